@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tarn. `make help` lists the targets; rules.mk says how the pieces are built; every folder that builds
+# something has a build.mk, read from here.
+
+ARCH ?= x86_64
+SMP  ?= 4
+MEM  ?= 512M
+
+B    := build
+BA   := $(B)/$(ARCH)
+GEN  := $(B)/gen
+
+.DEFAULT_GOAL := all
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+ALL :=            # what `make all` builds
+include rules.mk
+include $(sort $(wildcard *.d/build.mk) $(foreach d,third_party trace kernel arch/$(ARCH) libc-glue servers user tools boot tests, \
+          $(wildcard $d/build.mk) $(wildcard $d/*/build.mk)))
+include qemu.mk
+
+.PHONY: all clean
+all: $$(ALL) ## build everything for ARCH
+clean: ## remove what was built, keep what was fetched
+	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Compiler and linker flags of the x86_64 port.
+CROSS :=
+ARCH_CFLAGS        := -m64 -march=x86-64 -mno-avx
+KERNEL_ARCH_CFLAGS := -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
+USER_ARCH_CFLAGS   := -mcmodel=small -ftls-model=local-exec
+KERNEL_LDFLAGS     := -nostdlib -static -z max-page-size=4096 -z noexecstack
+USER_LDFLAGS       := -nostdlib -static -z max-page-size=4096 -z noexecstack

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# How things are built. A build.mk calls one of these with $(eval $(call ...)):
+#
+#   host_program NAME, SOURCES, LIBS       -> build/host/NAME
+#   user_program NAME, SOURCES, LIBS       -> build/ARCH/user/NAME   (linked with libc-glue and newlib)
+#   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a
+#   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf
+#   GENERATED += build/gen/...             headers that must exist before anything is compiled
+#   BOOT_FILES += PATH_IN_ARCHIVE=FILE     what goes into the boot archive
+#   TESTS += names                         see tests/build.mk
+#
+# Flags that a folder needs beyond these: CFLAGS_<path of the source> += ...
+
+.SECONDEXPANSION:
+
+WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+BASE := -std=gnu17 -g $(WARN) -I. -I$(GEN) -I$(GEN)/include -MMD -MP -ffile-prefix-map=$(CURDIR)=.
+
+HOST_CC     ?= gcc
+HOST_CFLAGS := $(BASE) -O2 -D_GNU_SOURCE
+
+include arch/$(ARCH)/flags.mk   # CROSS, ARCH_CFLAGS, KERNEL_ARCH_CFLAGS, USER_ARCH_CFLAGS, ...
+CC := $(CROSS)gcc
+LD := $(CROSS)ld
+AR := $(CROSS)ar
+OBJCOPY := $(CROSS)objcopy
+GCC_INCLUDE := $(shell $(CC) -print-file-name=include)
+FREESTANDING := -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -fno-stack-protector -fno-pic -fno-pie \
+                -fno-asynchronous-unwind-tables -fno-omit-frame-pointer
+
+INCLUDES := -Iarch/include -Iarch/$(ARCH)/include -Ikernel/abi
+KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS) $(INCLUDES) -DTARN_KERNEL
+# newlib's headers come before GCC's own freestanding ones; its build is third_party/newlib.mk
+NEWLIB := $(BA)/newlib
+USER_CFLAGS = $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) $(INCLUDES) \
+              -Ilibc-glue/include -isystem $(NEWLIB)/include -Iservers
+
+objects = $(patsubst %,$(1)/%.o,$(basename $(2)))
+
+define host_program
+ALL += $(B)/host/$(1)
+$(B)/host/$(1): $(call objects,$(B)/host/obj,$(2))
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(HOST_CC) $(HOST_LDFLAGS) -o $$@ $$^ $(3)
+-include $(patsubst %.o,%.d,$(call objects,$(B)/host/obj,$(2)))
+endef
+
+define user_library
+$(BA)/lib/lib$(1).a: $(call objects,$(BA)/user/obj,$(2))
+	@mkdir -p $$(@D); rm -f $$@; echo "  AR      $$@"
+	@$(AR) rcs $$@ $$^
+-include $(patsubst %.o,%.d,$(call objects,$(BA)/user/obj,$(2)))
+endef
+
+# Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
+define user_program
+ALL += $(BA)/user/$(1)
+$(BA)/user/$(1): $(call objects,$(BA)/user/obj,$(2)) $(3) $$$$(USER_LIBS) arch/$(ARCH)/user.ld
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(LD) $(USER_LDFLAGS) -T arch/$(ARCH)/user.ld --build-id -o $$@ $$(USER_CRT) \
+	    $(call objects,$(BA)/user/obj,$(2)) $(3) --start-group $$(USER_LIBS) --end-group
+-include $(patsubst %.o,%.d,$(call objects,$(BA)/user/obj,$(2)))
+endef
+
+$(B)/host/obj/%.o: %.c $$(GENERATED)
+	@mkdir -p $(@D); echo "  HOSTCC  $<"
+	@$(HOST_CC) $(HOST_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
+
+$(BA)/kernel/obj/%.o: %.c $$(GENERATED)
+	@mkdir -p $(@D); echo "  CC      $<"
+	@$(CC) $(KERNEL_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
+
+$(BA)/kernel/obj/%.o: %.S $$(GENERATED)
+	@mkdir -p $(@D); echo "  AS      $<"
+	@$(CC) $(KERNEL_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
+
+$(BA)/user/obj/%.o: %.c $$(GENERATED) $$(USER_HEADERS)
+	@mkdir -p $(@D); echo "  CC      $<"
+	@$(CC) $(USER_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
+
+$(BA)/user/obj/%.o: %.S $$(GENERATED)
+	@mkdir -p $(@D); echo "  AS      $<"
+	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
+
+# Generators are host programs that must not wait for what they generate.
+$(B)/host/genobj/%.o: %.c
+	@mkdir -p $(@D); echo "  HOSTCC  $<"
+	@$(HOST_CC) $(HOST_CFLAGS) -c -o $@ $<
+
+define generator
+$(B)/host/$(1): $(call objects,$(B)/host/genobj,$(2))
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(HOST_CC) -o $$@ $$^
+-include $(patsubst %.o,%.d,$(call objects,$(B)/host/genobj,$(2)))
+endef

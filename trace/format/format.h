@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/format.h - the bytes of a Tarn trace: event header, packet header, fixed events.
+ *
+ * The layout is one and the same in memory, on the wire and on disk (FORMAT.md says it byte by byte).
+ * It is a Common Trace Format 1.8 stream: a trace buffer *is* a CTF packet. Everything is in the byte
+ * order of the machine that logged. Shared by kernel, servers, applications and the host tool, so this
+ * file includes nothing of ours.
+ *
+ * Idea: 64-bit event words, major and minor ids, filler, committed counts are K42's (Wisniewski and
+ * Rosenburg, SC'03, 3.1 and 3.2).
+ */
+#ifndef TRACE_FORMAT_H
+#define TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define TRACE_CTF_MAGIC 0xC1FC1FC1u
+#define TRACE_STREAM_ID 0u /* one CTF stream class; one stream per processor */
+
+#define TRACE_CLASS_COUNT 64u       /* major ids: one bit each in the mask */
+#define TRACE_CLASS_APP_FIRST 48u   /* 48..63 are handed out to applications at registration */
+#define TRACE_MINORS_SWITCHED 64u   /* minors below this have a switch of their own */
+#define TRACE_LENGTH_MAX 1023u      /* words of one event, header included */
+#define TRACE_NAME_BYTES 16u        /* process and thread names, NUL padded */
+
+/* One event header: one 64-bit word. GCC lays bit-fields out from the low bit on little-endian machines
+ * and from the high bit on big-endian ones, which is how CTF reads them, so one TSDL text fits both. */
+struct trace_header {
+    uint32_t id : 22;     /* class << 16 | minor */
+    uint32_t length : 10; /* 64-bit words, header included; 0 only in a filler: up to the buffer's end */
+    uint32_t timestamp;   /* low 32 bits of the clock, in ticks */
+};
+_Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
+
+#define TRACE_ID(class, minor) ((uint32_t)(class) << 16 | (uint32_t)(minor))
+#define TRACE_ID_CLASS(id) ((id) >> 16)
+#define TRACE_ID_MINOR(id) ((id)&0xffffu)
+
+/* What every buffer starts with: CTF packet header and packet context. Sizes are in bits, times in clock
+ * ticks. A packet is whole when committed == packet_size / 64: every word of the buffer (header, events,
+ * closing filler) was written by whoever reserved it. */
+struct trace_packet {
+    /* packet.header */
+    uint32_t magic;
+    uint32_t stream_id;
+    uint8_t uuid[16]; /* hash of the system's schema, see metadata */
+    /* packet.context */
+    uint64_t timestamp_begin;
+    uint64_t timestamp_end;
+    uint64_t content_size; /* bits, from the start of the packet; 0 while the packet is open */
+    uint64_t packet_size;  /* bits, always the buffer's size */
+    uint64_t events_discarded; /* on this processor since boot, as of the packet's begin */
+    uint64_t packet_seq_num;   /* buffer number on this processor since boot: consecutive */
+    uint64_t committed;        /* 64-bit words committed to this buffer */
+    uint32_t cpu_id;
+    uint32_t flags; /* TRACE_PACKET_* */
+};
+#define TRACE_PACKET_WORDS (sizeof(struct trace_packet) / 8)
+_Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are 11 words");
+
+#define TRACE_PACKET_CUT 1u /* a reader cut the content at the first hole; the rest was lost */
+
+/* Events of class 0 that the path itself writes; trace/schema/trace.ev declares their fields. */
+#define TRACE_CLASS_TRACE 0u
+#define TRACE_MINOR_FILLER 1u  /* covers the rest of a buffer; never inside content_size */
+#define TRACE_MINOR_CONTEXT 2u /* first event of every packet: who was running */
+
+/* Body of the context event: pid, tid, name. */
+struct trace_context {
+    uint32_t pid;
+    uint32_t tid;
+    char name[TRACE_NAME_BYTES];
+};
+#define TRACE_CONTEXT_WORDS (1 + sizeof(struct trace_context) / 8)
+
+#endif

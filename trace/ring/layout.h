@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/layout.h - what the logging path finds in memory: info page, control page, window.
+ *
+ * Who maps what (DESIGN 2): the info page is read-only for everyone but the kernel; each processor has a
+ * *window* with its control page and its buffers, readable and writable in every address space. Nothing
+ * that lies in a window is believed by the kernel: an index taken from it is always confined by masks
+ * from the info page, so a hostile program can garble the trace but never make anyone write outside it.
+ *
+ *     window of processor n = TRACE_WINDOWS + (n << TRACE_WINDOW_SHIFT)
+ *       + 0                     struct trace_control
+ *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (ring, power of two)
+ *
+ * One pointer names both, so that a thread that migrates between two loads never mixes processors.
+ * TRACE_WINDOWS and TRACE_INFO differ between kernel and user and come from <arch/trace.h>.
+ */
+#ifndef TRACE_RING_LAYOUT_H
+#define TRACE_RING_LAYOUT_H
+
+#include <stdint.h>
+#include <trace/format/format.h>
+
+#define TRACE_INFO_MAGIC 0x5461726e54726163ull /* "TarnTrac" */
+#define TRACE_INFO_VERSION 1u
+#define TRACE_CPUS_MAX 64u
+
+#define TRACE_WINDOW_SHIFT 30
+#define TRACE_BUFFERS_OFFSET 0x200000ull /* 2 MiB: large pages can map the ring */
+#define TRACE_RING_BYTES_MAX (1ull << 29)
+#define TRACE_BUFFER_BYTES_DEFAULT (64u << 10)
+#define TRACE_BUFFER_BYTES_MIN (16u << 10) /* a packet must hold the longest event */
+#define TRACE_BUFFER_BYTES_MAX (4u << 20)
+
+enum trace_mode {
+    TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
+    TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no room are counted as discarded */
+    TRACE_MODE_ONCE = 2,   /* stop when the ring is full; what follows is counted as discarded */
+};
+
+/* The info page. Written by the kernel only; user space maps it read-only. */
+struct trace_info {
+    uint64_t mask; /* bit c: class c is on. At offset 0: the test must stay two instructions */
+    uint64_t magic;
+    uint32_t version;
+    uint32_t cpu_count;
+    uint64_t buffer_mask; /* 64-bit words of a buffer, minus one */
+    uint64_t ring_mask;   /* 64-bit words of a ring, minus one */
+    uint64_t buffer_count; /* buffers in a ring */
+    uint32_t mode;         /* enum trace_mode */
+    uint32_t generation;   /* + 1 whenever geometry changes or a ring is cleared */
+    uint64_t clock_hz;
+    int64_t clock_offset_ns; /* wall time (ns since 1970) at tick 0 */
+    uint64_t window_shift;
+    uint64_t buffers_offset;
+    uint8_t uuid[16]; /* of the system's schema */
+    uint8_t reserved[512 - 112];
+    uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are free */
+    uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
+};
+_Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
+
+/* One processor's control page, writable by everyone. */
+struct trace_control {
+    uint64_t index; /* next free 64-bit word, counted from boot; & ring_mask gives the place */
+    uint64_t time_limit; /* ticks: beyond it a 32-bit timestamp could be misread, so start a new packet */
+    uint64_t discarded;  /* events that found no room, since boot */
+    uint64_t torn;       /* words of earlier laps found uncommitted when their buffer was reused */
+};
+
+#endif
