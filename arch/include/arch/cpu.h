@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/cpu.h - the processor that runs this code.
+ *
+ * The kernel runs with interrupts off and is never preempted; it has one stack per processor. Only the idle
+ * loop waits with interrupts on. The port's inline definitions come from <port/cpu.h>.
+ */
+#ifndef ARCH_CPU_H
+#define ARCH_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cpu;
+enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_STOP }; /* as in trace/schema/irq.ev */
+
+static inline struct cpu *this_cpu(void); /* one load */
+static inline void arch_relax(void);      /* in every spin loop */
+/* Waits for an interrupt with interrupts on, handles it, and returns with interrupts off. Must not lose one
+ * that arrives between the caller's last look and the wait. */
+static inline void arch_wait_for_interrupt(void);
+void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for good */
+void arch_send_ipi(struct cpu *target, enum ipi_kind kind);
+
+/* Fills `chain` with return addresses, innermost first, from the caller's frame pointer on; how many. Never
+ * faults, whatever the stack holds. arch_backtrace_user: of an interrupted user program. */
+uint32_t arch_backtrace(uint64_t *chain, uint32_t max);
+struct thread;
+uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max);
+
+#include <port/cpu.h> /* struct arch_cpu and the inlines */
+#endif

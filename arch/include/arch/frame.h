@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/frame.h - the registers of a thread that is not running.
+ *
+ * struct arch_frame is the first member of struct thread: the entry code saves there, the exit code restores
+ * from there. IPC messages are in it; <port/frame.h> gives accessors inline because IPC lives on them.
+ */
+#ifndef ARCH_FRAME_H
+#define ARCH_FRAME_H
+
+#include <stdint.h>
+#include <tarn/abi.h>
+
+struct arch_frame;
+
+static inline uint64_t frame_ip(const struct arch_frame *frame);
+static inline uint64_t frame_sp(const struct arch_frame *frame);
+static inline void frame_set_result(struct arch_frame *frame, int64_t result);
+/* Makes the thread run its system call again when it returns to user mode (a fault came between). */
+static inline void frame_restart_syscall(struct arch_frame *frame);
+/* First entry of a new thread: everything zero but these. */
+static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg);
+
+/* Message registers. The label and all six words travel together. */
+static inline uint64_t frame_label(const struct arch_frame *frame);
+static inline void frame_set_label(struct arch_frame *frame, uint64_t label);
+static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i);
+static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value);
+static inline void frame_copy_message(struct arch_frame *to, const struct arch_frame *from); /* label + words */
+static inline uint64_t frame_caps(const struct arch_frame *frame); /* 4 slots of 16 bits, low first */
+static inline void frame_set_caps(struct arch_frame *frame, uint64_t caps);
+static inline uint64_t frame_deadline(const struct arch_frame *frame);
+static inline void frame_set_badge(struct arch_frame *frame, uint64_t badge);
+
+#include <port/frame.h>
+#endif

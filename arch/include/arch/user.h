@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/user.h - the only way in which the kernel touches user memory of the current space.
+ *
+ * Ranges are checked against USER_END first. Pages that are missing are brought in by handle_page_fault when the
+ * kernel can do that alone; else the copy stops: -E_BAD_ADDRESS, with cpu->fault_address set (syscall.c then
+ * raises the fault for the thread and restarts its call).
+ */
+#ifndef ARCH_USER_H
+#define ARCH_USER_H
+
+#include <stdint.h>
+
+int arch_copy_from_user(void *to, const void *user_from, uint64_t size); /* 0 or -E_BAD_ADDRESS */
+int arch_copy_to_user(void *user_to, const void *from, uint64_t size);
+int arch_load_user_word(uint32_t *value, const uint32_t *user_from); /* one atomic 32-bit load */
+
+#endif

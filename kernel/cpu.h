@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/cpu.h - what a processor keeps to itself.
+ */
+#ifndef KERNEL_CPU_H
+#define KERNEL_CPU_H
+
+#include <arch/cpu.h>
+#include <kernel/sched.h>
+#include <kernel/timer.h>
+#include <tarn/thread_block.h>
+
+#define CPUS_MAX 64
+#define FRAME_CACHE_MAX 64
+
+struct frame_cache { /* frame.c; touched by its processor only */
+    uint32_t count;
+    uint64_t frames[FRAME_CACHE_MAX];
+};
+
+struct thread;
+struct space;
+struct cpu {
+    struct thread_block block; /* first: the logging path finds its window here, as user threads do in theirs */
+    struct thread *current;    /* whose registers are in the machine, or were at entry */
+    struct thread *idle;
+    uint64_t kernel_stack_top;
+    uint64_t scratch[4];       /* of the entry code */
+    _Atomic uint32_t need_resched; /* set by anybody, looked at before returning to user mode */
+    uint32_t index;
+    bool online;
+    struct space *space;       /* whose tables are loaded; NULL: the kernel's own */
+    uint64_t fault_address;    /* arch_copy_*: where it stopped */
+    uint32_t fault_access;
+    struct frame_cache frame_cache;
+    struct run_queue run_queue;     /* own lock */
+    struct timer_queue timer_queue; /* own lock */
+    _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
+    uint64_t idle_ticks, idle_since;
+    struct arch_cpu arch;
+};
+
+extern struct cpu cpus[CPUS_MAX];
+extern uint32_t cpu_count; /* that are online or will be */
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/memory.h - memory objects: frames that can be mapped in many spaces.
+ *
+ * An object owns its frames until it dies; it dies with its last reference (capabilities and mappings). Kinds:
+ * zero-filled on demand, paged by a server, device memory, contiguous.
+ */
+#ifndef KERNEL_MEMORY_H
+#define KERNEL_MEMORY_H
+
+#include <kernel/frame.h>
+#include <kernel/lock.h>
+#include <stdatomic.h>
+
+enum memory_kind { MEMORY_ZERO, MEMORY_PAGED, MEMORY_DEVICE, MEMORY_CONTIGUOUS }; /* as in trace/schema/mem.ev */
+#define MEMORY_SIZE_MAX (1ull << 39)
+
+struct endpoint;
+struct memory {
+    struct spinlock lock;
+    _Atomic uint32_t references; /* capabilities, mappings, and kernel code that works on it */
+    uint32_t number;             /* in the trace */
+    enum memory_kind kind;       /* constant */
+    paddr_t base;                /* device, contiguous: constant */
+    struct endpoint *pager;      /* paged: constant, a reference */
+    /* under lock */
+    uint64_t size; /* bytes, whole pages */
+    uint64_t frames;
+    uint64_t mapped_end; /* highest byte offset + 1 that some mapping may reach; shrinking stops there */
+    uint32_t mappings;
+    uint32_t depth;   /* levels of the frame table */
+    paddr_t table;    /* radix of 512: frames, FRAME_NONE where none */
+};
+
+struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
+struct memory *memory_new_device(paddr_t base, uint64_t size);
+struct memory *memory_new_contiguous(uint64_t size);
+/* Adopts frames that the kernel already has (the boot archive). */
+struct memory *memory_new_adopted(paddr_t base, uint64_t size);
+static inline void memory_get(struct memory *memory)
+{
+    atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+}
+void memory_put(struct memory *memory); /* drops a reference; the last one frees everything */
+
+/* The frame at a page offset; with `create`, a zero-filled one is made where there is none (MEMORY_ZERO).
+ * FRAME_NONE: none (or no memory, with create). Lock held by the caller. */
+paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
+/* Puts a frame where there is none (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
+int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
+paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; only what nobody maps */
+int memory_resize(struct memory *memory, uint64_t size);
+/* Copies between kernel buffer and object, creating frames as needed; at most up to its size. Bytes or -E_*. */
+int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
+int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
+uint64_t memory_count_live(void);
+
+#endif

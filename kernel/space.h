@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/space.h - address spaces: mappings, page tables, threads' blocks, capability table.
+ */
+#ifndef KERNEL_SPACE_H
+#define KERNEL_SPACE_H
+
+#include <arch/mmu.h>
+#include <kernel/cap.h>
+#include <kernel/lock.h>
+#include <kernel/memory.h>
+#include <tarn/abi.h>
+
+struct thread;
+struct endpoint;
+struct notification;
+
+/* A range of a space that shows a range of an object. Node of the space's tree (treap by address). */
+struct mapping {
+    uint64_t start, end; /* user addresses, page aligned */
+    uint64_t offset;     /* in the object */
+    struct memory *memory;  /* a reference */
+    struct memory *private; /* MAP_PRIVATE: frames written to, by the same offsets; a reference, or NULL so far */
+    uint32_t flags, allowed; /* MAP_*: in force, and the most that the capability allowed */
+    uint32_t weight;        /* treap priority */
+    struct mapping *left, *right;
+};
+
+struct space {
+    struct arch_space arch; /* tables under lock */
+    struct spinlock lock;
+    _Atomic uint32_t references;
+    uint32_t pid, parent_pid;
+    char name[TARN_NAME_BYTES];
+    _Atomic uint64_t cpus; /* processors that may hold translations: set when switched to (before the switch, pairs
+                              with the shootdown's read after the table change), cleared by the shootdown's target */
+    struct cap_table caps; /* own lock, see cap.h */
+    /* under lock */
+    struct mapping *mappings;
+    uint64_t mapping_count, private_frames;
+    uint64_t block_frames[16]; /* thread blocks: 32 to a frame, up to 512 threads */
+    uint64_t block_used[8];
+    /* threads: see thread.h (the list's lock is the space's) */
+    struct thread *threads;
+    uint32_t thread_count;
+    bool dying;
+    int32_t status;
+    struct endpoint *fault_handler;    /* a reference, or NULL */
+    struct notification *watcher;      /* a reference, or NULL */
+    uint64_t watcher_bits;
+    char image_path[128]; /* what trace_image told, for statedumps */
+    uint64_t image_base, image_size, build_id[2];
+    struct space *next, *previous; /* of the list of all spaces: space_list_lock */
+};
+
+struct space *space_new(const char *name, uint32_t parent_pid); /* one reference; NULL: no memory */
+static inline void space_get(struct space *space)
+{
+    atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
+}
+void space_put(struct space *space);
+/* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's last
+ * step (process.c in kernel/); capabilities were closed before. */
+void space_release_memory(struct space *space);
+
+int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size, uint64_t offset,
+                  uint32_t flags, uint32_t allowed); /* the address, or -E_* */
+int space_unmap(struct space *space, uint64_t address, uint64_t size);
+int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags);
+
+/* What a fault turned out to be. */
+enum fault_result {
+    FAULT_RESOLVED, /* go on */
+    FAULT_ASK_PAGER, /* *pager and *object_offset say whom: the pager reference is the caller's to put */
+    FAULT_REFUSED,  /* not mapped or not allowed */
+    FAULT_NO_MEMORY,
+};
+#define FAULT_ACCESS_WRITE 1u
+#define FAULT_ACCESS_EXECUTE 2u
+#define FAULT_ACCESS_KERNEL 4u
+struct fault_request {
+    uint64_t address;
+    uint32_t access;
+    /* answers */
+    uint32_t kind; /* enum fault_kind of trace/schema/fault.ev */
+    struct endpoint *pager;
+    uint32_t object_number;
+    uint64_t object_offset;
+};
+enum fault_result space_fault(struct space *space, struct fault_request *request);
+
+/* Thread blocks. The kernel address and the user address of a fresh one; -E_NO_MEMORY, -E_NO_SLOT. Lock taken inside. */
+struct thread_block;
+int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
+void space_free_block(struct space *space, uint64_t user_address);
+
+/* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables have
+ * been changed; waits for all answers. Locks may be held: waiting processors answer while they spin. */
+void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
+void tlb_handle_request(void); /* from the interrupt, and from spinning processors */
+
+/* All spaces, for statedump and system_read: calls visit with each, under space_list_lock. */
+void space_for_each(void (*visit)(struct space *space, void *context), void *context);
+uint64_t space_count_live(void);
+
+#endif
