@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What follows from kernel/syscalls.def and kernel/errors.def; the run that makes the first makes them all.
+SYSCALL_GENERATED := $(GEN)/include/tarn/syscall.h
+SYSCALL_ENUM      := $(GEN)/syscalls.enum
+GENERATED += $(SYSCALL_GENERATED)
+
+$(eval $(call generator,syscallgen,kernel/gen/syscallgen.c))
+
+$(SYSCALL_GENERATED): $(B)/host/syscallgen kernel/syscalls.def kernel/errors.def
+	@echo "  GEN     $(GEN)/include/tarn, $(SYSCALL_ENUM)"
+	@$< kernel/syscalls.def kernel/errors.def $(GEN)
+
+$(SYSCALL_ENUM) $(GEN)/kernel/syscall_table.c $(GEN)/docs/syscalls.md: $(SYSCALL_GENERATED)
+	@:
