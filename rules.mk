@@ -32,8 +32,8 @@ INCLUDES := -Iarch/include -Iarch/$(ARCH)/include -Ikernel/abi
 KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS) $(INCLUDES) -DTARN_KERNEL
 # newlib's headers come before GCC's own freestanding ones; its build is third_party/newlib.mk
 NEWLIB := $(BA)/newlib
-USER_CFLAGS = $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) $(INCLUDES) \
-              -Ilibc-glue/include -isystem $(NEWLIB)/include -Iservers
+USER_CFLAGS = $(BASE) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
+              $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__
 
 objects = $(patsubst %,$(1)/%.o,$(basename $(2)))
 

@@ -6,3 +6,4 @@ KERNEL_ARCH_CFLAGS := -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 USER_ARCH_CFLAGS   := -mcmodel=small -ftls-model=local-exec
 KERNEL_LDFLAGS     := -nostdlib -static -z max-page-size=4096 -z noexecstack
 USER_LDFLAGS       := -nostdlib -static -z max-page-size=4096 -z noexecstack
+NEWLIB_TARGET      := x86_64-elf
