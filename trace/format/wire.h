@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/wire.h - how trace packets and control requests travel between guest and host.
+ *
+ * A link is any ordered stream of bytes, each way: TCP today, a virtual serial port later. On it travel
+ * frames: a checksummed header, then a checksummed payload. Frame headers and all payloads but the raw
+ * trace packet are big-endian; a trace packet is sent as it lies in the guest's memory. WIRE.md says it
+ * byte by byte and gives the conversation; wire.c has the checksum and the header's check.
+ *
+ * Shared by servers/traced and the host tool, so this file includes nothing of ours.
+ */
+#ifndef TRACE_WIRE_H
+#define TRACE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_MAGIC       0x54617257u /* "TarW" */
+#define WIRE_VERSION     1u
+#define WIRE_TCP_PORT    7777u
+#define WIRE_CPUS_MAX    64u
+#define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
+#define WIRE_REQUEST_MAX 4096u              /* what a host may send in one frame */
+
+enum wire_type {
+    /* guest to host */
+    WIRE_HELLO = 1, /* struct wire_hello: first frame on every connection, the sign that somebody is there */
+    WIRE_METADATA = 2, /* TSDL text of everything known; sent again when an application registers events */
+    WIRE_PACKET = 3,   /* struct wire_packet, then the start of a trace packet; the rest of it is zero */
+    WIRE_STATUS = 4,   /* struct wire_status: losses so far, twice a second while a pull runs */
+    WIRE_END = 5,      /* struct wire_end: the pull is over, nothing of it follows */
+    WIRE_REPLY = 6,    /* struct wire_reply, then what the operation gives */
+    /* host to guest */
+    WIRE_REQUEST = 16,  /* struct wire_request */
+    WIRE_PULL = 17,     /* struct wire_pull */
+    WIRE_PULL_END = 18, /* no payload: flush, send what was logged until now, then WIRE_END */
+};
+
+/* Frame header: 24 bytes, big-endian. */
+struct wire_frame {
+    uint32_t magic;
+    uint16_t type;
+    uint16_t flags;       /* 0 */
+    uint32_t length;      /* bytes of payload */
+    uint32_t sequence;    /* number of this frame on this connection and direction, from 0 */
+    uint32_t payload_crc; /* CRC-32C */
+    uint32_t header_crc;  /* CRC-32C of the 20 bytes before */
+};
+#define WIRE_FRAME_BYTES 24u
+
+struct wire_hello {
+    uint32_t version;    /* WIRE_VERSION; the host refuses one it does not know */
+    uint32_t byte_order; /* of trace packets: 1 little-endian, 2 big-endian */
+    uint32_t cpu_count;
+    uint32_t mode; /* enum trace_mode */
+    uint64_t buffer_bytes;
+    uint64_t buffer_count;
+    uint64_t clock_hz;
+    int64_t clock_offset_ns;
+    uint64_t mask;
+    uint64_t boot_id; /* differs from boot to boot: a resumed pull must find the same */
+    uint32_t generation;
+    uint32_t pulling; /* 1: another connection pulls now */
+    uint8_t uuid[16];
+    char machine[16]; /* "x86_64", "ppc64"; NUL padded */
+};
+#define WIRE_HELLO_BYTES 104u
+
+/* What stands before the trace packet in WIRE_PACKET. */
+struct wire_packet {
+    uint32_t cpu;
+    uint32_t flags;    /* TRACE_PACKET_CUT as in the packet */
+    uint64_t sequence; /* packet_seq_num */
+};
+#define WIRE_PACKET_BYTES 16u
+
+/* One entry for each processor follows the count. */
+struct wire_cpu_status {
+    uint64_t next;      /* packet that will be sent next */
+    uint64_t head;      /* packet being written now */
+    uint64_t lost;      /* packets of this pull overwritten before they were read */
+    uint64_t cut;       /* packets of this pull sent with their end cut off at a hole */
+    uint64_t discarded; /* events that found no room, since boot */
+    uint64_t torn;      /* words found uncommitted when their buffer was reused, since boot */
+};
+#define WIRE_CPU_STATUS_BYTES 48u
+
+enum wire_end_reason {
+    WIRE_ENDED_ASKED = 1,    /* the host said so */
+    WIRE_ENDED_STOPPED = 2,  /* tracing was switched off in the guest: everything logged was sent */
+    WIRE_ENDED_SNAPSHOT = 3, /* the snapshot is complete */
+    WIRE_ENDED_CHANGED =
+        4,                /* rings were cleared or changed: packets before and after do not belong together */
+    WIRE_ENDED_BUSY = 5,  /* another connection pulls */
+    WIRE_ENDED_ERROR = 6, /* the guest could not go on; status says why */
+};
+struct wire_end {
+    uint32_t reason;
+    int32_t status; /* 0 or a negative error of kernel/errors.def */
+};
+#define WIRE_END_BYTES 8u
+
+enum wire_operation {
+    WIRE_OP_SET_MASK = 1,     /* a = class mask */
+    WIRE_OP_SET_MODE = 2,     /* a = enum trace_mode */
+    WIRE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
+    WIRE_OP_SET_GEOMETRY = 4, /* a = bytes of a buffer, b = buffers of a ring; refused while a pull runs */
+    WIRE_OP_CLEAR = 5,
+    WIRE_OP_START = 6,      /* the mask from before the last stop, or all classes */
+    WIRE_OP_STOP = 7,       /* mask 0; a running pull then sends what is left and ends */
+    WIRE_OP_STATISTICS = 8, /* reply data: struct wire_hello, u32 count, u32 0, struct wire_cpu_status each,
+                             * then WIRE_CLASSES switches as u64 */
+    WIRE_OP_STATEDUMP = 9,
+    WIRE_OP_FLUSH = 10,
+};
+#define WIRE_CLASSES 64u
+
+struct wire_request {
+    uint32_t operation;
+    uint32_t tag; /* comes back in the reply */
+    uint64_t a, b;
+};
+#define WIRE_REQUEST_BYTES 24u
+
+struct wire_reply {
+    uint32_t tag;
+    int32_t status; /* 0 or a negative error of kernel/errors.def */
+};
+#define WIRE_REPLY_BYTES 8u
+
+/* The positions follow: for each processor the packet wanted next, 0 for the oldest there is. */
+struct wire_pull {
+    uint32_t flags; /* WIRE_PULL_* */
+    uint32_t mode;  /* enum trace_mode while the pull runs; the one before it comes back afterwards */
+    uint32_t count; /* positions that follow, 0 or the processor count */
+    uint32_t reserved;
+};
+#define WIRE_PULL_BYTES    16u
+#define WIRE_PULL_SNAPSHOT 1u /* send what there is now and end; changes nothing in the guest */
+#define WIRE_PULL_RESUME   2u /* go on after a broken link: no statedump, count what was missed */
+#define WIRE_PULL_MODE     4u /* `mode` counts */
+
+/* CRC-32C (Castagnoli, reflected), of `size` bytes after those that gave `crc`; starts from 0. */
+uint32_t wire_crc(uint32_t crc, const void *bytes, size_t size);
+
+/* Big-endian numbers at any alignment. */
+static inline void wire_put32(uint8_t *to, uint32_t value)
+{
+    to[0] = value >> 24, to[1] = value >> 16, to[2] = value >> 8, to[3] = value;
+}
+static inline void wire_put64(uint8_t *to, uint64_t value)
+{
+    wire_put32(to, value >> 32);
+    wire_put32(to + 4, value);
+}
+static inline uint32_t wire_get32(const uint8_t *from)
+{
+    return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+}
+static inline uint64_t wire_get64(const uint8_t *from)
+{
+    return (uint64_t)wire_get32(from) << 32 | wire_get32(from + 4);
+}
+
+/* Headers and fixed payloads to bytes and back. Getting a frame header checks magic, checksum and that
+ * the length is at most `limit`; getting anything else checks nothing but copies. */
+void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
+                    uint32_t payload_crc);
+enum wire_check { WIRE_FINE, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };
+enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t limit,
+                               struct wire_frame *frame);
+
+void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello);
+void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello);
+void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status);
+void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status);
+
+#endif
