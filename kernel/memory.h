@@ -22,6 +22,7 @@ struct memory {
     uint32_t number;             /* in the trace */
     enum memory_kind kind;       /* constant */
     paddr_t base;                /* device, contiguous: constant */
+    bool adopted;                /* contiguous: not from frame_alloc_order; constant */
     struct endpoint *pager;      /* paged: constant, a reference */
     /* under lock */
     uint64_t size; /* bytes, whole pages */

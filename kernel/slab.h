@@ -12,6 +12,7 @@
 
 #include <kernel/lock.h>
 #include <stddef.h>
+#include <tarn/abi.h>
 
 struct slab {
     const char *name;

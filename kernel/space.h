@@ -7,6 +7,7 @@
 
 #include <arch/mmu.h>
 #include <kernel/cap.h>
+#include <kernel/cpu.h>
 #include <kernel/lock.h>
 #include <kernel/memory.h>
 #include <tarn/abi.h>
@@ -43,7 +44,8 @@ struct space {
     /* threads: see thread.h (the list's lock is the space's) */
     struct thread *threads;
     uint32_t thread_count;
-    bool dying;
+    bool dying;    /* no more mappings, threads or capabilities */
+    bool released; /* its memory is gone */
     int32_t status;
     struct endpoint *fault_handler;    /* a reference, or NULL */
     struct notification *watcher;      /* a reference, or NULL */
@@ -94,6 +96,19 @@ struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
 
+/* This processor uses the space's tables from now on; every switch to a thread goes through here. The bit is set
+ * before the tables are loaded: pairs with the fence in tlb_shootdown. */
+static inline void space_activate(struct cpu *cpu, struct space *space)
+{
+    if (cpu->space == space)
+        return;
+    uint64_t bit = 1ull << cpu->index;
+    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & bit))
+        atomic_fetch_or_explicit(&space->cpus, bit, memory_order_seq_cst);
+    cpu->space = space;
+    arch_space_switch(&space->arch);
+}
+
 /* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables have
  * been changed; waits for all answers. Locks may be held: waiting processors answer while they spin. */
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
@@ -102,5 +117,6 @@ void tlb_handle_request(void); /* from the interrupt, and from spinning processo
 /* All spaces, for statedump and system_read: calls visit with each, under space_list_lock. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
 uint64_t space_count_live(void);
+uint64_t space_count_mappings(void); /* of all spaces */
 
 #endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/frame.c - page frames: a cache per processor before a buddy allocator (Knowlton, CACM 1965).
+ *
+ * One byte of state per frame of RAM catches double frees and tells the buddy allocator what a neighbour is.
+ * Free blocks are linked through their own first bytes, by way of the direct map. Interface: frame.h.
+ *
+ * Locking: buddy.lock for lists, counts and the states of frames in free blocks. A frame that is handed out or
+ * lies in a processor's cache belongs to its holder, and so does its state byte.
+ */
+#include <arch/boot.h>
+#include <kernel/cpu.h>
+#include <kernel/frame.h>
+#include <kernel/kernel.h>
+#include <kernel/lock.h>
+#include <trace/frame.h>
+
+#define SOURCE_CACHE 0
+#define SOURCE_BUDDY 1
+
+/* State of a frame. */
+#define IN_USE 0x00
+#define IN_CACHE 0x40
+#define INSIDE 0x41   /* of a free block, not its first frame */
+#define UNMANAGED 0x42 /* no RAM */
+#define FREE_HEAD 0x80 /* first frame of a free block; the low bits are its order */
+
+struct free_block {
+    struct free_block *next, *previous;
+};
+
+static LOCK_CLASS(buddy_class, "buddy");
+
+static struct {
+    struct spinlock lock;
+    /* constant after frame_init */
+    uint8_t *state; /* indexed by frame number */
+    uint64_t frame_limit;
+    uint64_t total;
+    /* under lock */
+    struct free_block free[FRAME_ORDER_MAX + 1]; /* list heads */
+    uint64_t free_count;
+} buddy = {.lock = SPINLOCK(&buddy_class)};
+
+static uint64_t number_of(paddr_t frame)
+{
+    return frame / FRAME_SIZE;
+}
+
+static void list_add(struct free_block *head, struct free_block *block)
+{
+    block->next = head->next;
+    block->previous = head;
+    head->next->previous = block;
+    head->next = block;
+}
+
+static void list_remove(struct free_block *block)
+{
+    block->next->previous = block->previous;
+    block->previous->next = block->next;
+}
+
+/* ---- the buddy allocator; all with buddy.lock held ------------------------------------------------ */
+
+static void insert_block(uint64_t number, unsigned order)
+{
+    buddy.state[number] = FREE_HEAD | order;
+    list_add(&buddy.free[order], phys_to_virt(number * FRAME_SIZE));
+}
+
+static void free_block(uint64_t number, unsigned order)
+{
+    buddy.free_count += 1ull << order;
+    buddy.state[number] = INSIDE;
+    while (order < FRAME_ORDER_MAX) {
+        uint64_t neighbour = number ^ (1ull << order);
+        if (neighbour >= buddy.frame_limit || buddy.state[neighbour] != (FREE_HEAD | order))
+            break;
+        list_remove(phys_to_virt(neighbour * FRAME_SIZE));
+        buddy.state[neighbour] = INSIDE;
+        number &= ~(1ull << order);
+        order++;
+    }
+    insert_block(number, order);
+}
+
+static uint64_t allocate_block(unsigned order)
+{
+    unsigned found = order;
+    while (found <= FRAME_ORDER_MAX && buddy.free[found].next == &buddy.free[found])
+        found++;
+    if (found > FRAME_ORDER_MAX)
+        return FRAME_NONE;
+    struct free_block *block = buddy.free[found].next;
+    list_remove(block);
+    uint64_t number = number_of(virt_to_phys(block));
+    while (found > order) {
+        found--;
+        insert_block(number + (1ull << found), found);
+    }
+    buddy.free_count -= 1ull << order;
+    return number;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------- */
+
+paddr_t frame_alloc_order(unsigned order)
+{
+    assert(order <= FRAME_ORDER_MAX);
+    spin_lock(&buddy.lock);
+    uint64_t number = allocate_block(order);
+    if (number != FRAME_NONE) {
+        for (uint64_t i = 0; i < 1ull << order; i++)
+            buddy.state[number + i] = IN_USE;
+    }
+    spin_unlock(&buddy.lock);
+    if (number == FRAME_NONE)
+        return FRAME_NONE;
+    trace_frame_alloc(number * FRAME_SIZE, order, SOURCE_BUDDY);
+    return number * FRAME_SIZE;
+}
+
+void frame_free_order(paddr_t frame, unsigned order)
+{
+    uint64_t number = number_of(frame);
+    assert(order <= FRAME_ORDER_MAX && number + (1ull << order) <= buddy.frame_limit);
+    trace_frame_free(frame, order, SOURCE_BUDDY);
+    spin_lock(&buddy.lock);
+    for (uint64_t i = 0; i < 1ull << order; i++) {
+        assert(buddy.state[number + i] == IN_USE);
+        buddy.state[number + i] = INSIDE;
+    }
+    free_block(number, order);
+    spin_unlock(&buddy.lock);
+}
+
+/* ---- the processors' caches ------------------------------------------------------------------------- */
+
+static void refill_cache(struct frame_cache *cache)
+{
+    spin_lock(&buddy.lock);
+    while (cache->count < FRAME_CACHE_MAX / 2) {
+        uint64_t number = allocate_block(0);
+        if (number == FRAME_NONE)
+            break;
+        buddy.state[number] = IN_CACHE;
+        cache->frames[cache->count++] = number * FRAME_SIZE;
+    }
+    uint64_t left = buddy.free_count;
+    spin_unlock(&buddy.lock);
+    trace_frame_refill((int32_t)cache->count, cache->count, left);
+}
+
+static void drain_cache(struct frame_cache *cache)
+{
+    uint32_t before = cache->count;
+    spin_lock(&buddy.lock);
+    while (cache->count > FRAME_CACHE_MAX / 2)
+        free_block(number_of(cache->frames[--cache->count]), 0);
+    uint64_t left = buddy.free_count;
+    spin_unlock(&buddy.lock);
+    trace_frame_refill((int32_t)cache->count - (int32_t)before, cache->count, left);
+}
+
+paddr_t frame_alloc(void)
+{
+    struct frame_cache *cache = &this_cpu()->frame_cache;
+    if (cache->count == 0) {
+        refill_cache(cache);
+        if (cache->count == 0)
+            return FRAME_NONE;
+    }
+    paddr_t frame = cache->frames[--cache->count];
+    assert(buddy.state[number_of(frame)] == IN_CACHE);
+    buddy.state[number_of(frame)] = IN_USE;
+    trace_frame_alloc(frame, 0, SOURCE_CACHE);
+    return frame;
+}
+
+paddr_t frame_alloc_zeroed(void)
+{
+    paddr_t frame = frame_alloc();
+    if (frame != FRAME_NONE)
+        memset(phys_to_virt(frame), 0, FRAME_SIZE);
+    return frame;
+}
+
+void frame_free(paddr_t frame)
+{
+    struct frame_cache *cache = &this_cpu()->frame_cache;
+    uint64_t number = number_of(frame);
+    assert(frame % FRAME_SIZE == 0 && number < buddy.frame_limit && buddy.state[number] == IN_USE);
+    trace_frame_free(frame, 0, SOURCE_CACHE);
+    buddy.state[number] = IN_CACHE;
+    if (cache->count == FRAME_CACHE_MAX)
+        drain_cache(cache);
+    cache->frames[cache->count++] = frame;
+}
+
+uint64_t frame_count_total(void)
+{
+    return buddy.total;
+}
+
+uint64_t frame_count_free(void)
+{
+    spin_lock(&buddy.lock);
+    uint64_t count = buddy.free_count;
+    spin_unlock(&buddy.lock);
+    for (uint32_t i = 0; i < cpu_count; i++)
+        count += __atomic_load_n(&cpus[i].frame_cache.count, __ATOMIC_RELAXED);
+    return count;
+}
+
+/* ---- the beginning ---------------------------------------------------------------------------------- */
+
+static bool is_reserved(paddr_t frame)
+{
+    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
+        const struct boot_range *range = &boot_info.reserved[i];
+        if (frame + FRAME_SIZE > range->base && frame < range->base + range->size)
+            return true;
+    }
+    return false;
+}
+
+/* Finds room for the state bytes in RAM that nobody has reserved. */
+static paddr_t place_state(uint64_t size)
+{
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        const struct boot_range *range = &boot_info.ram[i];
+        paddr_t start = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+        for (paddr_t p = start, end = start; end + FRAME_SIZE <= range->base + range->size;) {
+            end += FRAME_SIZE;
+            if (is_reserved(end - FRAME_SIZE))
+                p = end;
+            if (end - p >= size)
+                return p;
+        }
+    }
+    panic("no room for the frame table of %llu bytes; give the machine more memory", (unsigned long long)size);
+}
+
+void frame_init(void)
+{
+    for (unsigned order = 0; order <= FRAME_ORDER_MAX; order++)
+        buddy.free[order].next = buddy.free[order].previous = &buddy.free[order];
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        uint64_t limit = (boot_info.ram[i].base + boot_info.ram[i].size) / FRAME_SIZE;
+        if (limit > buddy.frame_limit)
+            buddy.frame_limit = limit;
+    }
+    uint64_t state_size = (buddy.frame_limit + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+    paddr_t state = place_state(state_size);
+    buddy.state = phys_to_virt(state);
+    memset(buddy.state, UNMANAGED, state_size);
+
+    spin_lock(&buddy.lock);
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        const struct boot_range *range = &boot_info.ram[i];
+        paddr_t frame = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+        for (; frame + FRAME_SIZE <= range->base + range->size; frame += FRAME_SIZE) {
+            buddy.total++;
+            buddy.state[number_of(frame)] = IN_USE;
+            bool ours = frame >= state && frame < state + state_size;
+            if (frame != 0 && !ours && !is_reserved(frame))
+                free_block(number_of(frame), 0);
+        }
+    }
+    spin_unlock(&buddy.lock);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/memory.c - memory objects: frames that can be mapped in many spaces. Interface: memory.h.
+ *
+ * The frames of an object hang in a radix table, 512 entries to a frame, as deep as the object's size needs; an
+ * entry of 0 is "no frame" (frame 0 is never given out). Device and contiguous memory need no table.
+ *
+ * Locking: memory->lock for size and table. A frame once inserted stays where it is while any mapping may reach
+ * it, so a frame address stays good after the lock is let go, as long as the caller holds a mapping or reference.
+ */
+#include <kernel/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/memory.h>
+#include <kernel/slab.h>
+#include <tarn/error.h>
+#include <trace/mem.h>
+
+#define FANOUT_BITS 9
+#define FANOUT (1u << FANOUT_BITS)
+
+static LOCK_CLASS(memory_class, "memory object");
+static LOCK_CLASS(memory_slab_class, "memory slab");
+
+static void construct(void *object)
+{
+    struct memory *memory = object;
+    spin_init(&memory->lock, &memory_class);
+}
+
+static struct slab memory_slab = SLAB("memory", struct memory, construct, &memory_slab_class);
+static _Atomic uint32_t last_number;
+
+/* ---- the frame table; all with memory->lock held, or before anyone else knows the object ------------ */
+
+static bool has_table(const struct memory *memory)
+{
+    return memory->kind == MEMORY_ZERO || memory->kind == MEMORY_PAGED;
+}
+
+static uint32_t depth_for(uint64_t size)
+{
+    uint32_t depth = 1;
+    while (size > (uint64_t)FRAME_SIZE << (FANOUT_BITS * depth))
+        depth++;
+    return depth;
+}
+
+/* The table entry for a page; with `create`, missing tables are made. NULL: there is none. */
+static paddr_t *find_entry(struct memory *memory, uint64_t page, bool create)
+{
+    paddr_t *link = &memory->table;
+    for (uint32_t level = memory->depth; level > 0; level--) {
+        if (*link == 0) {
+            if (!create)
+                return NULL;
+            paddr_t table = frame_alloc_zeroed();
+            if (table == FRAME_NONE)
+                return NULL;
+            *link = table;
+        }
+        paddr_t *table = phys_to_virt(*link);
+        link = &table[page >> (FANOUT_BITS * (level - 1)) & (FANOUT - 1)];
+    }
+    return link;
+}
+
+/* Makes the table deep enough for `size`: the old root becomes the first child of a new one. */
+static int deepen(struct memory *memory, uint64_t size)
+{
+    uint32_t wanted = depth_for(size);
+    while (memory->depth < wanted) {
+        if (memory->table != 0) {
+            paddr_t root = frame_alloc_zeroed();
+            if (root == FRAME_NONE)
+                return -E_NO_MEMORY;
+            *(paddr_t *)phys_to_virt(root) = memory->table;
+            memory->table = root;
+        }
+        memory->depth++;
+    }
+    return 0;
+}
+
+/* Frees what hangs below a table from page `first` of it on; true if nothing is left in it. */
+static bool free_table(struct memory *memory, paddr_t table, uint32_t level, uint64_t first)
+{
+    paddr_t *entries = phys_to_virt(table);
+    unsigned shift = FANOUT_BITS * (level - 1);
+    for (uint64_t i = first >> shift; i < FANOUT; i++) {
+        if (entries[i] == 0)
+            continue;
+        uint64_t below = i == first >> shift ? first & ((1ull << shift) - 1) : 0;
+        if (level > 1) {
+            if (!free_table(memory, entries[i], level - 1, below))
+                continue;
+        } else {
+            memory->frames--;
+        }
+        frame_free(entries[i]);
+        entries[i] = 0;
+    }
+    return first == 0;
+}
+
+static void free_frames_from(struct memory *memory, uint64_t page)
+{
+    if (memory->table == 0 || page >> (FANOUT_BITS * memory->depth) != 0)
+        return;
+    if (free_table(memory, memory->table, memory->depth, page)) {
+        frame_free(memory->table);
+        memory->table = 0;
+    }
+}
+
+paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create)
+{
+    assert(spin_held(&memory->lock));
+    if (offset >= memory->size)
+        return FRAME_NONE;
+    if (!has_table(memory))
+        return memory->base + (offset & ~(FRAME_SIZE - 1));
+    create = create && memory->kind == MEMORY_ZERO;
+    paddr_t *entry = find_entry(memory, offset / FRAME_SIZE, create);
+    if (!entry)
+        return FRAME_NONE;
+    if (*entry == 0) {
+        if (!create)
+            return FRAME_NONE;
+        paddr_t frame = frame_alloc_zeroed();
+        if (frame == FRAME_NONE)
+            return FRAME_NONE;
+        *entry = frame;
+        memory->frames++;
+    }
+    return *entry;
+}
+
+int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame)
+{
+    assert(spin_held(&memory->lock) && has_table(memory));
+    if (offset >= memory->size)
+        return -E_BAD_ARGUMENT;
+    paddr_t *entry = find_entry(memory, offset / FRAME_SIZE, true);
+    if (!entry)
+        return -E_NO_MEMORY;
+    if (*entry != 0)
+        return -E_EXISTS;
+    *entry = frame;
+    memory->frames++;
+    return 0;
+}
+
+paddr_t memory_remove(struct memory *memory, uint64_t offset)
+{
+    assert(spin_held(&memory->lock));
+    if (!has_table(memory) || offset >= memory->size)
+        return FRAME_NONE;
+    paddr_t *entry = find_entry(memory, offset / FRAME_SIZE, false);
+    if (!entry || *entry == 0)
+        return FRAME_NONE;
+    paddr_t frame = *entry;
+    *entry = 0;
+    memory->frames--;
+    return frame;
+}
+
+/* ---- life and death ---------------------------------------------------------------------------------- */
+
+struct memory *memory_new(enum memory_kind kind, uint64_t size)
+{
+    if (size == 0 || size > MEMORY_SIZE_MAX)
+        return NULL;
+    struct memory *memory = slab_alloc(&memory_slab);
+    if (!memory)
+        return NULL;
+    atomic_store_explicit(&memory->references, 1, memory_order_relaxed);
+    memory->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    memory->kind = kind;
+    memory->base = 0;
+    memory->adopted = false;
+    memory->pager = NULL;
+    memory->size = (size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+    memory->frames = 0;
+    memory->mapped_end = 0;
+    memory->mappings = 0;
+    memory->depth = depth_for(memory->size);
+    memory->table = 0;
+    trace_mem_object_create(memory->number, kind, memory->size);
+    return memory;
+}
+
+struct memory *memory_new_device(paddr_t base, uint64_t size)
+{
+    struct memory *memory = memory_new(MEMORY_DEVICE, size);
+    if (memory)
+        memory->base = base;
+    return memory;
+}
+
+struct memory *memory_new_contiguous(uint64_t size)
+{
+    unsigned order = 0;
+    while (order <= FRAME_ORDER_MAX && FRAME_SIZE << order < size)
+        order++;
+    if (size == 0 || order > FRAME_ORDER_MAX)
+        return NULL;
+    paddr_t base = frame_alloc_order(order);
+    if (base == FRAME_NONE)
+        return NULL;
+    struct memory *memory = memory_new(MEMORY_CONTIGUOUS, FRAME_SIZE << order);
+    if (!memory) {
+        frame_free_order(base, order);
+        return NULL;
+    }
+    memset(phys_to_virt(base), 0, FRAME_SIZE << order);
+    memory->base = base;
+    memory->frames = 1ull << order;
+    return memory;
+}
+
+struct memory *memory_new_adopted(paddr_t base, uint64_t size)
+{
+    struct memory *memory = memory_new(MEMORY_CONTIGUOUS, size);
+    if (memory) {
+        memory->base = base;
+        memory->frames = memory->size / FRAME_SIZE;
+        memory->adopted = true;
+    }
+    return memory;
+}
+
+static void free_contiguous(struct memory *memory)
+{
+    if (memory->adopted) {
+        for (uint64_t offset = 0; offset < memory->size; offset += FRAME_SIZE)
+            frame_free(memory->base + offset);
+    } else {
+        frame_free_order(memory->base, (unsigned)__builtin_ctzll(memory->size / FRAME_SIZE));
+    }
+}
+
+void memory_put(struct memory *memory)
+{
+    /* Release: our work on the object is done before the last put frees it; acquire: that one sees it all. */
+    if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
+        return;
+    /* A look-up that raced with the last close may still hold the lock (cap.h): let it finish. */
+    spin_lock(&memory->lock);
+    uint32_t frames = (uint32_t)memory->frames;
+    if (has_table(memory))
+        free_frames_from(memory, 0);
+    else if (memory->kind == MEMORY_CONTIGUOUS)
+        free_contiguous(memory);
+    struct endpoint *pager = memory->pager;
+    memory->pager = NULL;
+    spin_unlock(&memory->lock);
+    if (pager)
+        endpoint_put(pager);
+    trace_mem_object_destroy(memory->number, frames);
+    slab_free(&memory_slab, memory);
+}
+
+int memory_resize(struct memory *memory, uint64_t size)
+{
+    if (size == 0 || size > MEMORY_SIZE_MAX)
+        return -E_BAD_ARGUMENT;
+    size = (size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+    int error = 0;
+    spin_lock(&memory->lock);
+    if (!has_table(memory)) {
+        error = -E_BAD_TYPE;
+    } else if (size < memory->size) {
+        if (memory->mapped_end > size)
+            error = -E_BUSY;
+        else
+            free_frames_from(memory, size / FRAME_SIZE);
+    } else {
+        error = deepen(memory, size);
+    }
+    if (!error)
+        memory->size = size;
+    spin_unlock(&memory->lock);
+    return error;
+}
+
+/* ---- copying ------------------------------------------------------------------------------------------ */
+
+enum direction { COPY_OUT, COPY_IN };
+
+/* One piece that lies within a frame, under the lock: a shrink must not free the frame meanwhile. */
+static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size, enum direction direction)
+{
+    int error = 0;
+    spin_lock(&memory->lock);
+    paddr_t frame = memory_frame(memory, offset, direction == COPY_IN);
+    if (frame != FRAME_NONE && memory->kind != MEMORY_DEVICE) {
+        char *bytes = (char *)phys_to_virt(frame) + offset % FRAME_SIZE;
+        if (direction == COPY_IN)
+            memcpy(bytes, buffer, size);
+        else
+            memcpy(buffer, bytes, size);
+    } else if (memory->kind == MEMORY_DEVICE) {
+        error = -E_BAD_TYPE;
+    } else if (offset >= memory->size || memory->kind == MEMORY_PAGED) {
+        error = -E_AGAIN; /* shrunk meanwhile, or only its pager has the page */
+    } else if (direction == COPY_IN) {
+        error = -E_NO_MEMORY;
+    } else {
+        memset(buffer, 0, size);
+    }
+    spin_unlock(&memory->lock);
+    return error;
+}
+
+static int64_t copy(struct memory *memory, uint64_t offset, char *buffer, uint64_t size, enum direction direction)
+{
+    uint64_t limit = __atomic_load_n(&memory->size, __ATOMIC_RELAXED);
+    if (offset >= limit)
+        return 0;
+    if (size > limit - offset)
+        size = limit - offset;
+    uint64_t done = 0;
+    while (done < size) {
+        uint64_t piece = FRAME_SIZE - (offset + done) % FRAME_SIZE;
+        if (piece > size - done)
+            piece = size - done;
+        int error = copy_piece(memory, offset + done, buffer + done, piece, direction);
+        if (error)
+            return done ? (int64_t)done : error;
+        done += piece;
+    }
+    return (int64_t)done;
+}
+
+int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size)
+{
+    return copy(memory, offset, buffer, size, COPY_OUT);
+}
+
+int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size)
+{
+    return copy(memory, offset, (void *)buffer, size, COPY_IN);
+}
+
+uint64_t memory_count_live(void)
+{
+    return slab_live(&memory_slab);
+}

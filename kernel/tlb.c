@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/tlb.c - shootdown: making other processors forget translations.
+ *
+ * The initiator has changed the tables (under the space's lock), reads which processors may hold translations
+ * (space->cpus), writes one request of its own, marks itself in each target's shootdown_pending, and interrupts them.
+ * A target flushes and takes its bit out of the request's `waiting`. Interrupts are off in the kernel, so whoever
+ * spins - here, or for a lock (lock.c) - answers pending requests by polling; that is why locks may be held.
+ *
+ * A processor's bit in space->cpus is set by itself when it switches to the space (space_activate) and cleared by
+ * itself, here, when it is asked and finds that it runs something else.
+ */
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <trace/irq.h>
+#include <trace/tlb.h>
+
+#define FLUSH_ALL_PAGES 32 /* more than so many pages: forget everything */
+
+static struct request {
+    struct space *space;
+    uint64_t address, count; /* pages; count 0: everything */
+    _Atomic uint64_t waiting; /* processors that have not answered */
+} requests[CPUS_MAX]; /* by initiator: one at a time, it waits for the end */
+
+static void flush(uint64_t address, uint64_t count)
+{
+    if (count == 0) {
+        arch_tlb_flush_all();
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        arch_tlb_flush_page(address + i * FRAME_SIZE);
+}
+
+void tlb_handle_request(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (atomic_load_explicit(&cpu->shootdown_pending, memory_order_relaxed) == 0)
+        return;
+    /* Acquire: pairs with the initiator's release when it set the bit; its request is written. */
+    uint64_t pending = atomic_exchange_explicit(&cpu->shootdown_pending, 0, memory_order_acquire);
+    while (pending) {
+        unsigned from = (unsigned)__builtin_ctzll(pending);
+        struct request *request = &requests[from];
+        pending &= pending - 1;
+        if (cpu->space == request->space) {
+            flush(request->address, request->count);
+            trace_tlb_flush(request->address, (uint32_t)request->count, from);
+        } else {
+            atomic_fetch_and_explicit(&request->space->cpus, ~(1ull << cpu->index), memory_order_relaxed);
+        }
+        /* Release: the flush is done before the initiator sees the answer. */
+        atomic_fetch_and_explicit(&request->waiting, ~(1ull << cpu->index), memory_order_release);
+    }
+}
+
+static void ask(struct cpu *cpu, uint64_t targets)
+{
+    for (uint64_t left = targets; left; left &= left - 1) {
+        struct cpu *target = &cpus[__builtin_ctzll(left)];
+        /* Release: publishes requests[cpu->index] to the target's exchange. */
+        atomic_fetch_or_explicit(&target->shootdown_pending, 1ull << cpu->index, memory_order_release);
+        trace_irq_ipi_send(target->index, IPI_SHOOTDOWN);
+        arch_send_ipi(target, IPI_SHOOTDOWN);
+    }
+}
+
+void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
+{
+    struct cpu *cpu = this_cpu();
+    uint64_t count = size / FRAME_SIZE;
+    if (count > FLUSH_ALL_PAGES)
+        count = 0;
+    if (cpu->space == space)
+        flush(address, count);
+    /* The table change comes before the look at who runs the space: pairs with space_activate, which sets its bit
+     * before it loads the tables. */
+    atomic_thread_fence(memory_order_seq_cst);
+    uint64_t targets = atomic_load_explicit(&space->cpus, memory_order_relaxed) & ~(1ull << cpu->index);
+    if (!targets)
+        return;
+    uint64_t begin = arch_clock();
+    trace_tlb_shootdown_begin(targets, address, (uint32_t)count, space->pid);
+    struct request *request = &requests[cpu->index];
+    request->space = space;
+    request->address = address;
+    request->count = count;
+    atomic_store_explicit(&request->waiting, targets, memory_order_relaxed);
+    ask(cpu, targets);
+    /* Acquire: pairs with the targets' release; after it no stale translation is used. */
+    while (atomic_load_explicit(&request->waiting, memory_order_acquire)) {
+        tlb_handle_request();
+        arch_relax();
+    }
+    trace_tlb_shootdown_end(arch_clock() - begin);
+}
