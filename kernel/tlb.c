@@ -34,6 +34,16 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
+/* An idle processor may keep the last space's tables loaded; it lets go when asked, also because the space may be
+ * about to free them. */
+static void leave_if_idle(struct cpu *cpu, struct space *space)
+{
+    if (cpu->space == space && cpu->current == cpu->idle) {
+        cpu->space = NULL;
+        arch_space_switch(arch_kernel_space);
+    }
+}
+
 void tlb_handle_request(void)
 {
     struct cpu *cpu = this_cpu();
@@ -45,6 +55,7 @@ void tlb_handle_request(void)
         unsigned from = (unsigned)__builtin_ctzll(pending);
         struct request *request = &requests[from];
         pending &= pending - 1;
+        leave_if_idle(cpu, request->space);
         if (cpu->space == request->space) {
             flush(request->address, request->count);
             trace_tlb_flush(request->address, (uint32_t)request->count, from);
