@@ -4,6 +4,9 @@
  *
  * The port's entry code brings up one processor with paging on, the kernel at its link address and all RAM in
  * the direct map, fills boot_info, calls trace_boot_init() as its first C statement and then kernel_main().
+ *
+ * When these are entered, this_cpu() works on the processor: the port has set cpus[index].block.self, .index,
+ * .kernel_stack_top and .arch; traps are caught, interrupts off.
  */
 #ifndef ARCH_BOOT_H
 #define ARCH_BOOT_H

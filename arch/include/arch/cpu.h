@@ -20,6 +20,18 @@ static inline void arch_relax(void);      /* in every spin loop */
  * that arrives between the caller's last look and the wait. */
 static inline void arch_wait_for_interrupt(void);
 void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for good */
+/* How kernel_main and kernel_secondary_main end: drops this processor's stack, calls kernel_leave() and lets
+ * cpu->current run in user mode. */
+void arch_return_to_user(void) __attribute__((noreturn));
+/* System calls come in as syscall_table[number](arguments); the result goes to the caller's frame unless it
+ * is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While class syscall is traced
+ * the entry calls syscall_traced(number, frame) instead, which logs entry and exit around the same call. */
+#define SYSCALL_NO_RESULT INT64_MIN
+struct arch_frame;
+int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
+/* For syscall_traced: calls the handler with the arguments that lie in the frame. */
+int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
+
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind);
 
 /* Fills `chain` with return addresses, innermost first, from the caller's frame pointer on; how many. Never

@@ -29,7 +29,7 @@ extern struct arch_space *arch_kernel_space;
 
 /* Installs a user page; what was there before is replaced (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
-/* Takes one away; its physical address with *was_dirty, or ~0 if nothing was mapped. */
+/* Takes one away; its physical address, or ~0 if nothing was mapped. */
 paddr_t arch_unmap_page(struct arch_space *space, uint64_t address);
 /* Unmaps all of [address, address + size), skipping empty tables; true if anything was mapped. */
 bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size);
@@ -44,7 +44,7 @@ static inline void arch_tlb_flush_all(void);
 
 /* Kernel mappings outside the direct map: the trace windows. One table shared by all spaces, so that a change
  * is seen by all; the caller shoots down. flags: MAP_WRITE. Mapped for users at USER_TRACE_WINDOWS and for the
- * kernel at ARCH_TRACE_WINDOWS, at the same offset. */
+ * kernel at ARCH_TRACE_WINDOWS, at the same offset. frame ~0 takes the page away. -E_NO_MEMORY. */
 int arch_trace_map(uint64_t offset, paddr_t frame);
 /* Makes device registers accessible to the kernel, uncached. */
 void *arch_map_device(paddr_t address, uint64_t size);

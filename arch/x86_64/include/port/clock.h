@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* port/clock.h (x86_64) - the clock is the time-stamp counter: readable everywhere, the same on all
+ * processors. */
+#ifndef PORT_CLOCK_H
+#define PORT_CLOCK_H
+
+static inline uint64_t arch_clock(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/cpu.h (x86_64) - the inline part of <arch/cpu.h>, and what the port keeps for each processor.
+ *
+ * In the kernel, GS base is the address of this processor's struct cpu, whose first word is that address.
+ * The kernel never moves to another processor in the middle of a function (one stack each), so the compiler
+ * may keep the pointer.
+ */
+#ifndef PORT_CPU_H
+#define PORT_CPU_H
+
+struct arch_tss { /* what the processor reads: stacks for entries into the kernel */
+    uint32_t reserved0;
+    uint64_t rsp[3]; /* [0]: entries from user mode */
+    uint64_t reserved1;
+    uint64_t ist[7]; /* see enum arch_ist */
+    uint64_t reserved2;
+    uint16_t reserved3, io_map;
+} __attribute__((packed));
+
+enum arch_ist { IST_NONE, IST_NMI, IST_DOUBLE_FAULT, IST_MACHINE_CHECK, IST_COUNT };
+
+struct arch_cpu {
+    uint64_t gdt[8] __attribute__((aligned(16)));
+    struct arch_tss tss;
+    uint32_t apic_id;
+    bool stop_requested;            /* set by IPI_STOP's sender, read by the NMI that follows */
+    bool fail_faults;               /* a user copy that must not bring pages in: arch_backtrace_user */
+    uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
+    uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
+};
+
+static inline struct cpu *this_cpu(void)
+{
+    struct cpu *cpu;
+    __asm__("movq %%gs:0, %0" : "=r"(cpu));
+    return cpu;
+}
+
+static inline void arch_relax(void)
+{
+    __asm__ volatile("pause" ::: "memory");
+}
+
+/* STI takes effect after the next instruction, so nothing can slip in between it and HLT. */
+static inline void arch_wait_for_interrupt(void)
+{
+    __asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
+}
+
+#endif

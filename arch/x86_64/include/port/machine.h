@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/machine.h (x86_64) - interrupt numbers: 0..63 are lines (ISA numbers below 16, else the pin of the
+ * I/O APIC), 64..191 message-signalled. Vector = number + VECTOR_IRQ_FIRST (vectors.h).
+ */
+#ifndef PORT_MACHINE_H
+#define PORT_MACHINE_H
+
+#define ARCH_IRQ_LINES 64u
+#define ARCH_IRQ_COUNT 192u
+
+#endif

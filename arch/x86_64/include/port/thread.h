@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/thread.h (x86_64) - floating point and segment bases of a thread that is not running.
+ *
+ * Eager: FXSAVE/FXRSTOR are two instructions; switching them lazily costs writes to CR0 and a trap.
+ * User mode may change FS base (WRFSBASE), so it is saved. GS base is the thread block's for as long as the
+ * thread lives; what a program writes into it lasts until the next switch and hurts that program alone.
+ */
+#ifndef PORT_THREAD_H
+#define PORT_THREAD_H
+
+#include <arch/frame.h>
+
+struct arch_thread {
+    uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE image */
+    uint64_t fs_base;
+    uint64_t gs_base; /* user address of the thread's block */
+};
+
+static inline struct arch_thread *arch_thread_of(struct thread *thread)
+{
+    return (struct arch_thread *)((uint8_t *)thread + sizeof(struct arch_frame));
+}
+
+static inline void arch_thread_switch(struct thread *prev, struct thread *next)
+{
+    struct arch_thread *from = arch_thread_of(prev), *to = arch_thread_of(next);
+    uint64_t fs_base;
+    __asm__ volatile("fxsave64 %0" : "=m"(from->fpu));
+    __asm__ volatile("rdfsbase %0" : "=r"(fs_base));
+    from->fs_base = fs_base;
+    __asm__ volatile("fxrstor64 %0" ::"m"(to->fpu));
+    __asm__ volatile("wrfsbase %0" ::"r"(to->fs_base));
+    /* The user's GS base waits in the other half of SWAPGS while the kernel runs. */
+    __asm__ volatile("swapgs\n\twrgsbase %0\n\tswapgs" ::"r"(to->gs_base));
+}
+
+#endif
