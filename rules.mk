@@ -33,7 +33,7 @@ KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS
 # newlib's headers come before GCC's own freestanding ones; its build is third_party/newlib.mk
 NEWLIB := $(BA)/newlib
 USER_CFLAGS = $(BASE) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
-              $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__
+              $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__ -D_GNU_SOURCE
 
 objects = $(patsubst %,$(1)/%.o,$(basename $(2)))
 
@@ -55,7 +55,7 @@ endef
 # Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
 define user_program
 ALL += $(BA)/user/$(1)
-$(BA)/user/$(1): $(call objects,$(BA)/user/obj,$(2)) $(3) $$$$(USER_LIBS) arch/$(ARCH)/user.ld
+$(BA)/user/$(1): $(call objects,$(BA)/user/obj,$(2)) $(3) $$$$(USER_CRT) $$$$(USER_LIBS) arch/$(ARCH)/user.ld
 	@mkdir -p $$(@D); echo "  LINK    $$@"
 	@$(LD) $(USER_LDFLAGS) -T arch/$(ARCH)/user.ld --build-id -o $$@ $$(USER_CRT) \
 	    $(call objects,$(BA)/user/obj,$(2)) $(3) --start-group $$(USER_LIBS) --end-group

@@ -21,6 +21,7 @@ typedef uint32_t cap_t; /* a slot of the calling space's capability table; 0 is 
 #define TARN_PRIORITIES 32 /* 0 lowest .. 31 highest */
 #define TARN_PRIO_USER 8   /* what proc gives to programs */
 #define TARN_PRIO_SERVER 16
+#define TARN_LOCK_CLASS_USER 0u /* lock_class of programs' mutexes in the trace; the kernel's count from 1 */
 
 /* ---- capabilities ------------------------------------------------------------------------------- */
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/runtime.h (x86_64) - what libc-glue needs of a port beside system calls: where a thread's variables
+ * lie, who it is, how to spin and how to walk its stack. The first instructions are in arch/x86_64/user/.
+ *
+ * Thread-local variables, variant II of the ELF rules: they end where the thread pointer (FS base) points,
+ * and the word there holds its own address.
+ *
+ *     block                                            tp
+ *     | alignment slack | .tdata image | zeroes (.tbss) | tp |
+ */
+#ifndef ARCH_RUNTIME_H
+#define ARCH_RUNTIME_H
+
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <tarn/thread_block.h>
+
+static inline uint64_t arch_tls_align(uint64_t align)
+{
+    return align < 16 ? 16 : align;
+}
+
+/* Bytes of a block that holds variables of `size` bytes with that alignment. */
+static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
+{
+    return size + 2 * arch_tls_align(align) + 16;
+}
+
+/* The thread pointer for a block, and in *variables where the initial image belongs. */
+static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
+{
+    uint64_t mask = arch_tls_align(align) - 1;
+    uint64_t pointer = ((uint64_t)block + size + 2 * mask) & ~mask;
+    *(uint64_t *)pointer = pointer;
+    *variables = (void *)(pointer - ((size + align - 1) & ~(align - 1)));
+    return pointer;
+}
+
+static inline void arch_set_thread_pointer(uint64_t pointer)
+{
+    __asm__ volatile("wrfsbase %0" : : "r"(pointer) : "memory");
+}
+
+/* The caller's block, which the kernel keeps up to date. */
+static inline const struct thread_block *arch_thread_block(void)
+{
+    const struct thread_block *block;
+    __asm__("movq %%gs:0, %0" : "=r"(block));
+    return block;
+}
+
+static inline void arch_spin_pause(void)
+{
+    __asm__ volatile("pause" : : : "memory");
+}
+
+/* Return addresses from the caller's frame on, innermost first, as long as frames lie within [low, high) and
+ * go outward. How many. */
+static inline uint64_t arch_walk_stack(uint64_t low, uint64_t high, uint64_t *chain, uint64_t max)
+{
+    uint64_t count = 0;
+    const uint64_t *frame = __builtin_frame_address(0);
+    while (count < max && (uint64_t)frame >= low && (uint64_t)frame + 16 <= high && !((uint64_t)frame & 7)) {
+        if (!frame[1])
+            break;
+        chain[count++] = frame[1];
+        if (frame[0] <= (uint64_t)frame)
+            break;
+        frame = (const uint64_t *)frame[0];
+    }
+    return count;
+}
+
+void arch_thread_entry(void); /* entry of threads of ours; its argument goes to run_thread() */
+/* Unmaps the stack that the caller runs on and ends the thread. */
+void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/user/crt0.S - the first and the last instructions of programs and threads.
+ *
+ * A frame pointer of zero ends call chains here.
+ */
+
+    .text
+
+/* The program's first thread: rdi = struct startup *. Goes on in start_program (libc-glue/tarn/start.c). */
+    .globl _start
+    .type _start, @function
+_start:
+    xorl %ebp, %ebp
+    andq $-16, %rsp
+    call start_program
+    ud2
+    .size _start, . - _start
+
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* arpa/inet.h - Internet addresses as text; libc-glue/posix/inet.c. */
+#ifndef TARN_ARPA_INET_H
+#define TARN_ARPA_INET_H
+
+#include <netinet/in.h>
+
+in_addr_t inet_addr(const char *text); /* INADDR_NONE if it is none */
+int inet_aton(const char *text, struct in_addr *address);
+char *inet_ntoa(struct in_addr address);
+const char *inet_ntop(int family, const void *address, char *text, socklen_t size);
+int inet_pton(int family, const char *text, void *address);
+
+#endif

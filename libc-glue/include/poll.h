@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* poll.h - waiting for several files at once; libc-glue/posix/poll.c. */
+#ifndef TARN_POLL_H
+#define TARN_POLL_H
+
+#define POLLIN   1
+#define POLLPRI  2
+#define POLLOUT  4
+#define POLLERR  8
+#define POLLHUP  16
+#define POLLNVAL 32
+
+typedef unsigned int nfds_t;
+struct pollfd {
+    int fd; /* negative: not asked for */
+    short events;
+    short revents;
+};
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+#endif

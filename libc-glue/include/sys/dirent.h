@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sys/dirent.h - directories; <dirent.h> of newlib includes this. Implemented in libc-glue/posix/directory.c.
+ */
+#ifndef TARN_SYS_DIRENT_H
+#define TARN_SYS_DIRENT_H
+
+#include <sys/types.h>
+
+#define MAXNAMLEN 255
+
+#define DT_UNKNOWN 0
+#define DT_FIFO    1
+#define DT_CHR     2
+#define DT_DIR     4
+#define DT_REG     8
+
+struct dirent {
+    ino_t d_ino;
+    unsigned char d_type;
+    char d_name[MAXNAMLEN + 1];
+};
+
+typedef struct DIR DIR;
+
+#endif

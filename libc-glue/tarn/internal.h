@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/tarn/internal.h - what the files of the lower layer tell each other and the POSIX layer.
+ */
+#ifndef LIBC_GLUE_INTERNAL_H
+#define LIBC_GLUE_INTERNAL_H
+
+#include <arch/runtime.h>
+#include <pthread.h>
+#include <sys/reent.h>
+#include <tarn/runtime.h>
+
+#define KEYS_MAX 64
+
+/* One thread. Its own fields are written by itself; `state` decides who frees it (posix/pthread.c). */
+struct pthread {
+    void *(*routine)(void *);
+    void *argument;
+    void *result;
+    uint32_t state; /* futex: enum pthread_state */
+    cap_t slot;     /* of the thread */
+    char *mapping;  /* guard page, stack, variables; NULL for the first thread */
+    uint64_t mapping_size;
+    uint64_t stack_low, stack_high;
+    const void *specific[KEYS_MAX];
+};
+
+/* tarn/thread.c: the lower half of pthreads */
+void init_first_thread(const struct startup *startup);
+struct pthread *current_thread(void);
+/* Makes a thread that waits for sys_thread_resume. 0 or -E_*. */
+int create_thread(struct pthread *thread, const pthread_attr_t *attr);
+/* Frees the stack that the caller runs on and its variables, and ends it. */
+void leave_thread(char *mapping, uint64_t size) __attribute__((noreturn));
+void run_thread(struct pthread *thread) __attribute__((noreturn));                /* from arch_thread_entry */
+void end_pthread(struct pthread *thread, void *result) __attribute__((noreturn)); /* posix/pthread.c */
+
+/* tarn/lock.c. Acquire: 0, -E_TIMEOUT or -E_CANCELED; never canceled with TARN_FOREVER. */
+int lock_word_acquire(uint32_t *word, uint64_t deadline);
+bool lock_word_try_acquire(uint32_t *word);
+void lock_word_release(uint32_t *word);
+
+/* tarn/trace.c */
+void report_image(const char *path);
+
+/* posix/file.c */
+void init_files(const struct startup *startup);
+/* posix/path.c */
+void init_working_directory(const char *path);
+/* posix/process.c */
+void end_process(int signal) __attribute__((noreturn)); /* as if killed by it */
+
+#endif

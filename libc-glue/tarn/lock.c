@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/tarn/lock.c - the one lock that everything else is made of, and newlib's locks.
+ *
+ * A lock is a word: 0 free, 1 held, 2 held and somebody may be waiting in futex_wait. Taking a free lock
+ * and releasing one that nobody waits for is one atomic operation. A taker spins for a while first, since
+ * the holder often runs on another processor; a wait of either kind is logged as lock_contended.
+ */
+#include "internal.h"
+
+#include <arch/trace.h>
+#include <stdlib.h>
+#include <sys/lock.h>
+#include <trace/lock.h>
+
+#define SPINS_MAX 200
+#define CHAIN_MAX 16
+
+enum { FREE = 0, HELD = 1, WANTED = 2 };
+
+/* Acquire pairs with the release in lock_word_release: the holder's writes are seen by the next. */
+static inline bool take_free(uint32_t *word, uint32_t as)
+{
+    uint32_t expected = FREE;
+    return __atomic_compare_exchange_n(word, &expected, as, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void log_contended(uint32_t *word, uint64_t since, uint64_t spins)
+{
+    if (!TRACE_ON_LOCK())
+        return;
+    const struct pthread *thread = current_thread();
+    uint64_t chain[CHAIN_MAX];
+    uint64_t depth = arch_walk_stack(thread->stack_low, thread->stack_high, chain, CHAIN_MAX);
+    trace_lock_contended((uint64_t)word, arch_trace_clock() - since, spins, TARN_LOCK_CLASS_USER,
+                         process_id(), depth, chain);
+}
+
+static bool spin_for_free(uint32_t *word, uint64_t *spins)
+{
+    for (; *spins < SPINS_MAX; ++*spins) {
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) == FREE && take_free(word, HELD))
+            return true;
+        arch_spin_pause();
+    }
+    return false;
+}
+
+/* The word says WANTED before anyone sleeps, and whoever woke up takes it as WANTED, since others may sleep.
+ * Acquire pairs with the release in lock_word_release. */
+static int sleep_for_free(uint32_t *word, uint64_t deadline)
+{
+    while (__atomic_exchange_n(word, WANTED, __ATOMIC_ACQUIRE) != FREE) {
+        int64_t result = sys_futex_wait(word, WANTED, deadline);
+        if (result == -E_TIMEOUT || (result == -E_CANCELED && deadline != TARN_FOREVER))
+            return (int)result;
+    }
+    return 0;
+}
+
+static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t deadline)
+{
+    uint64_t since = arch_trace_clock(), spins = 0;
+    int result = spin_for_free(word, &spins) ? 0 : sleep_for_free(word, deadline);
+    log_contended(word, since, spins);
+    return result;
+}
+
+int lock_word_acquire(uint32_t *word, uint64_t deadline)
+{
+    return take_free(word, HELD) ? 0 : acquire_contended(word, deadline);
+}
+
+bool lock_word_try_acquire(uint32_t *word)
+{
+    return take_free(word, HELD);
+}
+
+void lock_word_release(uint32_t *word)
+{
+    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) == WANTED)
+        sys_futex_wake(word, 1);
+}
+
+void lock_acquire(struct lock *lock)
+{
+    lock_word_acquire(&lock->state, TARN_FOREVER);
+}
+
+bool lock_try_acquire(struct lock *lock)
+{
+    return lock_word_try_acquire(&lock->state);
+}
+
+void lock_release(struct lock *lock)
+{
+    lock_word_release(&lock->state);
+}
+
+/* ---- newlib's locks (sys/lock.h) ------------------------------------------------------------------ */
+
+struct __lock {
+    uint32_t word;
+    uint32_t owner; /* tid of who holds a recursive lock; read by others only to compare with their own */
+    uint32_t depth; /* beyond once; written by the owner */
+};
+
+struct __lock __lock___sfp_recursive_mutex, __lock___atexit_recursive_mutex, __lock___at_quick_exit_mutex,
+    __lock___malloc_recursive_mutex, __lock___env_recursive_mutex, __lock___tz_mutex, __lock___dd_hash_mutex,
+    __lock___arc4random_mutex;
+
+void __retarget_lock_init(_LOCK_T *lock)
+{
+    *lock = calloc(1, sizeof(**lock));
+    if (!*lock)
+        panic("no memory for a lock");
+}
+
+void __retarget_lock_init_recursive(_LOCK_T *lock)
+{
+    __retarget_lock_init(lock);
+}
+
+void __retarget_lock_close(_LOCK_T lock)
+{
+    free(lock);
+}
+
+void __retarget_lock_close_recursive(_LOCK_T lock)
+{
+    free(lock);
+}
+
+void __retarget_lock_acquire(_LOCK_T lock)
+{
+    lock_word_acquire(&lock->word, TARN_FOREVER);
+}
+
+int __retarget_lock_try_acquire(_LOCK_T lock)
+{
+    return lock_word_try_acquire(&lock->word);
+}
+
+void __retarget_lock_release(_LOCK_T lock)
+{
+    lock_word_release(&lock->word);
+}
+
+/* Relaxed suffices for `owner`: only the owner itself can find its own tid there. */
+static bool reenter(struct __lock *lock)
+{
+    if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != thread_id())
+        return false;
+    lock->depth++;
+    return true;
+}
+
+void __retarget_lock_acquire_recursive(_LOCK_T lock)
+{
+    if (reenter(lock))
+        return;
+    lock_word_acquire(&lock->word, TARN_FOREVER);
+    __atomic_store_n(&lock->owner, thread_id(), __ATOMIC_RELAXED);
+}
+
+int __retarget_lock_try_acquire_recursive(_LOCK_T lock)
+{
+    if (reenter(lock))
+        return 1;
+    if (!lock_word_try_acquire(&lock->word))
+        return 0;
+    __atomic_store_n(&lock->owner, thread_id(), __ATOMIC_RELAXED);
+    return 1;
+}
+
+void __retarget_lock_release_recursive(_LOCK_T lock)
+{
+    if (lock->depth) {
+        lock->depth--;
+        return;
+    }
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
+    lock_word_release(&lock->word);
+}

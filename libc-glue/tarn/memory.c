@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/tarn/memory.c - mapping memory, and the heap's raw growth.
+ *
+ * The heap is one contiguous range that sbrk moves the end of. Address space is mapped in growing steps
+ * (frames come on demand), so that newlib's malloc, which asks page by page, rarely enters the kernel.
+ * malloc itself is newlib's, with entry points that log: heap.c.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define HEAP_BASE     0x0000000100000000ull
+#define HEAP_LIMIT    USER_MMAP_BASE
+#define HEAP_STEP_MIN (256ull << 10)
+#define HEAP_STEP_MAX (64ull << 20)
+
+void *memory_map(cap_t memory, uint64_t size, uint32_t flags)
+{
+    int64_t address = sys_space_map(SLOT_SPACE, memory, 0, size, 0, flags);
+    return address > 0 ? (void *)address : NULL;
+}
+
+/* The mapping keeps the memory object alive; the slot is not needed any more. */
+void *memory_map_anonymous(uint64_t size)
+{
+    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    int64_t memory = sys_memory_create(size);
+    if (memory < 0)
+        return NULL;
+    void *address = memory_map((cap_t)memory, size, MAP_READ | MAP_WRITE);
+    sys_cap_close((cap_t)memory);
+    return address;
+}
+
+void memory_unmap(void *address, uint64_t size)
+{
+    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    sys_space_unmap(SLOT_SPACE, (uint64_t)address, size);
+}
+
+static struct {
+    struct lock lock;
+    uint64_t end;    /* what sbrk reports; under lock */
+    uint64_t mapped; /* mapped up to here; under lock */
+} heap = {.end = HEAP_BASE, .mapped = HEAP_BASE};
+
+static bool extend_heap(uint64_t need)
+{
+    uint64_t step = (heap.mapped - HEAP_BASE) / 2;
+    if (step < HEAP_STEP_MIN)
+        step = HEAP_STEP_MIN;
+    if (step > HEAP_STEP_MAX)
+        step = HEAP_STEP_MAX;
+    if (step < need)
+        step = need;
+    step = (step + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    int64_t memory = sys_memory_create(step);
+    if (memory < 0)
+        return false;
+    int64_t address =
+        sys_space_map(SLOT_SPACE, (cap_t)memory, heap.mapped, step, 0, MAP_READ | MAP_WRITE | MAP_FIXED);
+    sys_cap_close((cap_t)memory);
+    if (address < 0)
+        return false;
+    heap.mapped += step;
+    return true;
+}
+
+/* The heap never shrinks: newlib's calloc takes for granted that fresh heap is zero. */
+void *sbrk(ptrdiff_t increment)
+{
+    void *old = (void *)-1;
+    lock_acquire(&heap.lock);
+    if (increment >= 0 && (uint64_t)increment <= HEAP_LIMIT - heap.end) {
+        uint64_t end = heap.end + (uint64_t)increment;
+        if (end <= heap.mapped || extend_heap(end - heap.mapped)) {
+            old = (void *)heap.end;
+            heap.end = end;
+        }
+    }
+    lock_release(&heap.lock);
+    if (old == (void *)-1)
+        errno = ENOMEM;
+    return old;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/tarn/trace.c - what the trace must know about a program: its image. Its own events, if it has
+ * any, it registers itself: trace_register_schema (trace/event/schema.h).
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define BUILD_ID_BYTES 20
+
+extern const char __image_start[], __image_end[], __build_id_note[], __build_id_note_end[];
+
+struct build_id_note { /* as the linker makes it */
+    uint32_t name_size, id_size, type;
+    char name[4];
+    uint8_t id[];
+};
+
+/* Exactly BUILD_ID_BYTES, zero-filled: the kernel reads as many. */
+static void copy_build_id(uint8_t id[BUILD_ID_BYTES])
+{
+    const struct build_id_note *note = (const void *)__build_id_note;
+    memset(id, 0, BUILD_ID_BYTES);
+    if (__build_id_note_end - __build_id_note < (ptrdiff_t)sizeof(*note) ||
+        note->name_size != sizeof(note->name))
+        return;
+    memcpy(id, note->id, note->id_size < BUILD_ID_BYTES ? note->id_size : BUILD_ID_BYTES);
+}
+
+/* A kernel without a trace refuses; the program runs all the same. */
+void report_image(const char *path)
+{
+    uint8_t id[BUILD_ID_BYTES];
+    copy_build_id(id);
+    sys_trace_image(path ? path : "", (uint64_t)__image_start, (uint64_t)(__image_end - __image_start), id);
+}
