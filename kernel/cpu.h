@@ -21,7 +21,8 @@ struct frame_cache { /* frame.c; touched by its processor only */
 struct thread;
 struct space;
 struct cpu {
-    struct thread_block block; /* first: the logging path finds its window here, as user threads do in theirs */
+    struct thread_block block; /* first: the logging path finds its window here, as user threads do in theirs.
+                                * self, window and cpu are always right; who runs stands in current->block */
     struct thread *current;    /* whose registers are in the machine, or were at entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
@@ -36,6 +37,9 @@ struct cpu {
     struct run_queue run_queue;     /* own lock */
     struct timer_queue timer_queue; /* own lock */
     _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
+    uint64_t switched_at;      /* ticks, when current began to run */
+    uint64_t next_call_id;     /* of ipc calls: processor in the top byte, then a count */
+    bool wants_yield;          /* current asked to go behind its equals */
     uint64_t idle_ticks, idle_since;
     struct arch_cpu arch;
 };

@@ -27,8 +27,10 @@ int format_text(char *buffer, size_t size, const char *format, ...) __attribute_
 /* Value of `name=` in the boot command line, copied and terminated; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
 
-/* From the port's trap code, on the processor's stack, interrupts off, user registers in current->frame. When they
- * return, the port calls kernel_leave() if need_resched is set, and restores cpu->current. */
+/* System calls: kernel/syscall.h.
+ * From the port's trap code, on the processor's stack, interrupts off, user registers in current->frame. When they
+ * return to user mode is next, the port calls kernel_leave() if need_resched is set, and restores cpu->current. An
+ * interrupt of the idle loop or of a user copy returns to where it was without it. */
 /* A page fault. `from_kernel`: a user copy is interrupted; true: resolved, go on; false: stop the copy. For
  * user faults the return value has no meaning: whatever is needed was done to the thread. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);

@@ -9,9 +9,9 @@
  * watched also logs lock_held.
  *
  * Lock order, outermost first:
- *   space -> memory object -> endpoint / notification / futex bucket -> thread -> run queue -> timer queue
- *   -> slab -> frame cache/buddy.  Capability tables: inside space, outside every object.
- * Two of one class: lower address first.
+ *   space -> memory object -> notification -> endpoint / futex bucket -> thread -> capability table
+ *   -> run queue -> timer queue -> slab -> frame cache/buddy.
+ * Two of one class: lower address first. No object is destroyed while a lock is held.
  */
 #ifndef KERNEL_LOCK_H
 #define KERNEL_LOCK_H

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/endpoint.h - synchronous messages.
+ *
+ * An endpoint is a lock and two queues, of which at least one is empty: threads that want to send, and
+ * threads that wait to receive. A message is never stored: it goes from the sender's frame to the receiver's.
+ *
+ * A caller that waits for its answer is in no queue. Who took its message holds (caller, call_id): a weak
+ * reference, checked under the caller's lock by number, which is unique since boot. So a caller can die
+ * or give up at any time without telling anybody, and whoever answers too late learns it from the number.
+ *
+ * An endpoint is dead once no capability with RIGHT_RECEIVE is left: whoever waits on it, and whoever comes,
+ * gets E_DEAD.
+ *
+ * endpoint.c: the general path. ipc_fast.c: the two cases that matter. reply.c: saved replies.
+ */
+#ifndef KERNEL_ENDPOINT_H
+#define KERNEL_ENDPOINT_H
+
+#include <kernel/list.h>
+#include <kernel/lock.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct thread;
+struct endpoint {
+    struct spinlock lock; /* survives free and reuse: slab.h */
+    _Atomic uint32_t references;
+    _Atomic uint32_t receive_caps; /* capabilities with RIGHT_RECEIVE */
+    uint32_t number;               /* in the trace; constant */
+    /* under lock */
+    bool dead;
+    struct list senders;   /* thread.link: callers, senders, faulting threads */
+    struct list receivers; /* thread.link */
+};
+
+struct endpoint *endpoint_new(void); /* one reference; NULL: no memory */
+static inline void endpoint_get(struct endpoint *endpoint)
+{
+    atomic_fetch_add_explicit(&endpoint->references, 1, memory_order_relaxed);
+}
+void endpoint_put(struct endpoint *endpoint);
+/* The capability table's part: receive rights come and go. */
+void endpoint_add_receive_cap(struct endpoint *endpoint);
+void endpoint_drop_receive_cap(struct endpoint *endpoint);
+uint64_t endpoint_count_live(void);
+
+/* Who asked, in the hands of who answers. Belongs to the thread (or reply object) that holds it. */
+struct reply_target {
+    struct thread *caller; /* NULL: nobody waits */
+    uint64_t call_id;
+};
+
+/* A saved reply: what a CAP_REPLY names. */
+struct reply {
+    struct spinlock lock;
+    _Atomic uint32_t references;
+    struct reply_target target; /* constant */
+};
+void reply_put(struct reply *reply); /* the last one answers E_DEAD, if nobody has answered */
+uint64_t reply_count_live(void);
+
+/* Ends a call with an error, if the caller still waits for this answer. */
+void ipc_fail_caller(struct reply_target target, int64_t error);
+
+/* A kernel message on behalf of the current thread, which waits until it is answered (fault.c). `badge` tells
+ * the receiver nothing: 0. -E_DEAD: nobody will ever answer. */
+int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/irq.h - interrupt objects: a line or a message that signals a notification.
+ *
+ * An interrupt is masked when it is taken and unmasked by irq_acknowledge. One object per number. The lock of
+ * an object is taken with interrupts off like every other; the handler only reads what is under it.
+ */
+#ifndef KERNEL_IRQ_H
+#define KERNEL_IRQ_H
+
+#include <kernel/lock.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct notification;
+struct irq {
+    struct spinlock lock; /* survives free and reuse: slab.h */
+    _Atomic uint32_t references;
+    uint32_t number; /* constant */
+    bool is_message; /* constant */
+    /* under lock */
+    struct notification *notification; /* a reference, or NULL */
+    uint64_t bits;
+};
+
+void irq_put(struct irq *irq);
+uint64_t irq_count_live(void);
+/* Names of interrupts for the statedump: calls visit with each that exists. */
+void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
+
+#endif

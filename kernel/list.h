@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/list.h - doubly linked rings with a head, links inside the objects.
+ *
+ * A link that is in no list points to itself or is zero. Locking is the caller's.
+ */
+#ifndef KERNEL_LIST_H
+#define KERNEL_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+    struct list *next, *previous;
+};
+
+#define list_object(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
+static inline void list_init(struct list *head)
+{
+    head->next = head->previous = head;
+}
+
+static inline bool list_empty(const struct list *head)
+{
+    return head->next == head;
+}
+
+static inline void list_insert_between(struct list *link, struct list *previous, struct list *next)
+{
+    link->previous = previous;
+    link->next = next;
+    previous->next = link;
+    next->previous = link;
+}
+
+static inline void list_add_tail(struct list *head, struct list *link)
+{
+    list_insert_between(link, head->previous, head);
+}
+
+static inline void list_add_head(struct list *head, struct list *link)
+{
+    list_insert_between(link, head, head->next);
+}
+
+static inline void list_remove(struct list *link)
+{
+    link->previous->next = link->next;
+    link->next->previous = link->previous;
+}
+
+#endif

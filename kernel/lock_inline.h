@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/lock_inline.h - the uncontended half of kernel/lock.h; the other half is lock.c.
+ */
+#ifndef KERNEL_LOCK_INLINE_H
+#define KERNEL_LOCK_INLINE_H
+
+#include <arch/cpu.h>
+#include <tarn/thread_block.h>
+
+/* lock.c: waits for its turn, and logs. */
+void spin_lock_contended(struct spinlock *lock);
+/* lock.c: hold times of watched classes. */
+void spin_note_taken(struct spinlock *lock);
+void spin_note_released(struct spinlock *lock);
+
+/* struct cpu begins with its thread block, so that the number is known before cpu.h is. */
+static inline uint32_t spin_owner(void)
+{
+    return ((const struct thread_block *)this_cpu())->cpu + 1;
+}
+
+static inline bool spin_try_lock(struct spinlock *lock)
+{
+    uint32_t free = 0;
+    /* Acquire: pairs with the release in spin_unlock, which publishes what the lock protects. */
+    if (!atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    if (__builtin_expect(lock->class->watched, 0))
+        spin_note_taken(lock);
+    return true;
+}
+
+static inline void spin_lock(struct spinlock *lock)
+{
+    if (__builtin_expect(!spin_try_lock(lock), 0))
+        spin_lock_contended(lock);
+}
+
+static inline void spin_unlock(struct spinlock *lock)
+{
+    if (__builtin_expect(lock->class->watched, 0))
+        spin_note_released(lock);
+    /* Release: pairs with the acquire of whoever takes the lock next. */
+    atomic_store_explicit(&lock->held, 0, memory_order_release);
+}
+
+static inline bool spin_held(const struct spinlock *lock)
+{
+    return atomic_load_explicit(&lock->held, memory_order_relaxed) == spin_owner();
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/process.h - death of spaces.
+ *
+ * space_kill marks the space and tells every thread of it to end. A thread ends on the processor where it is
+ * current, when it next passes the scheduler (thread.h); the last one to end calls space_finish, which closes
+ * the capabilities, releases the memory and signals the watcher.
+ */
+#ifndef KERNEL_PROCESS_H
+#define KERNEL_PROCESS_H
+
+#include <stdint.h>
+
+struct space;
+void space_kill(struct space *space, int32_t status); /* any number of times, from anywhere; no locks held */
+void space_finish(struct space *space);               /* the last thread is gone; once */
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/thread.h - threads: their states, and who may change them.
+ *
+ * The kernel has one stack per processor and is never preempted. A thread that must wait keeps nothing on a
+ * stack: its registers are in its frame, what it waits for is in this struct, and the processor goes on with
+ * another.
+ *
+ *                     thread_create
+ *                          |                       sched_wake
+ *                      SUSPENDED ---resume--> READY <--------- BLOCKED_* / SLEEPING
+ *                          ^                  |   ^                  ^
+ *                  suspend |        reschedule|   | preempted        | ipc, wait, futex, sleep, fault
+ *                          +--------------- RUNNING -----------------+
+ *                                             | killed
+ *                                           DEAD
+ *
+ * Who may change the state
+ *   READY, RUNNING   the lock of the run queue of thread->cpu covers membership in the queue; RUNNING belongs
+ * to the processor that runs it. waiting          (everything else but DEAD) covered by the lock that
+ * thread->wait_lock points to: the endpoint's, notification's or futex bucket's, or the thread's own
+ * (BLOCKED_REPLY, SLEEPING, SUSPENDED, a fault being answered). A thread waits exactly while wait_lock is not
+ * NULL.
+ *
+ * To wait (thread_begin_wait): with that lock held, the thread itself writes state and wait data, then
+ * wait_lock (sequentially consistent), then looks at `pending`. To end a wait: take the lock
+ * (thread_lock_wait, which looks again after it got it), unlink the thread, clear wait_lock
+ * (thread_end_wait), let go of the lock, write the result into the frame, sched_wake. Whoever cleared
+ * wait_lock owns the thread until sched_wake, so a wait ends once.
+ *
+ * Kill, suspend. The killer sets a bit in `pending` (sequentially consistent), then looks at wait_lock.
+ * Either it sees the thread wait, and ends the wait; or the thread sees the bit when it has begun to wait,
+ * and ends it itself; or the thread is ready or running, and its processor, which the killer interrupts,
+ * looks at `pending` before it lets it go on. So a thread ends in one place only: in the scheduler of the
+ * processor where it is current, with no lock held (thread_finish). A suspended thread stays in its wait and
+ * stops after it.
+ *
+ * on_cpu. A thread that has just blocked can be woken by another processor before its own has put its
+ * floating-point registers away. on_cpu is set while any processor still uses the thread, and who wants to
+ * run it waits for that flag to fall, having first let go of its own thread, so that no two processors wait
+ * for each other.
+ *
+ * A time-out is somebody who ends the wait with E_TIMEOUT if under its lock the deadline has passed
+ * (thread_expire).
+ *
+ * References: capabilities, and one for being alive. The memory is type-stable (slab.h): a stale pointer to a
+ * thread may be locked and looked at.
+ *
+ * Read next: sched.h (READY, RUNNING), endpoint.h (messages), process.h (death).
+ */
+#ifndef KERNEL_THREAD_H
+#define KERNEL_THREAD_H
+
+#include <arch/frame.h>
+#include <kernel/endpoint.h>
+#include <kernel/list.h>
+#include <kernel/lock.h>
+#include <kernel/timer.h>
+#include <port/thread.h> /* struct arch_thread */
+#include <stdatomic.h>
+#include <tarn/abi.h>
+#include <tarn/thread_block.h>
+
+enum thread_state { /* numbers as in trace/schema/sched.ev */
+                    THREAD_RUNNING = 0,
+                    THREAD_READY = 1,
+                    THREAD_BLOCKED_SEND = 2,
+                    THREAD_BLOCKED_RECEIVE = 3,
+                    THREAD_BLOCKED_REPLY = 4,
+                    THREAD_BLOCKED_NOTIFICATION = 5,
+                    THREAD_BLOCKED_FUTEX = 6,
+                    THREAD_SLEEPING = 7,
+                    THREAD_BLOCKED_FAULT = 8,
+                    THREAD_SUSPENDED = 9,
+                    THREAD_DEAD = 10,
+};
+
+/* Bits of thread->pending. */
+#define PENDING_KILL    1u
+#define PENDING_SUSPEND 2u
+
+/* What a thread in an endpoint's queue of senders wants. */
+enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
+
+struct cpu;
+struct space;
+struct notification;
+
+struct thread {
+    struct arch_frame frame;    /* first: the entry code saves here */
+    struct arch_thread arch;    /* floating point, thread pointer */
+    struct thread_block *block; /* kernel address; constant */
+    uint64_t block_address;     /* user address of it; constant */
+    struct space *space;        /* a reference; constant. Idle threads: NULL */
+    _Atomic(struct cpu *) cpu;  /* processor it runs on or ran on last; written by who owns the thread */
+    _Atomic uint32_t on_cpu;    /* release when that processor has let go, acquire by who runs it next */
+    _Atomic uint32_t pending;   /* PENDING_* */
+    _Atomic uint32_t state;     /* enum thread_state, see above */
+    uint32_t priority;          /* under the run queue's lock while ready or running */
+    _Atomic uint64_t affinity;
+
+    /* The wait. See above. */
+    _Atomic(struct spinlock *) wait_lock;
+    struct list link;       /* in a queue of the object waited for, or in a run queue */
+    uint64_t wait_deadline; /* ticks; TIMER_NEVER: none */
+    struct timer timer;
+    uint64_t futex_address; /* BLOCKED_FUTEX */
+
+    /* Messages. Belongs to the thread while it runs, to who ends its wait while it waits. */
+    struct reply_target reply_target; /* whom this thread has to answer */
+    uint64_t call_id;                 /* BLOCKED_REPLY: which answer it waits for; under `lock` */
+    uint64_t send_badge;              /* in a queue of senders: badge of the capability it called */
+    uint32_t message_kind;            /* enum message_kind */
+    uint32_t fault_kind;              /* enum fault_kind of fault.ev, of the fault being answered */
+    uint64_t fault_label, fault_words[IPC_WORDS];
+    uint64_t fault_since, fault_address; /* for fault_exit; fault_since 0: an exception */
+    struct notification *bound;          /* a reference; written by the thread itself */
+
+    /* Accounts. */
+    uint64_t run_ticks;      /* until it was last switched out */
+    uint64_t slice_used;     /* ticks of the current slice */
+    uint32_t traced_syscall; /* 1 + number of the call whose exit is still to be logged; 0 none */
+    uint32_t tid;            /* constant */
+
+    struct spinlock lock; /* survives free and reuse. Covers the waits named above */
+    _Atomic uint32_t references;
+    /* under space->lock */
+    struct thread *space_next, *space_previous;
+    /* under thread_list_lock (thread.c) */
+    struct list all;
+};
+
+extern struct lock_class thread_lock_class;
+
+static inline struct thread *current_thread(void);
+
+/* thread.c: life */
+struct thread *thread_new(struct space *space, const struct thread_config *config, int *error);
+struct thread *thread_new_idle(struct cpu *cpu);
+static inline void thread_get(struct thread *thread)
+{
+    atomic_fetch_add_explicit(&thread->references, 1, memory_order_relaxed);
+}
+void thread_put(struct thread *thread);
+void thread_resume(struct thread *thread);
+void thread_suspend(struct thread *thread);
+void thread_kill(struct thread *thread);
+void thread_finish(struct thread *thread); /* on its processor, which has let go of it; no locks held */
+void thread_park(struct thread *thread);   /* the scheduler met PENDING_SUSPEND */
+void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
+uint64_t thread_count_live(void);
+
+/* wait.c: waits */
+/* The current thread begins to wait under `lock`, which is held and given up here. The caller linked it
+ * already. Returns with need_resched set; the handler returns SYSCALL_NO_RESULT. */
+void thread_begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock,
+                       uint64_t deadline);
+/* The lock of its wait, held; NULL if it does not wait. */
+struct spinlock *thread_lock_wait(struct thread *thread);
+/* With that lock held: the wait is over, and the thread is the caller's until sched_wake. Unlinks nothing. */
+void thread_end_wait(struct thread *thread);
+/* Ends whatever wait there is, with an error. False: it did not wait (a suspended thread is not ended by
+ * this). */
+bool thread_abort_wait(struct thread *thread, int64_t error);
+void thread_expire(struct thread *thread, uint64_t now); /* its timer was due */
+
+#include <kernel/cpu.h>
+
+static inline struct thread *current_thread(void)
+{
+    return this_cpu()->current;
+}
+
+#include <arch/thread.h>
+#endif
