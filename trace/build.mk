@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The trace: what is generated from trace/schema, and the tests of the logging path.
+
+EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))
+EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
+EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
+EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c $(GEN)/trace/metadata.tsdl \
+                 $(GEN)/docs/events.md
+EVGEN := $(B)/host/evgen
+
+GENERATED += $(EVENT_OUTPUTS)
+
+$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c)))
+
+# One run writes all; evgen leaves a file alone whose text stays the same, so the stamp carries the date.
+$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(GEN)/syscalls.enum
+	@mkdir -p $(@D); echo "  EVGEN   $(words $(EVENT_FILES)) event classes"
+	@$(EVGEN) --enum syscalls=$(GEN)/syscalls.enum -o $(GEN) $(EVENT_FILES)
+	@touch $@
+$(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
+
+# An application's events: a program names build/gen/include/app/NAME.h for its NAME.ev among its GENERATED.
+define application_events
+$(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
+	@mkdir -p $$(@D); echo "  EVGEN   $$<"
+	@$(EVGEN) --app -o $$@ $$<
+GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
+endef

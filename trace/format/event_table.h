@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/event_table.h - how an event's body is read: the types of the generated table.
+ *
+ * trace/gen fills tables of these types for the system's events (build/gen/trace/events.c); the kernel
+ * prints from them, the host decodes with them, and a reader that learns an application's schema builds
+ * the same structures at run time.
+ */
+#ifndef TRACE_FORMAT_EVENT_TABLE_H
+#define TRACE_FORMAT_EVENT_TABLE_H
+
+#include <stdint.h>
+
+enum trace_field_kind {
+    TRACE_FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes, decimal; by name where there is an enumeration */
+    TRACE_FIELD_SIGNED,   /* the same, two's complement */
+    TRACE_FIELD_HEX,      /* unsigned, shown in hexadecimal */
+    TRACE_FIELD_COMM,     /* TRACE_NAME_BYTES bytes, padded with NUL (not always terminated) */
+    TRACE_FIELD_STRING,   /* NUL-terminated, last field, reaches at most to the event's end */
+    TRACE_FIELD_ARRAY,    /* 64-bit words in hexadecimal, last field; an earlier field says how many */
+};
+
+struct trace_enum_value {
+    uint64_t value;
+    const char *name;
+};
+
+struct trace_enum_table {
+    const char *name;
+    const struct trace_enum_value *values; /* in ascending order */
+    uint32_t count;
+};
+
+struct trace_field_info {
+    const char *name;
+    const char *description;
+    uint8_t kind; /* enum trace_field_kind */
+    uint8_t bytes; /* of one element; 1 for a string */
+    uint16_t offset; /* from the end of the event header */
+    int16_t count_field; /* TRACE_FIELD_ARRAY: index of the field that says how many; else -1 */
+    const struct trace_enum_table *enumeration; /* or NULL */
+};
+
+struct trace_event_info {
+    uint32_t id; /* TRACE_ID(class, minor) */
+    const char *class_name;
+    const char *name;      /* "switch" */
+    const char *full_name; /* "sched_switch", the name in the metadata */
+    const char *description;
+    const char *format; /* for people: %field% stands for a field, %% for a percent sign */
+    const struct trace_field_info *fields;
+    uint16_t field_count;
+    uint16_t fixed_bytes; /* body without a string or array at its end: no event is shorter */
+};
+
+struct trace_class_info {
+    const char *name; /* NULL: no such class */
+    const char *description;
+    const struct trace_event_info *const *events; /* by minor; NULL where there is none */
+    uint32_t minor_limit; /* entries in events */
+};
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/gen/emit_header.c - <trace/CLASS.h>: one typed inline function per event.
+ *
+ * An event of constant size becomes mask test, switch test, reserve, one store per field, commit, all
+ * inline (trace/ring/ring.h). One that ends in a string or an array gathers its fixed fields on the stack
+ * and goes out of line to trace_log_tail().
+ */
+#include "model.h"
+
+#include <string.h>
+
+static const char *c_type(const struct field *f)
+{
+    static const char *const u[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+    static const char *const s[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
+    unsigned log = f->bytes == 8 ? 3 : f->bytes == 4 ? 2 : f->bytes == 2 ? 1 : 0;
+    return f->kind == TRACE_FIELD_SIGNED ? s[log] : u[log];
+}
+
+/* Padding that the schema writes out is no argument: it is always 0. */
+static bool is_reserved(const struct field *f)
+{
+    return !strncmp(f->name, "reserved", 8);
+}
+
+static void emit_parameters(FILE *out, const struct event *event)
+{
+    const char *comma = "";
+    for (unsigned i = 0; i < event->field_count; i++) {
+        const struct field *f = &event->fields[i];
+        if (is_reserved(f))
+            continue;
+        fprintf(out, "%s", comma);
+        comma = ", ";
+        if (f->kind == TRACE_FIELD_COMM)
+            fprintf(out, "const char %s[static %u]", f->name, TRACE_NAME_BYTES);
+        else if (f->kind == TRACE_FIELD_STRING)
+            fprintf(out, "const char *%s", f->name);
+        else if (f->kind == TRACE_FIELD_ARRAY)
+            fprintf(out, "const uint64_t *%s", f->name);
+        else
+            fprintf(out, "%s %s", c_type(f), f->name);
+    }
+    if (!*comma)
+        fprintf(out, "void");
+}
+
+/* One statement that stores a field: trace_put_* into the slot, or trace_fix_* into the gathered part. */
+static void emit_store(FILE *out, const struct field *f, const char *verb, const char *place)
+{
+    if (f->kind == TRACE_FIELD_COMM)
+        fprintf(out, "    trace_%s_name(%s, %u, %s);\n", verb, place, f->offset, f->name);
+    else
+        fprintf(out, "    trace_%s_%u(%s, %u, %s);\n", verb, 8 * f->bytes, place, f->offset,
+                is_reserved(f) ? "0" : f->name);
+}
+
+static void emit_constant_size(FILE *out, const struct event *event, const char *id)
+{
+    unsigned words = 1 + event->fixed_bytes / 8;
+    fprintf(out, "    struct trace_slot slot;\n");
+    fprintf(out, "    if (!trace_reserve(&slot, %s, %u))\n        return;\n", id, words);
+    for (unsigned i = 0; i < event->field_count; i++)
+        emit_store(out, &event->fields[i], "put", "&slot");
+    fprintf(out, "    trace_commit(&slot, %u);\n", words);
+}
+
+static void emit_with_tail(FILE *out, const struct event *event, const char *id)
+{
+    const struct field *tail = tail_field(event);
+    unsigned fixed_words = (event->fixed_bytes + 7) / 8;
+    if (tail->kind == TRACE_FIELD_ARRAY) {
+        const char *count = event->fields[tail->count_field].name;
+        fprintf(out, "    if (%s > TRACE_LENGTH_MAX - %u)\n        %s = TRACE_LENGTH_MAX - %u;\n", count,
+                1 + fixed_words, count, 1 + fixed_words);
+    }
+    if (fixed_words) {
+        fprintf(out, "    uint64_t fixed[%u];\n", fixed_words);
+        for (unsigned i = 0; i + 1 < event->field_count; i++)
+            emit_store(out, &event->fields[i], "fix", "fixed");
+    }
+    const char *fixed = fixed_words ? "fixed" : "0";
+    if (tail->kind == TRACE_FIELD_STRING)
+        fprintf(out, "    trace_log_string(%s, %s, %u, %s);\n", id, fixed, event->fixed_bytes, tail->name);
+    else
+        fprintf(out, "    trace_log_words(%s, %s, %u, %s, %s);\n", id, fixed, event->fixed_bytes, tail->name,
+                event->fields[tail->count_field].name);
+}
+
+static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *guard,
+                       const char *id)
+{
+    fprintf(out, "\n/* %s", event->description);
+    for (unsigned i = 0; i < event->field_count; i++)
+        if (!is_reserved(&event->fields[i]))
+            fprintf(out, "\n *   %-16s %s", event->fields[i].name, event->fields[i].description);
+    fprintf(out, " */\nstatic inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
+    emit_parameters(out, event);
+    fprintf(out, ")\n{\n    if (!%s)\n        return;\n", guard);
+    if (tail_field(event))
+        emit_with_tail(out, event, id);
+    else
+        emit_constant_size(out, event, id);
+    fprintf(out, "}\n");
+}
+
+static void emit_enums(FILE *out, const struct class *class)
+{
+    for (unsigned i = 0; i < class->enum_count; i++) {
+        const struct enumeration *e = &class->enums[i];
+        fprintf(out, "\nenum trace_%s_%s {\n", class->name, e->name);
+        for (unsigned k = 0; k < e->count; k++)
+            fprintf(out, "    TRACE_%s_%s = %llu,\n", upper_case(class->name), upper_case(e->values[k].name),
+                    (unsigned long long)e->values[k].value);
+        fprintf(out, "};\n");
+    }
+}
+
+static void emit_opening(FILE *out, const struct class *class)
+{
+    const char *upper = upper_case(class->name);
+    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from %s. %s */\n", generated_note, class->file,
+            class->description);
+    fprintf(out, "#ifndef TRACE_%s_H\n#define TRACE_%s_H\n\n#include <trace/event/event.h>\n", upper, upper);
+}
+
+void emit_class_header(FILE *out, const struct schema *schema, const struct class *class)
+{
+    const char *upper = upper_case(class->name);
+    char guard[128], id[64];
+    emit_opening(out, class);
+    fprintf(out, "\n#define TRACE_CLASS_%s %d\n", upper, class->number);
+    fprintf(out, "#ifdef TRACE_OUT_%s /* compiled out */\n#define TRACE_ON_%s() 0\n#else\n", upper, upper);
+    fprintf(out, "#define TRACE_ON_%s() arch_trace_enabled(TRACE_CLASS_%s)\n#endif\n", upper, upper);
+    emit_enums(out, class);
+    for (unsigned i = 0; i < class->event_count; i++) {
+        const struct event *event = &class->events[i];
+        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !arch_trace_switched(%d, %u)", upper, class->number,
+                 event->minor);
+        snprintf(id, sizeof(id), "TRACE_ID(%d, %u)", class->number, event->minor);
+        emit_event(out, class, event, guard, id);
+    }
+    fprintf(out, "\n#endif\n");
+}
+
+/* An application's class has its number in a variable: TRACE_CLASS_COUNT until it is registered. */
+void emit_app_header(FILE *out, const struct schema *schema, const struct class *class)
+{
+    const char *upper = upper_case(class->name);
+    char guard[160], id[96];
+    emit_opening(out, class);
+    fprintf(out,
+            "\n/* One source file of the program defines TRACE_DEFINE_%s before it includes this, and calls\n"
+            " * trace_register_schema(&trace_schema_%s) once; until then nothing is logged. */\n"
+            "extern uint32_t trace_class_%s;\nextern const struct trace_schema trace_schema_%s;\n"
+            "#define TRACE_ON_%s() trace_app_enabled(trace_class_%s)\n",
+            upper, class->name, class->name, class->name, upper, class->name);
+    emit_enums(out, class);
+    for (unsigned i = 0; i < class->event_count; i++) {
+        const struct event *event = &class->events[i];
+        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !trace_app_switched(trace_class_%s, %u)", upper,
+                 class->name, event->minor);
+        snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
+        emit_event(out, class, event, guard, id);
+    }
+    char *text;
+    size_t length;
+    FILE *memory = open_memstream(&text, &length);
+    fprintf(memory, "class %s\n", class->name);
+    emit_events_tsdl(memory, schema);
+    fclose(memory);
+    fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper, class->name);
+    fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n", class->name,
+            class->name);
+    fprintf(out, "    .uuid = {");
+    for (unsigned i = 0; i < 16; i++)
+        fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
+    fprintf(out, "},\n    .size = %zu,\n    .text =\n", length);
+    emit_c_string(out, text, length, "        ");
+    fprintf(out, ",\n};\n#endif\n\n#endif\n");
+}

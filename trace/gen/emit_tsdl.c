@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/gen/emit_tsdl.c - the CTF 1.8 metadata (TSDL) of a schema.
+ *
+ * What only the running system knows stands as @NAME@ and is filled in by trace/format/metadata.c; in an
+ * application's events @MINOR@, a number, becomes class << 16 | minor. Names in the metadata are those of
+ * the schema; parse.c refused the language's own words.
+ */
+#include "model.h"
+
+/* Packet header, context and event header: struct trace_packet and struct trace_header, field by field. */
+static const char preamble[] =
+    "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+    "typealias integer { size = 16; align = 16; signed = false; } := uint16_t;\n"
+    "typealias integer { size = 32; align = 32; signed = false; } := uint32_t;\n"
+    "typealias integer { size = 64; align = 64; signed = false; } := uint64_t;\n"
+    "typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+    "typealias integer { size = 16; align = 16; signed = true; } := int16_t;\n"
+    "typealias integer { size = 32; align = 32; signed = true; } := int32_t;\n"
+    "typealias integer { size = 64; align = 64; signed = true; } := int64_t;\n"
+    "typealias integer { size = 8; align = 8; signed = false; base = hex; } := xint8_t;\n"
+    "typealias integer { size = 16; align = 16; signed = false; base = hex; } := xint16_t;\n"
+    "typealias integer { size = 32; align = 32; signed = false; base = hex; } := xint32_t;\n"
+    "typealias integer { size = 64; align = 64; signed = false; base = hex; } := xint64_t;\n"
+    "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8_t;\n";
+
+static const char streams[] =
+    "\nenv {\n"
+    "    domain = \"kernel\";\n"
+    "    tracer_name = \"tarn\";\n"
+    "    tracer_major = 1;\n"
+    "    hostname = \"@HOSTNAME@\";\n"
+    "    architecture = \"@ARCHITECTURE@\";\n"
+    "    cpu_count = @CPU_COUNT@;\n"
+    "};\n"
+    "\nclock {\n"
+    "    name = \"tsc\";\n"
+    "    description = \"the processors' tick counter; the offset is the wall time at tick 0\";\n"
+    "    freq = @CLOCK_HZ@;\n"
+    "    offset_s = @CLOCK_OFFSET_S@;\n"
+    "    offset = @CLOCK_OFFSET@;\n"
+    "};\n"
+    "typealias integer { size = 64; align = 64; signed = false; map = clock.tsc.value; } := clock64_t;\n"
+    "\nstream {\n"
+    "    id = 0;\n"
+    "    packet.context := struct {\n"
+    "        clock64_t timestamp_begin;\n"
+    "        clock64_t timestamp_end;\n"
+    "        uint64_t content_size;\n"
+    "        uint64_t packet_size;\n"
+    "        uint64_t events_discarded;\n"
+    "        uint64_t packet_seq_num;\n"
+    "        uint64_t committed;\n"
+    "        uint32_t cpu_id;\n"
+    "        xint32_t flags;\n"
+    "    };\n"
+    "    event.header := struct {\n"
+    "        integer { size = 22; align = 32; signed = false; } id;\n"
+    "        integer { size = 32; align = 32; signed = false; map = clock.tsc.value; } timestamp;\n"
+    "    } align(64);\n"
+    "};\n";
+
+static void emit_integer_name(FILE *out, const struct field *f)
+{
+    const char *prefix = f->kind == TRACE_FIELD_SIGNED ? "" : f->kind == TRACE_FIELD_HEX ? "xu" : "u";
+    fprintf(out, "%sint%u_t", prefix[0] == 'x' ? "x" : prefix, 8 * f->bytes);
+}
+
+static void emit_field(FILE *out, const struct event *event, const struct field *f)
+{
+    fprintf(out, "        ");
+    if (f->kind == TRACE_FIELD_COMM) {
+        fprintf(out, "text8_t %s[%u];\n", f->name, TRACE_NAME_BYTES);
+    } else if (f->kind == TRACE_FIELD_STRING) {
+        fprintf(out, "string { encoding = UTF8; } %s;\n", f->name);
+    } else if (f->kind == TRACE_FIELD_ARRAY) {
+        fprintf(out, "xint64_t %s[%s];\n", f->name, event->fields[f->count_field].name);
+    } else if (f->enumeration) {
+        fprintf(out, "enum : ");
+        emit_integer_name(out, f);
+        fprintf(out, " {");
+        for (unsigned i = 0; i < f->enumeration->count; i++)
+            fprintf(out, "%s \"%s\" = %llu", i ? "," : "", f->enumeration->values[i].name,
+                    (unsigned long long)f->enumeration->values[i].value);
+        fprintf(out, " } %s;\n", f->name);
+    } else {
+        emit_integer_name(out, f);
+        fprintf(out, " %s;\n", f->name);
+    }
+}
+
+void emit_events_tsdl(FILE *out, const struct schema *schema)
+{
+    for (unsigned c = 0; c < schema->class_count; c++) {
+        const struct class *class = &schema->classes[c];
+        for (unsigned e = 0; e < class->event_count; e++) {
+            const struct event *event = &class->events[e];
+            fprintf(out, "event {\n    name = \"%s_%s\";\n    id = ", class->name, event->name);
+            if (class->number < 0)
+                fprintf(out, "@%u@", event->minor);
+            else
+                fprintf(out, "%u", TRACE_ID(class->number, event->minor));
+            fprintf(out, ";\n    stream_id = 0;\n    fields := struct {\n");
+            for (unsigned f = 0; f < event->field_count; f++)
+                emit_field(out, event, &event->fields[f]);
+            fprintf(out, "    };\n};\n");
+        }
+    }
+}
+
+void emit_metadata(FILE *out, const struct schema *schema)
+{
+    char uuid[37];
+    format_uuid(uuid, schema->uuid);
+    fprintf(out, "/* CTF 1.8 */\n%s", preamble);
+    fprintf(out,
+            "\ntrace {\n    major = 1;\n    minor = 8;\n    uuid = \"%s\";\n    byte_order = @BYTE_ORDER@;\n"
+            "    packet.header := struct {\n        uint32_t magic;\n        uint32_t stream_id;\n"
+            "        uint8_t uuid[16];\n    };\n};\n",
+            uuid);
+    fprintf(out, "%s\n", streams);
+    emit_events_tsdl(out, schema);
+}

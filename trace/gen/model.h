@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/gen/model.h - what the generator knows: classes, events, fields, enumerations.
+ *
+ * evgen is a short pipeline: parse.c reads the files of trace/schema into this model and refuses what is wrong;
+ * each emit_ file write one kind of output from it and never judge. main.c strings them together.
+ * A host program of the build: memory is taken and never given back.
+ */
+#ifndef TRACE_GEN_MODEL_H
+#define TRACE_GEN_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <trace/format/event_table.h>
+#include <trace/format/format.h>
+
+#define FIELDS_MAX 24
+
+struct enum_value {
+    char *name;
+    uint64_t value;
+};
+
+struct enumeration {
+    char *name;
+    struct enum_value *values;
+    unsigned count;
+};
+
+struct field {
+    char *name;
+    char *description;
+    enum trace_field_kind kind;
+    unsigned bytes;  /* of one element; TRACE_NAME_BYTES for a comm; 1 for a string */
+    unsigned offset; /* in the event's body */
+    int count_field; /* TRACE_FIELD_ARRAY: which field says how many; else -1 */
+    const struct enumeration *enumeration; /* or NULL */
+};
+
+struct event {
+    char *name;
+    char *description;
+    char *format;
+    unsigned minor;
+    unsigned line;
+    struct field fields[FIELDS_MAX];
+    unsigned field_count;
+    unsigned fixed_bytes; /* of all fields but a string or array at the end */
+};
+
+struct class
+{
+    char *name;
+    char *description;
+    const char *file;
+    int number; /* -1: an application's, given at registration */
+    struct enumeration *enums;
+    unsigned enum_count;
+    struct event *events;
+    unsigned event_count;
+};
+
+struct schema {
+    struct class *classes; /* sorted by number; events sorted by minor */
+    unsigned class_count;
+    uint8_t uuid[16];
+};
+
+/* A file of "NAME = NUMBER" lines that `enum X from "KEY"` takes its values from. */
+struct enum_source {
+    const char *key;
+    const char *file;
+};
+
+/* parse.c: adds one file's class to the schema; ends the program with a message if anything is wrong. */
+void parse_file(struct schema *schema, const char *file, bool app, const struct enum_source *sources,
+                unsigned source_count);
+/* parse.c: checks across files; sorts. */
+void finish_schema(struct schema *schema);
+const struct field *tail_field(const struct event *event);
+
+/* hash.c: the schema's name: an RFC 4122 version 5 style UUID over its canonical text. */
+void hash_schema(struct schema *schema);
+void format_uuid(char out[37], const uint8_t uuid[16]);
+
+/* emit_tsdl.c */
+void emit_events_tsdl(FILE *out, const struct schema *schema);
+void emit_metadata(FILE *out, const struct schema *schema);
+/* emit_header.c */
+void emit_class_header(FILE *out, const struct schema *schema, const struct class *class);
+void emit_app_header(FILE *out, const struct schema *schema, const struct class *class);
+/* emit_table.c */
+void emit_table_header(FILE *out, const struct schema *schema);
+void emit_table_source(FILE *out, const struct schema *schema);
+/* emit_docs.c */
+void emit_docs(FILE *out, const struct schema *schema);
+
+/* main.c */
+void *allocate(size_t bytes);
+char *upper_case(const char *text);
+void emit_c_string(FILE *out, const char *text, size_t length, const char *indent);
+extern const char *const generated_note;
+
+#endif
