@@ -26,3 +26,9 @@ $(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
 	@$(EVGEN) --app -o $$@ $$<
 GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
 endef
+
+# The logging path: in the kernel, and in a library that every program links.
+KERNEL_SOURCES += trace/ring/ring.c $(GEN)/trace/events.c
+$(eval $(call user_library,trace,trace/ring/ring.c trace/event/register.c))
+USER_LIBS += $(BA)/lib/libtrace.a
+

@@ -34,9 +34,9 @@ struct trace_enum_table {
 struct trace_field_info {
     const char *name;
     const char *description;
-    uint8_t kind; /* enum trace_field_kind */
-    uint8_t bytes; /* of one element; 1 for a string */
-    uint16_t offset; /* from the end of the event header */
+    uint8_t kind;        /* enum trace_field_kind */
+    uint8_t bytes;       /* of one element; 1 for a string */
+    uint16_t offset;     /* from the end of the event header */
     int16_t count_field; /* TRACE_FIELD_ARRAY: index of the field that says how many; else -1 */
     const struct trace_enum_table *enumeration; /* or NULL */
 };
@@ -57,7 +57,7 @@ struct trace_class_info {
     const char *name; /* NULL: no such class */
     const char *description;
     const struct trace_event_info *const *events; /* by minor; NULL where there is none */
-    uint32_t minor_limit; /* entries in events */
+    uint32_t minor_limit;                         /* entries in events */
 };
 
 #endif

@@ -18,11 +18,11 @@
 #define TRACE_CTF_MAGIC 0xC1FC1FC1u
 #define TRACE_STREAM_ID 0u /* one CTF stream class; one stream per processor */
 
-#define TRACE_CLASS_COUNT 64u       /* major ids: one bit each in the mask */
+#define TRACE_CLASS_COUNT     64u   /* major ids: one bit each in the mask */
 #define TRACE_CLASS_APP_FIRST 48u   /* 48..63 are handed out to applications at registration */
 #define TRACE_MINORS_SWITCHED 64u   /* minors below this have a switch of their own */
-#define TRACE_LENGTH_MAX 1023u      /* words of one event, header included */
-#define TRACE_NAME_BYTES 16u        /* process and thread names, NUL padded */
+#define TRACE_LENGTH_MAX      1023u /* words of one event, header included */
+#define TRACE_NAME_BYTES      16u   /* process and thread names, NUL padded */
 
 /* One event header: one 64-bit word. GCC lays bit-fields out from the low bit on little-endian machines
  * and from the high bit on big-endian ones, which is how CTF reads them, so one TSDL text fits both. */
@@ -34,8 +34,8 @@ struct trace_header {
 _Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
 
 #define TRACE_ID(class, minor) ((uint32_t)(class) << 16 | (uint32_t)(minor))
-#define TRACE_ID_CLASS(id) ((id) >> 16)
-#define TRACE_ID_MINOR(id) ((id)&0xffffu)
+#define TRACE_ID_CLASS(id)     ((id) >> 16)
+#define TRACE_ID_MINOR(id)     ((id)&0xffffu)
 
 /* What every buffer starts with: CTF packet header and packet context. Sizes are in bits, times in clock
  * ticks. A packet is whole when committed == packet_size / 64: every word of the buffer (header, events,
@@ -47,9 +47,9 @@ struct trace_packet {
     uint8_t uuid[16]; /* hash of the system's schema, see metadata */
     /* packet.context */
     uint64_t timestamp_begin;
-    uint64_t timestamp_end;
-    uint64_t content_size; /* bits, from the start of the packet; 0 while the packet is open */
-    uint64_t packet_size;  /* bits, always the buffer's size */
+    uint64_t timestamp_end;    /* like content_size written when the packet is closed: no meaning before */
+    uint64_t content_size;     /* bits, from the start of the packet */
+    uint64_t packet_size;      /* bits, always the buffer's size */
     uint64_t events_discarded; /* on this processor since boot, as of the packet's begin */
     uint64_t packet_seq_num;   /* buffer number on this processor since boot: consecutive */
     uint64_t committed;        /* 64-bit words committed to this buffer */
@@ -62,9 +62,12 @@ _Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are
 #define TRACE_PACKET_CUT 1u /* a reader cut the content at the first hole; the rest was lost */
 
 /* Events of class 0 that the path itself writes; trace/schema/trace.ev declares their fields. */
-#define TRACE_CLASS_TRACE 0u
-#define TRACE_MINOR_FILLER 1u  /* covers the rest of a buffer; never inside content_size */
+#define TRACE_CLASS_TRACE   0u
+#define TRACE_MINOR_FILLER  1u /* covers the rest of a buffer; never inside content_size */
 #define TRACE_MINOR_CONTEXT 2u /* first event of every packet: who was running */
+
+#define TRACE_MINOR_HEARTBEAT 3u
+#define TRACE_MINOR_END       7u /* one word, last event of every packet: ends in whole words, as content must */
 
 /* Body of the context event: pid, tid, name. */
 struct trace_context {

@@ -13,7 +13,10 @@ static void emit_type(FILE *out, const struct event *event, const struct field *
     else if (f->enumeration)
         fprintf(out, "%s:u%u", f->enumeration->name, 8 * f->bytes);
     else
-        fprintf(out, "%c%u", f->kind == TRACE_FIELD_SIGNED ? 's' : f->kind == TRACE_FIELD_HEX ? 'x' : 'u',
+        fprintf(out, "%c%u",
+                f->kind == TRACE_FIELD_SIGNED ? 's'
+                : f->kind == TRACE_FIELD_HEX  ? 'x'
+                                              : 'u',
                 8 * f->bytes);
 }
 
@@ -36,12 +39,14 @@ void emit_docs(FILE *out, const struct schema *schema)
 {
     char uuid[37];
     format_uuid(uuid, schema->uuid);
-    fprintf(out, "# Events of Tarn\n\n%s from trace/schema; schema %s. Offsets are bytes after the event header.\n\n",
-            generated_note, uuid);
+    fprintf(
+        out,
+        "# Events of Tarn\n\n%s from trace/schema; schema %s. Offsets are bytes after the event header.\n\n",
+        generated_note, uuid);
     for (unsigned i = 0; i < schema->class_count; i++) {
         const struct class *class = &schema->classes[i];
-        fprintf(out, "## %s (class %d)\n\n%s. Declared in `%s`.\n\n", class->name, class->number, class->description,
-                class->file);
+        fprintf(out, "## %s (class %d)\n\n%s. Declared in `%s`.\n\n", class->name, class->number,
+                class->description, class->file);
         for (unsigned e = 0; e < class->enum_count; e++) {
             fprintf(out, "`%s`:", class->enums[e].name);
             for (unsigned k = 0; k < class->enums[e].count; k++)

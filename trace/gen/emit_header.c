@@ -60,10 +60,10 @@ static void emit_constant_size(FILE *out, const struct event *event, const char 
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     fprintf(out, "    struct trace_slot slot;\n");
-    fprintf(out, "    if (!trace_reserve(&slot, %s, %u))\n        return;\n", id, words);
+    fprintf(out, "    if (!trace_reserve(&slot, %u))\n        return;\n", words);
     for (unsigned i = 0; i < event->field_count; i++)
         emit_store(out, &event->fields[i], "put", "&slot");
-    fprintf(out, "    trace_commit(&slot, %u);\n", words);
+    fprintf(out, "    trace_commit(&slot, %s, %u);\n", id, words);
 }
 
 static void emit_with_tail(FILE *out, const struct event *event, const char *id)
@@ -95,7 +95,8 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
     for (unsigned i = 0; i < event->field_count; i++)
         if (!is_reserved(&event->fields[i]))
             fprintf(out, "\n *   %-16s %s", event->fields[i].name, event->fields[i].description);
-    fprintf(out, " */\nstatic inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
+    fprintf(out, " */\nstatic inline __attribute__((always_inline)) void trace_%s_%s(", class->name,
+            event->name);
     emit_parameters(out, event);
     fprintf(out, ")\n{\n    if (!%s)\n        return;\n", guard);
     if (tail_field(event))
@@ -120,8 +121,8 @@ static void emit_enums(FILE *out, const struct class *class)
 static void emit_opening(FILE *out, const struct class *class)
 {
     const char *upper = upper_case(class->name);
-    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from %s. %s */\n", generated_note, class->file,
-            class->description);
+    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from %s. %s */\n", generated_note,
+            class->file, class->description);
     fprintf(out, "#ifndef TRACE_%s_H\n#define TRACE_%s_H\n\n#include <trace/event/event.h>\n", upper, upper);
 }
 
@@ -130,7 +131,7 @@ void emit_class_header(FILE *out, const struct schema *schema, const struct clas
     const char *upper = upper_case(class->name);
     char guard[128], id[64];
     emit_opening(out, class);
-    fprintf(out, "\n#define TRACE_CLASS_%s %d\n", upper, class->number);
+    fprintf(out, "\n#define TRACE_CLASS_%s %du\n", upper, class->number);
     fprintf(out, "#ifdef TRACE_OUT_%s /* compiled out */\n#define TRACE_ON_%s() 0\n#else\n", upper, upper);
     fprintf(out, "#define TRACE_ON_%s() arch_trace_enabled(TRACE_CLASS_%s)\n#endif\n", upper, upper);
     emit_enums(out, class);
@@ -170,9 +171,10 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
     fprintf(memory, "class %s\n", class->name);
     emit_events_tsdl(memory, schema);
     fclose(memory);
-    fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper, class->name);
-    fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n", class->name,
+    fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper,
             class->name);
+    fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n",
+            class->name, class->name);
     fprintf(out, "    .uuid = {");
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);

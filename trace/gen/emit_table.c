@@ -12,17 +12,20 @@ void emit_table_header(FILE *out, const struct schema *schema)
 {
     char uuid[37];
     format_uuid(uuid, schema->uuid);
-    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from trace/schema. */\n", generated_note);
+    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from trace/schema. */\n",
+            generated_note);
     fprintf(out, "#ifndef TRACE_EVENTS_H\n#define TRACE_EVENTS_H\n\n#include <trace/format/event_table.h>\n"
                  "#include <trace/format/format.h>\n\n");
     fprintf(out, "#define TRACE_SCHEMA_UUID \"%s\"\n#define TRACE_SCHEMA_UUID_BYTES {", uuid);
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
-    fprintf(out, "}\n\n/* by class number */\nextern const struct trace_class_info "
-                 "trace_class_table[TRACE_CLASS_COUNT];\n\n"
-                 "/* TSDL with @NAME@ where the running system fills in: see trace/format/metadata.h */\n"
-                 "extern const char trace_metadata_template[];\nextern const uint32_t trace_metadata_template_size; "
-                 "/* without the NUL */\n\n");
+    fprintf(
+        out,
+        "}\n\n/* by class number */\nextern const struct trace_class_info "
+        "trace_class_table[TRACE_CLASS_COUNT];\n\n"
+        "/* TSDL with @NAME@ where the running system fills in: see trace/format/metadata.h */\n"
+        "extern const char trace_metadata_template[];\nextern const uint32_t trace_metadata_template_size; "
+        "/* without the NUL */\n\n");
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"
                  "    uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);\n"
                  "    if (class_number >= TRACE_CLASS_COUNT || minor >= "
@@ -35,8 +38,8 @@ static void emit_enum_table(FILE *out, const struct class *class, const struct e
     fprintf(out, "\nstatic const struct trace_enum_value values_%s_%s[] = {\n", class->name, e->name);
     for (unsigned i = 0; i < e->count; i++)
         fprintf(out, "    {%lluu, \"%s\"},\n", (unsigned long long)e->values[i].value, e->values[i].name);
-    fprintf(out, "};\nstatic const struct trace_enum_table enum_%s_%s = {\"%s\", values_%s_%s, %u};\n", class->name,
-            e->name, e->name, class->name, e->name, e->count);
+    fprintf(out, "};\nstatic const struct trace_enum_table enum_%s_%s = {\"%s\", values_%s_%s, %u};\n",
+            class->name, e->name, e->name, class->name, e->name, e->count);
 }
 
 static void emit_event_table(FILE *out, const struct class *class, const struct event *event)
@@ -47,8 +50,8 @@ static void emit_event_table(FILE *out, const struct class *class, const struct 
         fprintf(out, "\nstatic const struct trace_field_info fields_%s_%s[] = {\n", class->name, event->name);
     for (unsigned i = 0; i < event->field_count; i++) {
         const struct field *f = &event->fields[i];
-        fprintf(out, "    {\"%s\", \"%s\", %s, %u, %u, %d, ", f->name, f->description, kinds[f->kind], f->bytes,
-                f->offset, f->count_field);
+        fprintf(out, "    {\"%s\", \"%s\", %s, %u, %u, %d, ", f->name, f->description, kinds[f->kind],
+                f->bytes, f->offset, f->count_field);
         if (f->enumeration)
             fprintf(out, "&enum_%s_%s},\n", class->name, f->enumeration->name);
         else
@@ -56,9 +59,11 @@ static void emit_event_table(FILE *out, const struct class *class, const struct 
     }
     if (event->field_count)
         fprintf(out, "};\n");
-    fprintf(out, "static const struct trace_event_info event_%s_%s = {\n    %u, \"%s\", \"%s\", \"%s_%s\", \"%s\",\n",
-            class->name, event->name, TRACE_ID(class->number, event->minor), class->name, event->name, class->name,
-            event->name, event->description);
+    fprintf(
+        out,
+        "static const struct trace_event_info event_%s_%s = {\n    %u, \"%s\", \"%s\", \"%s_%s\", \"%s\",\n",
+        class->name, event->name, TRACE_ID(class->number, event->minor), class->name, event->name,
+        class->name, event->name, event->description);
     fprintf(out, "    \"%s\",\n    ", event->format);
     if (event->field_count)
         fprintf(out, "fields_%s_%s", class->name, event->name);
@@ -81,30 +86,33 @@ static void emit_class_table(FILE *out, const struct class *class)
         emit_event_table(out, class, &class->events[i]);
     fprintf(out, "static const struct trace_event_info *const events_%s[] = {\n", class->name);
     for (unsigned i = 0; i < class->event_count; i++)
-        fprintf(out, "    [%u] = &event_%s_%s,\n", class->events[i].minor, class->name, class->events[i].name);
+        fprintf(out, "    [%u] = &event_%s_%s,\n", class->events[i].minor, class->name,
+                class->events[i].name);
     fprintf(out, "};\n");
 }
 
 void emit_table_source(FILE *out, const struct schema *schema)
 {
-    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from trace/schema. */\n"
-                 "#include \"events.h\"\n",
+    fprintf(out,
+            "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from trace/schema. */\n"
+            "#include \"events.h\"\n",
             generated_note);
     for (unsigned i = 0; i < schema->class_count; i++)
         emit_class_table(out, &schema->classes[i]);
     fprintf(out, "\nconst struct trace_class_info trace_class_table[TRACE_CLASS_COUNT] = {\n");
     for (unsigned i = 0; i < schema->class_count; i++) {
         const struct class *class = &schema->classes[i];
-        fprintf(out, "    [%d] = {\"%s\", \"%s\", events_%s, %u},\n", class->number, class->name, class->description,
-                class->name, class->events[class->event_count - 1].minor + 1);
+        fprintf(out, "    [%d] = {\"%s\", \"%s\", events_%s, %u},\n", class->number, class->name,
+                class->description, class->name, class->events[class->event_count - 1].minor + 1);
     }
     char *text;
     size_t length;
     FILE *memory = open_memstream(&text, &length);
     emit_metadata(memory, schema);
     fclose(memory);
-    fprintf(out, "};\n\nconst uint32_t trace_metadata_template_size = %zu;\n"
-                 "const char trace_metadata_template[] =\n",
+    fprintf(out,
+            "};\n\nconst uint32_t trace_metadata_template_size = %zu;\n"
+            "const char trace_metadata_template[] =\n",
             length);
     emit_c_string(out, text, length, "    ");
     fprintf(out, ";\n");

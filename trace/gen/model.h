@@ -2,9 +2,9 @@
 /*
  * trace/gen/model.h - what the generator knows: classes, events, fields, enumerations.
  *
- * evgen is a short pipeline: parse.c reads the files of trace/schema into this model and refuses what is wrong;
- * each emit_ file write one kind of output from it and never judge. main.c strings them together.
- * A host program of the build: memory is taken and never given back.
+ * evgen is a short pipeline: parse.c reads the files of trace/schema into this model and refuses what is
+ * wrong; each emit_ file write one kind of output from it and never judge. main.c strings them together. A
+ * host program of the build: memory is taken and never given back.
  */
 #ifndef TRACE_GEN_MODEL_H
 #define TRACE_GEN_MODEL_H
@@ -33,9 +33,9 @@ struct field {
     char *name;
     char *description;
     enum trace_field_kind kind;
-    unsigned bytes;  /* of one element; TRACE_NAME_BYTES for a comm; 1 for a string */
-    unsigned offset; /* in the event's body */
-    int count_field; /* TRACE_FIELD_ARRAY: which field says how many; else -1 */
+    unsigned bytes;                        /* of one element; TRACE_NAME_BYTES for a comm; 1 for a string */
+    unsigned offset;                       /* in the event's body */
+    int count_field;                       /* TRACE_FIELD_ARRAY: which field says how many; else -1 */
     const struct enumeration *enumeration; /* or NULL */
 };
 

@@ -27,12 +27,14 @@ struct reader {
 
 /* Words that C or the CTF metadata language keep for themselves. */
 static const char *const reserved_words[] = {
-    "_Bool",    "_Complex", "_Imaginary", "align",    "auto",     "break",    "callsite", "case",   "char",
-    "clock",    "const",    "continue",   "default",  "do",       "double",   "else",     "enum",   "env",
-    "event",    "extern",   "float",      "floating_point",       "for",      "goto",     "if",     "inline",
-    "int",      "integer",  "long",       "register", "restrict", "return",   "short",    "signed", "sizeof",
-    "static",   "stream",   "string",     "struct",   "switch",   "trace",    "typealias", "typedef",
-    "union",    "unsigned", "variant",    "void",     "volatile", "while",    "slot",
+    "_Bool",          "_Complex", "_Imaginary", "align",   "auto",     "break",    "callsite",
+    "case",           "char",     "clock",      "const",   "continue", "default",  "do",
+    "double",         "else",     "enum",       "env",     "event",    "extern",   "float",
+    "floating_point", "for",      "goto",       "if",      "inline",   "int",      "integer",
+    "long",           "register", "restrict",   "return",  "short",    "signed",   "sizeof",
+    "static",         "stream",   "string",     "struct",  "switch",   "trace",    "typealias",
+    "typedef",        "union",    "unsigned",   "variant", "void",     "volatile", "while",
+    "slot",
 };
 
 __attribute__((noreturn, format(printf, 3, 4))) static void refuse(const char *file, unsigned line,
@@ -310,7 +312,8 @@ static void place_field(struct reader *r, struct event *event, struct field *f)
     if (f->kind == TRACE_FIELD_COMM)
         hole = -event->fixed_bytes & 7; /* copied by words */
     if (hole)
-        REFUSE(r, "'%s' leaves a hole of %u bytes before it: move fields, or add a reserved one", f->name, hole);
+        REFUSE(r, "'%s' leaves a hole of %u bytes before it: move fields, or add a reserved one", f->name,
+               hole);
     f->offset = event->fixed_bytes;
     if (f->kind != TRACE_FIELD_STRING && f->kind != TRACE_FIELD_ARRAY)
         event->fixed_bytes += f->bytes;
@@ -340,8 +343,10 @@ static void read_field(struct reader *r, char *word)
     else if (!strcmp(word, "string"))
         f.kind = TRACE_FIELD_STRING, f.bytes = 1;
     else if (!parse_integer_type(word, &f))
-        REFUSE(r, "unknown type '%s': types are u8 to u64, s8 to s64, x8 to x64, comm, string, ENUM:uN, x64[COUNT]",
-               word);
+        REFUSE(
+            r,
+            "unknown type '%s': types are u8 to u64, s8 to s64, x8 to x64, comm, string, ENUM:uN, x64[COUNT]",
+            word);
     f.name = take_name(r, "the field's name");
     check_name(r, f.name);
     if (find_field(event, f.name, strlen(f.name)) >= 0)
@@ -359,7 +364,8 @@ static void check_format(struct reader *r, const struct event *event)
     for (const char *p = event->format; (p = strchr(p, '%')); p++) {
         const char *end = strchr(++p, '%');
         if (!end)
-            REFUSE(r, "the format has a '%%' without its partner: write %%field%%, or %%%% for a percent sign");
+            REFUSE(r,
+                   "the format has a '%%' without its partner: write %%field%%, or %%%% for a percent sign");
         if (end != p && find_field(event, p, end - p) < 0)
             REFUSE(r, "the format names '%.*s', which is no field of %s", (int)(end - p), p, event->name);
         p = end;
@@ -391,8 +397,8 @@ static void finish_event(struct reader *r)
                    f->name, event->name, name);
         uint64_t last = f->enumeration->values[f->enumeration->count - 1].value;
         if (f->bytes < 8 && last >> (8 * f->bytes))
-            refuse(r->file, event->line, "field '%s' of event %s: %llu of enum %s does not fit in %u bytes", f->name,
-                   event->name, (unsigned long long)last, name, f->bytes);
+            refuse(r->file, event->line, "field '%s' of event %s: %llu of enum %s does not fit in %u bytes",
+                   f->name, event->name, (unsigned long long)last, name, f->bytes);
     }
     r->event = NULL;
 }
@@ -447,7 +453,8 @@ static void read_event(struct reader *r)
 static void read_statement(struct reader *r)
 {
     char *word = take_word(r, "class, enum, event, format or a type");
-    bool is_class = !strcmp(word, "class"), is_enum = !strcmp(word, "enum"), is_event = !strcmp(word, "event");
+    bool is_class = !strcmp(word, "class"), is_enum = !strcmp(word, "enum"),
+         is_event = !strcmp(word, "event");
     if (!is_class && !r->class->name)
         REFUSE(r, "the file must begin with its class: class NAME NUMBER \"what it is about\"");
     if (is_class || is_enum || is_event)
@@ -477,8 +484,12 @@ void parse_file(struct schema *schema, const char *file, bool app, const struct 
                 unsigned source_count)
 {
     struct class class = {.file = file};
-    struct reader r = {.file = file, .next_line = read_whole_file(file), .app = app, .sources = sources,
-                       .source_count = source_count, .class = &class};
+    struct reader r = {.file = file,
+                       .next_line = read_whole_file(file),
+                       .app = app,
+                       .sources = sources,
+                       .source_count = source_count,
+                       .class = &class};
     while (next_line(&r))
         if (!at_end(&r))
             read_statement(&r);
@@ -523,7 +534,8 @@ void finish_schema(struct schema *schema)
                 refuse(class->file, 1, "class number %d belongs to %s (%s): take a free one", class->number,
                        other->name, other->file);
             if (!strcmp(other->name, class->name))
-                refuse(class->file, 1, "class %s is also declared in %s: rename one", class->name, other->file);
+                refuse(class->file, 1, "class %s is also declared in %s: rename one", class->name,
+                       other->file);
         }
     }
 }

@@ -20,16 +20,16 @@
 #include <stdint.h>
 #include <trace/format/format.h>
 
-#define TRACE_INFO_MAGIC 0x5461726e54726163ull /* "TarnTrac" */
+#define TRACE_INFO_MAGIC   0x5461726e54726163ull /* "TarnTrac" */
 #define TRACE_INFO_VERSION 1u
-#define TRACE_CPUS_MAX 64u
+#define TRACE_CPUS_MAX     64u
 
-#define TRACE_WINDOW_SHIFT 30
-#define TRACE_BUFFERS_OFFSET 0x200000ull /* 2 MiB: large pages can map the ring */
-#define TRACE_RING_BYTES_MAX (1ull << 29)
+#define TRACE_WINDOW_SHIFT         30
+#define TRACE_BUFFERS_OFFSET       0x200000ull /* 2 MiB: large pages can map the ring */
+#define TRACE_RING_BYTES_MAX       (1ull << 29)
 #define TRACE_BUFFER_BYTES_DEFAULT (64u << 10)
-#define TRACE_BUFFER_BYTES_MIN (16u << 10) /* a packet must hold the longest event */
-#define TRACE_BUFFER_BYTES_MAX (4u << 20)
+#define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
+#define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
 enum trace_mode {
     TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
@@ -43,8 +43,8 @@ struct trace_info {
     uint64_t magic;
     uint32_t version;
     uint32_t cpu_count;
-    uint64_t buffer_mask; /* 64-bit words of a buffer, minus one */
-    uint64_t ring_mask;   /* 64-bit words of a ring, minus one */
+    uint64_t buffer_mask;  /* 64-bit words of a buffer, minus one */
+    uint64_t ring_mask;    /* 64-bit words of a ring, minus one */
     uint64_t buffer_count; /* buffers in a ring */
     uint32_t mode;         /* enum trace_mode */
     uint32_t generation;   /* + 1 whenever geometry changes or a ring is cleared */
@@ -52,16 +52,19 @@ struct trace_info {
     int64_t clock_offset_ns; /* wall time (ns since 1970) at tick 0 */
     uint64_t window_shift;
     uint64_t buffers_offset;
-    uint8_t uuid[16]; /* of the system's schema */
+    uint8_t uuid[16];     /* of the system's schema */
+    uint64_t packet_mask; /* ring_mask & ~buffer_mask: from an index to the start of its buffer */
     uint8_t reserved[512 - 112];
-    uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are free */
+    uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
+                                          free */
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
+_Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
 
 /* One processor's control page, writable by everyone. */
 struct trace_control {
-    uint64_t index; /* next free 64-bit word, counted from boot; & ring_mask gives the place */
+    uint64_t index;      /* next free 64-bit word, counted from boot; & ring_mask gives the place */
     uint64_t time_limit; /* ticks: beyond it a 32-bit timestamp could be misread, so start a new packet */
     uint64_t discarded;  /* events that found no room, since boot */
     uint64_t torn;       /* words of earlier laps found uncommitted when their buffer was reused */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/trace.h - what the logging path needs of a port, in kernel and user programs alike.
+ *
+ * Everything is inline and comes from <port/trace.h>, which chooses the kernel's or the user's addresses by
+ * TARN_KERNEL. The path itself is trace/ring/ring.h; the host's unit tests have a port of their own
+ * (trace/test/host/port/trace.h). Atomics are GCC's builtins, so no port writes any.
+ */
+#ifndef ARCH_TRACE_H
+#define ARCH_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/ring/layout.h>
+
+/* The info page, at a link-time constant. */
+static inline const struct trace_info *arch_trace_info(void);
+
+/* Is the class on, is the event on? Arguments are compile-time constants. The cost of a disabled event is
+ * that of arch_trace_enabled: two instructions on x86_64, at most four anywhere. "On" is the unlikely way. */
+static inline bool arch_trace_enabled(unsigned class_number);
+static inline bool arch_trace_switched(unsigned class_number, unsigned minor);
+
+/* Ticks, 64 bits, never decreasing on one processor. */
+static inline uint64_t arch_trace_clock(void);
+
+/* Window of the processor that runs this; the thread may be elsewhere by the next instruction. */
+static inline char *arch_trace_window(void);
+/* Is `window` still that of this processor? Must be read again, not remembered. */
+static inline bool arch_trace_same_window(const char *window);
+/* Number of the processor that a window belongs to. */
+static inline uint32_t arch_trace_cpu(const char *window);
+
+/* Who runs: fills a context event's body. Only on the slow path. */
+static inline void arch_trace_context(struct trace_context *context);
+
+#include <port/trace.h>
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64: the logging path's primitives; contract in <arch/trace.h>.
+ *
+ * GS base points to a struct thread_block, the thread's own in user mode, the processor's in the kernel, so
+ * the window is one load in both. The mask test is `testb $bit, address; jnz`, the address a constant that a
+ * 32-bit displacement reaches.
+ */
+#ifndef PORT_TRACE_H
+#define PORT_TRACE_H
+
+#include <tarn/abi.h>
+#include <tarn/thread_block.h>
+
+#define ARCH_TRACE_WINDOWS 0xfffffe0000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+
+#ifdef TARN_KERNEL
+extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
+#define PORT_TRACE_TEST    "testb %0, trace_info_page+%c1(%%rip)"
+#define PORT_TRACE_WINDOWS ARCH_TRACE_WINDOWS
+static inline const struct trace_info *arch_trace_info(void)
+{
+    return &trace_info_page;
+}
+#else
+#define PORT_TRACE_TEST    "testb %0, 0x100000+%c1"
+#define PORT_TRACE_WINDOWS USER_TRACE_WINDOWS
+_Static_assert(USER_TRACE_INFO == 0x100000, "written out in PORT_TRACE_TEST");
+static inline const struct trace_info *arch_trace_info(void)
+{
+    return (const struct trace_info *)USER_TRACE_INFO;
+}
+#endif
+
+static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned class_number)
+{
+    __asm__ goto(PORT_TRACE_TEST "\n\tjnz %l[on]"
+                 :
+                 : "i"(1 << class_number % 8), "i"(class_number / 8)
+                 : "cc"
+                 : on);
+    return false;
+on:
+    __attribute__((cold));
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_switched(unsigned class_number, unsigned minor)
+{
+    __asm__ goto(PORT_TRACE_TEST "\n\tjz %l[off]"
+                 :
+                 : "i"(1 << minor % 8),
+                   "i"(__builtin_offsetof(struct trace_info, switches) + class_number * 8 + minor / 8)
+                 : "cc"
+                 : off);
+    return true;
+off:
+    __attribute__((cold));
+    return false;
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
+{
+    uint64_t low, high; /* rdtsc clears the upper halves */
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "cc", "memory");
+    return high << 32 | low;
+}
+
+static inline __attribute__((always_inline)) char *arch_trace_window(void)
+{
+    char *window;
+    __asm__ volatile("movq %%gs:%c1, %0" : "=r"(window) : "i"(THREAD_BLOCK_WINDOW) : "memory");
+    return window;
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+{
+    __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
+                 :
+                 : "r"(window), "i"(THREAD_BLOCK_WINDOW)
+                 : "cc", "memory"
+                 : moved);
+    return true;
+moved:
+    __attribute__((cold));
+    return false;
+}
+
+/* Before the windows are mapped the boot processor logs into a window in the kernel image. */
+static inline uint32_t arch_trace_cpu(const char *window)
+{
+    uint64_t number = ((uint64_t)window - PORT_TRACE_WINDOWS) >> TRACE_WINDOW_SHIFT;
+    return number < TRACE_CPUS_MAX ? number : 0;
+}
+
+#ifdef TARN_KERNEL
+void trace_kernel_context(struct trace_context *context); /* trace/control */
+static inline void arch_trace_context(struct trace_context *context)
+{
+    trace_kernel_context(context);
+}
+#else
+static inline void arch_trace_context(struct trace_context *context)
+{
+    const struct thread_block *block;
+    __asm__("movq %%gs:0, %0" : "=r"(block));
+    context->pid = block->pid;
+    context->tid = block->tid;
+    for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
+        context->name[i] = block->name[i];
+}
+#endif
+
+#endif

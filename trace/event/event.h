@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/event.h - what every generated <trace/CLASS.h> stands on.
+ *
+ * Everyone outside trace/ logs through <trace/CLASS.h> and needs nothing else.
+ */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
+
+#include <trace/event/schema.h>
+#include <trace/ring/ring.h>
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/ring.c - the slow half of the logging path: change of buffer, discards, events with a tail.
+ *
+ * Runs in every program and in the kernel, without locks or system calls. One swap of the index takes, all at
+ * once: the rest of the old buffer (an end event and a filler), header and context event of the next, and the
+ * caller's own event. Whoever wins writes them; nobody waits for him. Others may log in the new buffer before
+ * its header is written: a reader knows from the index which buffers are closed and from `committed` whether
+ * all is there (FORMAT.md, "A buffer's life").
+ *
+ * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so nonsense in a
+ * control page makes nonsense in the trace and nothing worse.
+ */
+#include <trace/ring/ring.h>
+
+/* A swap fails only because somebody else's succeeded. A program that hammers the index in order to stop
+ * others costs them this many turns and counted events, no more. */
+#define RESERVE_TRIES 1000
+
+/* One attempt: what was read, in the order in which it had to be read. */
+struct reservation {
+    char *window;
+    struct trace_control *control;
+    uint64_t index;
+    uint64_t now;
+    uint64_t limit;
+    uint64_t discarded;
+};
+
+enum attempt { DONE, AGAIN, NO_ROOM };
+
+static bool read_state(struct reservation *r)
+{
+    r->window = arch_trace_window();
+    r->control = (struct trace_control *)r->window;
+    r->index = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED);
+    TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
+    /* After the index and before the swap: so a later packet's count is never below an earlier one's. */
+    r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
+    r->limit = __atomic_load_n(&r->control->time_limit, __ATOMIC_RELAXED);
+    r->now = arch_trace_clock();
+    return arch_trace_same_window(r->window);
+}
+
+static bool swap_index(struct reservation *r, uint64_t next)
+{
+    uint64_t expected = r->index;
+    return __atomic_compare_exchange_n(&r->control->index, &expected, next, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+/* Moves the time limit forward, never back: no event of the open packet is later than the limit. */
+static void raise_limit(struct trace_control *control, uint64_t limit)
+{
+    uint64_t old = __atomic_load_n(&control->time_limit, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < RESERVE_TRIES && old < limit; i++)
+        if (__atomic_compare_exchange_n(&control->time_limit, &old, limit, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return;
+}
+
+static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t time)
+{
+    volatile uint32_t *header = (volatile uint32_t *)event;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in trace_commit */
+    header[0] = trace_id_length(TRACE_ID(TRACE_CLASS_TRACE, minor), words);
+    header[1] = (uint32_t)time;
+}
+
+static void add_committed(struct trace_packet *packet, uint64_t words)
+{
+    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE);
+}
+
+/* Writes what ends the packet that holds word `index`, `rest` words before the buffer's end. */
+static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t time)
+{
+    const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
+    struct trace_slot slot;
+    trace_place(&slot, window, index);
+    write_header(slot.event, TRACE_MINOR_END, 1, time);
+    if (rest > 1)
+        write_header(slot.event + 8, TRACE_MINOR_FILLER,
+                     rest - 1 <= TRACE_LENGTH_MAX ? (uint32_t)rest - 1 : 0, time);
+    slot.packet->timestamp_end = time;
+    slot.packet->content_size = ((index & buffer_mask) + 1) * 64;
+    add_committed(slot.packet, rest); /* publishes all of it */
+}
+
+/* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` counts
+ * from 0 already. */
+static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t discarded)
+{
+    const struct trace_info *info = arch_trace_info();
+    struct trace_slot slot;
+    trace_place(&slot, window, start);
+    struct trace_packet *packet = slot.packet;
+    packet->magic = TRACE_CTF_MAGIC;
+    packet->stream_id = TRACE_STREAM_ID;
+    for (unsigned i = 0; i < sizeof(packet->uuid); i++)
+        packet->uuid[i] = info->uuid[i];
+    packet->timestamp_begin = now;
+    packet->packet_size = (info->buffer_mask + 1) * 64;
+    packet->events_discarded = discarded;
+    packet->packet_seq_num = start / (info->buffer_mask + 1);
+    packet->cpu_id = arch_trace_cpu(window);
+    packet->flags = 0;
+    struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
+    arch_trace_context(context);
+    write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
+    add_committed(packet, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
+}
+
+/* Takes the next buffer, for `words` of the caller's behind its header; 0: a flush. */
+static enum attempt change_buffer(struct reservation *r, uint32_t words, struct trace_slot *slot)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint64_t size = info->buffer_mask + 1;
+    const uint64_t start = (r->index | info->buffer_mask) + 1; /* the next buffer's first word */
+    const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    if (info->mode != TRACE_MODE_FLIGHT &&
+        start / size - info->consumed[arch_trace_cpu(r->window)] >= info->buffer_count)
+        return NO_ROOM;
+    struct trace_slot first;
+    trace_place(&first, r->window, start);
+    uint64_t *committed = &first.packet->committed;
+    const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
+
+    TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
+    if (!swap_index(r, own + words))
+        return AGAIN;
+    TRACE_TEST_POINT(TRACE_AFTER_CHANGE);
+    /* First of all the earlier lap's count goes, before packet_seq_num says that this is another packet:
+     * until then a reader refuses it by its number, afterwards by its count. A writer of the earlier lap who
+     * commits later makes the count too high: not whole either, and so noticed. */
+    __atomic_fetch_sub(committed, earlier_lap, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (start >= info->ring_mask + 1 && earlier_lap < size)
+        __atomic_fetch_add(&r->control->torn, size - earlier_lap, __ATOMIC_RELAXED);
+
+    /* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit
+     * itself is no earlier than any event of the old packet and less than 2^32 later than the last: so it
+     * ends there. */
+    close_packet(r->window, r->index, start - r->index, r->now < r->limit ? r->now : r->limit);
+    TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
+    open_packet(r->window, start, r->now, r->discarded);
+    raise_limit(r->control, r->now + TRACE_TIME_SPAN);
+    trace_place(slot, r->window, own);
+    return DONE;
+}
+
+static enum attempt try_reserve(struct reservation *r, uint32_t words, struct trace_slot *slot)
+{
+    if (!read_state(r))
+        return AGAIN;
+    const uint64_t next = r->index + words;
+    if (r->now > r->limit || (r->index ^ next) > arch_trace_info()->buffer_mask)
+        return change_buffer(r, words, slot);
+    TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
+    if (!swap_index(r, next))
+        return AGAIN;
+    TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
+    trace_place(slot, r->window, r->index);
+    return DONE;
+}
+
+static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, uint32_t words)
+{
+    for (unsigned i = 0; i < RESERVE_TRIES; i++) {
+        enum attempt result = try_reserve(r, words, slot);
+        slot->time = r->now;
+        if (result == DONE)
+            return true;
+        if (result == NO_ROOM)
+            break;
+    }
+    __atomic_fetch_add(&r->control->discarded, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+__attribute__((cold, noinline)) struct trace_slot trace_reserve_slow(uint32_t words)
+{
+    struct reservation r;
+    struct trace_slot slot;
+    if (!reserve_at_length(&r, &slot, words))
+        slot.event = 0;
+    return slot;
+}
+
+bool trace_ring_flush(void)
+{
+    struct reservation r;
+    struct trace_slot slot;
+    for (unsigned i = 0; i < RESERVE_TRIES; i++) {
+        if (!read_state(&r))
+            continue;
+        if ((r.index & arch_trace_info()->buffer_mask) <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+            return false; /* nothing but a context yet */
+        enum attempt result = change_buffer(&r, 0, &slot);
+        if (result != AGAIN)
+            return result == DONE;
+    }
+    return false;
+}
+
+void trace_ring_open(char *window, uint64_t number)
+{
+    struct trace_control *control = (struct trace_control *)window;
+    const uint64_t start = number * (arch_trace_info()->buffer_mask + 1);
+    const uint64_t now = arch_trace_clock();
+    struct trace_slot slot;
+    trace_place(&slot, window, start);
+    slot.packet->committed = 0;
+    control->time_limit = now + TRACE_TIME_SPAN;
+    open_packet(window, start, now, control->discarded);
+    __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
+}
+
+/* The limit moves only when the event found room: else two events could lie too far apart. */
+void trace_ring_heartbeat(void)
+{
+    struct reservation r;
+    struct trace_slot slot;
+    if (!reserve_at_length(&r, &slot, 2))
+        return;
+    trace_put_64(&slot, 0, r.discarded);
+    trace_commit(&slot, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT), 2);
+    raise_limit(r.control, r.now + TRACE_TIME_SPAN);
+}
+
+/* --- events with a tail --------------------------------------------------------------------------- */
+
+static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_t fixed_bytes, uint32_t bytes,
+                         uint32_t *words)
+{
+    *words = 1 + (bytes + 7) / 8;
+    if (!trace_reserve(slot, *words))
+        return false;
+    if (*words > 1)
+        *(trace_word_64 *)(slot->event + (*words - 1) * 8) = 0; /* a string's NUL and padding */
+    for (uint32_t i = 0; i < fixed_bytes / 8; i++)
+        *(trace_word_64 *)(slot->event + 8 + i * 8) = fixed[i];
+    for (uint32_t i = fixed_bytes & ~7u; i < fixed_bytes; i++)
+        slot->event[8 + i] = ((const char *)fixed)[i];
+    return true;
+}
+
+void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text)
+{
+    const uint32_t longest = (TRACE_LENGTH_MAX - 1) * 8 - fixed_bytes - 1;
+    uint32_t length = 0, words;
+    while (length < longest && text[length])
+        length++;
+    struct trace_slot slot;
+    if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + length + 1, &words))
+        return;
+    char *to = slot.event + 8 + fixed_bytes;
+    /* The text may change under us, but must not end early: readers find the next event behind its NUL. */
+    for (uint32_t i = 0; i < length; i++) {
+        char c = ((const volatile char *)text)[i];
+        to[i] = c ? c : '?';
+    }
+    trace_commit(&slot, id, words);
+}
+
+void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *tail,
+                     uint64_t count)
+{
+    struct trace_slot slot;
+    uint32_t words;
+    if (count > TRACE_LENGTH_MAX - 1 - fixed_bytes / 8)
+        count = TRACE_LENGTH_MAX - 1 - fixed_bytes / 8;
+    if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + (uint32_t)count * 8, &words))
+        return;
+    for (uint64_t i = 0; i < count; i++)
+        *(trace_word_64 *)(slot.event + 8 + fixed_bytes + i * 8) = tail[i];
+    trace_commit(&slot, id, words);
+}
