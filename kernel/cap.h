@@ -60,9 +60,10 @@ static inline uint32_t cap_meta_rights(uint64_t meta)
     return (uint32_t)(meta >> 8 & 0xff);
 }
 
-int cap_table_init(struct cap_table *table);     /* -E_NO_MEMORY */
-void cap_table_close(struct cap_table *table);   /* drops every capability; from then on nothing enters */
-void cap_table_destroy(struct cap_table *table); /* frees its memory; nobody can look any more */
+void cap_table_construct(struct cap_table *table); /* once per memory: the lock */
+int cap_table_init(struct cap_table *table);       /* -E_NO_MEMORY */
+void cap_table_close(struct cap_table *table);     /* drops every capability; from then on nothing enters */
+void cap_table_destroy(struct cap_table *table);   /* frees its memory; nobody can look any more */
 
 struct space;
 struct thread;

@@ -10,14 +10,10 @@
 #ifndef KERNEL_SYSCALL_H
 #define KERNEL_SYSCALL_H
 
+#include <arch/cpu.h> /* SYSCALL_NO_RESULT, syscall_traced */
 #include <stdint.h>
 
-/* The thread blocked (who wakes it writes its result) or the handler wrote the frame itself. */
-#define SYSCALL_NO_RESULT INT64_MIN
-
 struct thread;
-int64_t syscall_traced(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
-                       uint64_t number);
 /* A thread that blocked in a traced call runs again. */
 void syscall_trace_exit(struct thread *thread);
 

@@ -52,11 +52,11 @@
 #define KERNEL_THREAD_H
 
 #include <arch/frame.h>
+#include <arch/thread.h>
 #include <kernel/endpoint.h>
 #include <kernel/list.h>
 #include <kernel/lock.h>
 #include <kernel/timer.h>
-#include <port/thread.h> /* struct arch_thread */
 #include <stdatomic.h>
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
@@ -90,7 +90,7 @@ struct thread {
     struct arch_frame frame;    /* first: the entry code saves here */
     struct arch_thread arch;    /* floating point, thread pointer */
     struct thread_block *block; /* kernel address; constant */
-    uint64_t block_address;     /* user address of it; constant */
+    uint64_t block_user;        /* user address of it; constant */
     struct space *space;        /* a reference; constant. Idle threads: NULL */
     _Atomic(struct cpu *) cpu;  /* processor it runs on or ran on last; written by who owns the thread */
     _Atomic uint32_t on_cpu;    /* release when that processor has let go, acquire by who runs it next */
@@ -171,5 +171,4 @@ static inline struct thread *current_thread(void)
     return this_cpu()->current;
 }
 
-#include <arch/thread.h>
 #endif

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#include <kernel/thread.h> /* struct thread, which holds the struct arch_thread of <port/thread.h> */
+struct thread;
+struct arch_thread; /* <port/thread.h> */
 
 /* Struct thread starts with `struct arch_frame frame; struct arch_thread arch;` (the port asserts it), so
  * that the switch can be inline before struct thread is known. frame and block_user are set already. */
@@ -16,9 +17,5 @@ void arch_thread_init(struct thread *thread, uint64_t tls);
  * the idle thread. Address space and cpu->current are the caller's business. Inline: IPC pays for it. */
 static inline void arch_thread_switch(struct thread *prev, struct thread *next);
 
-/* The end of kernel_main and kernel_secondary_main: calls kernel_leave(), then goes to user mode with the
- * registers of cpu->current, on an empty kernel stack. */
-void arch_enter_user(void) __attribute__((noreturn));
-
-#include <port/thread_inline.h>
+#include <port/thread.h>
 #endif
