@@ -19,6 +19,7 @@ include rules.mk
 include $(sort $(wildcard *.d/build.mk) $(foreach d,third_party trace kernel arch/$(ARCH) libc-glue servers user tools boot tests, \
           $(wildcard $d/build.mk) $(wildcard $d/*/build.mk)))
 include qemu.mk
+-include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 
 .PHONY: all clean
 all: $$(ALL) ## build everything for ARCH

@@ -1,1 +1,40 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# The targets that people call: run, demo, test, bench, lint, deps, help. Machines are described in
+# tools/guest.py, kernel options in boot/README.md. The text behind ## is what `make help` prints.
+
+JOBS    ?= $(shell nproc)
+OPTIONS ?=
+ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
+
+.PHONY: deps run demo test bench lint format help
+
+deps: ## install the Debian packages that are missing
+	@tools/deps
+
+# Each starts make again, after the packages are there: reading the makefiles needs the compiler.
+demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report
+	@$(ALL_NOW) all
+	@tools/demo --arch $(ARCH)
+
+test: deps ## build everything and run every test
+	@$(ALL_NOW) all tests
+	@tests/run $(BA)/tests.list
+
+bench: deps ## print figures: one line each, `name value unit`
+	@$(ALL_NOW) all tests >&2
+	@tests/bench --arch $(ARCH)
+
+run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=iso] [PORT=] [OPTIONS=]
+	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
+	    $(if $(filter iso,$(BOOT)),--iso) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT))
+
+lint: ## check format, includes, docs and common mistakes
+	@tools/lint
+
+format: ## bring our C files into shape
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+help: ## this list
+	@echo "make TARGET [ARCH=x86_64]"; echo
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
+	    awk -F'|' '{ printf "  %-8s %s\n", $$1, $$2 }'

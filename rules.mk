@@ -7,7 +7,8 @@
 #   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf
 #   GENERATED += build/gen/...             headers that must exist before anything is compiled
 #   BOOT_FILES += PATH_IN_ARCHIVE=FILE     what goes into the boot archive
-#   TESTS += names                         see tests/build.mk
+#   host_test NAME, SOURCES, LIBS          -> build/host/test/NAME, a unit test with sanitizers; printing TAP
+#   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
 #
 # Flags that a folder needs beyond these: CFLAGS_<path of the source> += ...
 
@@ -81,6 +82,25 @@ $(BA)/user/obj/%.o: %.c $$(GENERATED) $$(USER_HEADERS)
 $(BA)/user/obj/%.o: %.S $$(GENERATED)
 	@mkdir -p $(@D); echo "  AS      $<"
 	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
+
+# The kernel. Its sources are known when all build.mk files have been read, hence the second expansion.
+$(BA)/kernel/tarn.elf: $$(call objects,$(BA)/kernel/obj,$$(KERNEL_SOURCES)) arch/$(ARCH)/kernel.ld
+	@echo "  LINK    $@"
+	@$(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $@ $(filter %.o,$^)
+
+# Unit tests of the host: the same sources, compiled with sanitizers.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+define host_test
+UNIT_TESTS += $(B)/host/test/$(1)
+$(B)/host/test/$(1): $(call objects,$(B)/host/sanobj,$(2))
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(HOST_CC) $(SANITIZE) -o $$@ $$^ $(3)
+-include $(patsubst %.o,%.d,$(call objects,$(B)/host/sanobj,$(2)))
+endef
+
+$(B)/host/sanobj/%.o: %.c $$(GENERATED)
+	@mkdir -p $(@D); echo "  HOSTCC  $< (sanitized)"
+	@$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $(CFLAGS_$<) -c -o $@ $<
 
 # Generators are host programs that must not wait for what they generate.
 $(B)/host/genobj/%.o: %.c

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The boot archive (all BOOT_FILES and boot/root) and the GRUB image.
+
+KERNEL  := $(BA)/kernel/tarn.elf
+ARCHIVE := $(BA)/boot.cpio
+ISO     := $(BA)/tarn.iso
+
+BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/root/%=%)=$(f))
+
+# The list is rewritten only when it changed, so that a file less makes a new archive too.
+$(ARCHIVE).list: force
+	@mkdir -p $(@D); printf '%s\n' $(sort $(BOOT_FILES)) >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(ARCHIVE): $(ARCHIVE).list tools/mkarchive $$(foreach f,$$(BOOT_FILES),$$(lastword $$(subst =, ,$$f)))
+	@echo "  CPIO    $@"; tools/mkarchive $@ <$<
+
+# tests and the demonstration make their own images, with their own command lines, by the same tool.
+$(ISO): $(KERNEL) $(ARCHIVE) boot/grub.cfg tools/mkiso
+	@echo "  ISO     $@"; tools/mkiso $@ $(KERNEL) $(ARCHIVE) ""
+
+ALL += $(ARCHIVE) $(KERNEL)
+.PHONY: image force
+image: $(ISO) ## make the GRUB image

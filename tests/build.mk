@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What `make test` runs. A folder's build.mk adds its own; tests/README.md explains the kinds.
+#
+#   UNIT_TESTS  += build/host/test/ring             runs on the host (host_test in rules.mk adds it by itself)
+#   GUEST_TESTS += ipc                              boots with run=/test/ipc; the folder puts it into BOOT_FILES
+#   GUEST_ipc   := smp=8 memory=1G seconds=120      and how, if the default (smp=4 seconds=60) is not right
+#   HOST_TESTS  += tests/end_to_end                 a script; may boot guests through tools/guest.py
+#   HOST_tests/end_to_end := seconds=300 alone      `alone`: nothing runs beside it
+#
+# Options of guests: smp= memory= seconds= iso icount alone, and append=NAME=VALUE for the kernel's command line.
+
+HOST_TESTS += tools/lint
+TESTS_LIST := $(BA)/tests.list
+
+define TESTS_LINES
+$(foreach t,$(sort $(UNIT_TESTS)),unit $(t) $(UNIT_$(t))\n)$(foreach t,$(sort $(GUEST_TESTS)),guest $(t) $(GUEST_$(t))\n)$(foreach t,$(sort $(HOST_TESTS)),host $(t) $(HOST_$(t))\n)
+endef
+
+.PHONY: tests
+tests: $$(UNIT_TESTS) $(TESTS_LIST)
+$(TESTS_LIST): force
+	@mkdir -p $(@D); printf '$(strip $(TESTS_LINES))' | sed 's/^ *//' >$@

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One guest in QEMU: its command line, its serial console, its end.
+
+tools/boot (interactive), tests/run, tools/demo and the benchmarks all start guests through here, so that
+the machine is described once. A Guest keeps its serial output in a file and in memory:
+
+    with Guest(smp=4, options="run=/test/ipc exit=1", log="serial.log") as guest:
+        guest.wait_line(r"^tarn: ready", seconds=30)
+        status = guest.wait_exit(seconds=60)
+
+How the machine's exit status is read stands in boot/README.md.
+"""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GUEST_PORT = 7777  # where traced listens
+
+# What differs between the machines.
+MACHINES = {
+    "x86_64": {
+        "qemu": "qemu-system-x86_64",
+        "machine": ["-M", "q35"],
+        "emulated": ["-cpu", "max"],
+        "kvm": ["-accel", "kvm", "-cpu", "host"],
+        "exit": ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"],
+        "network": "virtio-net-pci,netdev=n0,disable-legacy=on",
+    },
+}
+
+
+class GuestError(Exception):
+    """The guest did not do what was asked; the text says what."""
+
+
+def build_directory(arch):
+    return os.path.join(ROOT, "build", arch)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def make_image(arch, options, output):
+    """A GRUB image whose kernel command line is `options`."""
+    build = build_directory(arch)
+    subprocess.run([os.path.join(ROOT, "tools/mkiso"), output, os.path.join(build, "kernel/tarn.elf"),
+                    os.path.join(build, "boot.cpio"), options], check=True)
+
+
+def qemu_command(arch="x86_64", smp=4, memory="512M", options="", iso=None, kvm=False, port=None, icount=False,
+                 extra=()):
+    """The command line but for its consoles. port: host port that leads to GUEST_PORT; None: no network."""
+    if arch not in MACHINES:
+        raise GuestError(f"no machine for ARCH={arch}; there is {', '.join(MACHINES)}")
+    machine, build = MACHINES[arch], build_directory(arch)
+    command = [machine["qemu"], *machine["machine"], *machine["kvm" if kvm else "emulated"],
+               "-smp", str(smp), "-m", str(memory), "-nodefaults", "-no-reboot", *machine["exit"]]
+    if icount:
+        command += ["-icount", "shift=0,sleep=off"]
+    if port:
+        command += ["-netdev", f"user,id=n0,hostfwd=tcp:127.0.0.1:{port}-:{GUEST_PORT}",
+                    "-device", machine["network"]]
+    if iso:
+        command += ["-cdrom", iso, "-boot", "d"]
+    else:
+        command += ["-kernel", os.path.join(build, "kernel/tarn.elf"),
+                    "-initrd", os.path.join(build, "boot.cpio"), "-append", options]
+    return command + list(extra)
+
+
+def guest_status(code):
+    """The status that the guest gave to machine_shutdown, or None if it ended in another way."""
+    return code // 2 if code > 0 and code % 2 == 1 else None
+
+
+class Guest:
+    def __init__(self, log, options="", iso=False, network=True, limit=600, arch="x86_64", **machine):
+        self.log_path, self.options, self.iso, self.network = log, options, iso, network
+        self.limit, self.arch, self.machine = limit, arch, machine
+        self.directory = self.process = self.port = self.code = None
+        self.lines, self.changed = [], threading.Condition()
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix="tarn-guest-")
+        try:
+            iso = None
+            if self.iso:
+                iso = os.path.join(self.directory, "tarn.iso")
+                make_image(self.arch, self.options, iso)
+            for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
+                self.port = free_port() if self.network else None
+                if self._launch(iso):
+                    return self
+            raise GuestError("QEMU found no free port in 5 attempts")
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.process:
+            self.reader.join(5)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _launch(self, iso):
+        monitor = os.path.join(self.directory, "qmp")
+        errors = os.path.join(self.directory, "stderr")
+        command = qemu_command(arch=self.arch, options=self.options, iso=iso, port=self.port, **self.machine)
+        command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
+        with open(errors, "wb") as error_file:
+            self.process = subprocess.Popen(["timeout", "--kill-after=5", str(self.limit), *command],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error_file)
+        self.started = time.monotonic()
+        self.reader = threading.Thread(target=self._read_serial, daemon=True)
+        self.reader.start()
+        while self.process.poll() is None and not os.path.exists(monitor):
+            time.sleep(0.01)
+        self.monitor_path = monitor
+        self.errors_path = errors
+        time.sleep(0.1)
+        if self.process.poll() is not None and "host forwarding" in self.complaint():
+            return False
+        return True
+
+    def complaint(self):
+        """What QEMU itself had to say."""
+        with open(self.errors_path, errors="replace") as error_file:
+            return error_file.read().strip()
+
+    def _read_serial(self):
+        with open(self.log_path, "wb", buffering=0) as log:
+            rest = b""
+            while chunk := os.read(self.process.stdout.fileno(), 65536):
+                log.write(chunk)
+                *complete, rest = (rest + chunk).split(b"\n")
+                with self.changed:
+                    self.lines += [line.decode(errors="replace").rstrip("\r") for line in complete]
+                    self.changed.notify_all()
+            with self.changed:
+                if rest:
+                    self.lines.append(rest.decode(errors="replace").rstrip("\r"))
+                self.changed.notify_all()
+
+    def wait_line(self, pattern, seconds, start=0):
+        """Waits for a serial line that matches; returns (its index, the match)."""
+        deadline, regex = time.monotonic() + seconds, re.compile(pattern)
+        at = start
+        with self.changed:
+            while True:
+                while at < len(self.lines):
+                    if match := regex.search(self.lines[at]):
+                        return at, match
+                    at += 1
+                if not self.reader.is_alive():
+                    raise GuestError(f"the guest ended before it printed /{pattern}/\n{self.tail()}")
+                if time.monotonic() > deadline:
+                    raise GuestError(f"no line /{pattern}/ within {seconds} s\n{self.tail()}")
+                self.changed.wait(0.5)
+
+    def type(self, text):
+        """Types on the serial console."""
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def wait_exit(self, seconds):
+        """The guest's status. Raises GuestError when it hangs (after asking it for a dump), resets or crashes."""
+        try:
+            self.code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.dump_hung()
+            raise GuestError(f"hung: not finished after {seconds} s\n{self.tail()}") from None
+        self.reader.join(5)
+        status = guest_status(self.code)
+        if self.code == 1 and "qemu-system" in self.complaint():
+            raise GuestError("QEMU failed: " + self.complaint())
+        if status is None:
+            what = {0: "the machine was reset (triple fault?)", 124: "QEMU ran into its time limit"}
+            raise GuestError(f"{what.get(self.code, f'QEMU ended with code {self.code}')}\n{self.tail()}")
+        return status
+
+    def dump_hung(self):
+        """Interrupts a hung guest with an NMI: its kernel panics and prints the flight recorder."""
+        try:
+            self.command("inject-nmi")
+            self.process.wait(10)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            pass
+
+    def command(self, name, **arguments):
+        """One QMP command; its answer."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(10)
+            monitor.connect(self.monitor_path)
+            stream = monitor.makefile("rw")
+            stream.readline()
+            for request in {"execute": "qmp_capabilities"}, {"execute": name, "arguments": arguments}:
+                stream.write(json.dumps(request) + "\n")
+                stream.flush()
+                while "event" in (answer := json.loads(stream.readline() or "{}")):
+                    pass
+            if "error" in answer:
+                raise GuestError(f"QMP {name}: {answer['error'].get('desc')}")
+            return answer.get("return")
+
+    def stop(self):
+        """Ends the machine from outside, as by its power switch."""
+        try:
+            self.command("quit")
+            self.process.wait(10)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            self.process.terminate()
+        self.reader.join(5)
+
+    def tail(self, count=40):
+        with self.changed:
+            text = "\n".join("    | " + line for line in self.lines[-count:])
+        return f"  last lines of the serial console ({self.log_path}):\n{text}" if text else "  the serial console is empty"
