@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/main.c - `tarn SUBCOMMAND ...`: the table of subcommands and their dispatch.
+ *
+ * To add one: a file with run_NAME, its declaration in tarn.h, a line here, a page in docs/man.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/tarn.h>
+
+static const struct command commands[] = {
+    {"list", run_list, "print the events of all processors in order"},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *to)
+{
+    fputs("usage: tarn SUBCOMMAND [OPTION]... \n\n"
+          "Reads, checks and shows the traces of a Tarn system. A trace is a directory in the\n"
+          "Common Trace Format: `metadata` and one stream file per processor.\n\n",
+          to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n`tarn SUBCOMMAND --help` explains one; the manual is in docs/man.\n"
+          "Exit status: 0 fine, 1 the input is damaged or incomplete, 2 usage or system error.\n",
+          to);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)) {
+        print_usage(stdout);
+        return EXIT_FINE;
+    }
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    complain("no subcommand '%s'; see tarn --help", argv[1]);
+    return EXIT_USAGE;
+}

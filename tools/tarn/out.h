@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/out.h - fast text output: a large buffer and number formatting that cannot overrun it.
+ *
+ * A caller reserves room for all that it will write next (out_reserve), then writes through plain pointers
+ * with the put_* functions, each of which returns the new end, and finally hands the end back (out_commit).
+ */
+#ifndef TARN_OUT_H
+#define TARN_OUT_H
+
+#include <string.h>
+#include <tools/tarn/tarn.h>
+
+struct out {
+    int fd;
+    char *bytes;
+    size_t used, size;
+    bool failed; /* the reader of a pipe went away, or the disk is full */
+};
+
+void out_open(struct out *out, int fd);
+bool out_flush(struct out *out);
+bool out_close(struct out *out);
+char *out_reserve(struct out *out, size_t room);
+
+static inline void out_commit(struct out *out, char *end)
+{
+    out->used = (size_t)(end - out->bytes);
+}
+
+#define PUT_NUMBER_MAX 24 /* bytes that a put_ of one number may write */
+
+extern const char digit_pairs[200];
+
+static inline char *put_bytes(char *at, const char *bytes, size_t length)
+{
+    memcpy(at, bytes, length);
+    return at + length;
+}
+
+static inline char *put_string(char *at, const char *text)
+{
+    return put_bytes(at, text, strlen(text));
+}
+
+static inline unsigned decimal_digits(uint64_t value)
+{
+    static const uint64_t powers[20] = {0,
+                                        10,
+                                        100,
+                                        1000,
+                                        10000,
+                                        100000,
+                                        1000000,
+                                        10000000,
+                                        100000000,
+                                        1000000000,
+                                        10000000000,
+                                        100000000000,
+                                        1000000000000,
+                                        10000000000000,
+                                        100000000000000,
+                                        1000000000000000,
+                                        10000000000000000,
+                                        100000000000000000,
+                                        1000000000000000000,
+                                        10000000000000000000u};
+    unsigned guess = (unsigned)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+
+    return guess + (value >= powers[guess]);
+}
+
+/* Exactly DIGITS digits, zeros in front. */
+static inline char *put_padded(char *at, uint64_t value, unsigned digits)
+{
+    char *end = at + digits;
+
+    for (at = end; digits >= 2; digits -= 2, value /= 100) {
+        at -= 2;
+        memcpy(at, digit_pairs + value % 100 * 2, 2);
+    }
+    if (digits != 0)
+        at[-1] = (char)('0' + value % 10);
+    return end;
+}
+
+static inline char *put_unsigned(char *at, uint64_t value)
+{
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return at + 1;
+    }
+    if (value < 100) {
+        memcpy(at, digit_pairs + value * 2, 2);
+        return at + 2;
+    }
+    return put_padded(at, value, decimal_digits(value));
+}
+
+static inline char *put_signed(char *at, int64_t value)
+{
+    if (value < 0) {
+        *at++ = '-';
+        return put_unsigned(at, -(uint64_t)value);
+    }
+    return put_unsigned(at, (uint64_t)value);
+}
+
+/* DIGITS is one of the two below. */
+extern const char hex_lower[17], hex_upper[17];
+
+static inline char *put_hex(char *at, uint64_t value, const char *digits)
+{
+    unsigned nibbles = (unsigned)(67 - __builtin_clzll(value | 1)) / 4;
+
+    *at++ = '0';
+    *at++ = 'x';
+    for (unsigned i = nibbles; i-- > 0; value >>= 4)
+        at[i] = digits[value & 15];
+    return at + nibbles;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/tarn.h - what every part of the host tool shares: subcommands, errors, memory.
+ *
+ * The tool works in stages, each with one interface; read them in this order:
+ *   tsdl.h    metadata text    -> declared types
+ *   schema.h  declared types   -> event layouts that the decoder can walk
+ *   read.h    files            -> packets
+ *   decode.h  packet           -> typed events
+ *   order.h   all processors   -> one sequence
+ *   print.h   event            -> text, JSON, CSV
+ * A subcommand is one file with one function, named in the table of main.c.
+ *
+ * No stage exits or prints: bad input comes back as a `struct fail`, so that the fuzzer and the tests can
+ * run everything in one process.
+ */
+#ifndef TARN_TARN_H
+#define TARN_TARN_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit status of every subcommand. */
+enum { EXIT_FINE = 0, EXIT_DAMAGE = 1, EXIT_USAGE = 2 };
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+    const char *summary;
+};
+
+int run_info(int argc, char **argv);
+int run_check(int argc, char **argv);
+int run_list(int argc, char **argv);
+int run_stats(int argc, char **argv);
+
+/* Why something could not be done, in words for people. */
+struct fail {
+    char text[512];
+};
+bool fail_set(struct fail *fail, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));                                    /* returns false */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "tarn: ..." to stderr */
+
+/* Memory. Out of memory ends the program; sizes that depend on input are bounded by whoever asks. */
+void *alloc_zero(size_t count, size_t size);
+void *alloc_more(void *old, size_t count, size_t size);
+
+/* Memory that is given back all at once. */
+struct arena {
+    struct arena_block *blocks;
+};
+void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
+char *arena_string(struct arena *arena, const char *text, size_t length);
+void arena_free(struct arena *arena);
+
+/* Shell pattern match (*, ?, [..]) over a whole name. */
+bool match_glob(const char *pattern, const char *name);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/util.c - errors, memory, patterns; see tarn.h. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/tarn.h>
+
+bool fail_set(struct fail *fail, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(fail->text, sizeof(fail->text), format, args);
+    va_end(args);
+    return false;
+}
+
+void complain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("tarn: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static void *must_have(void *memory)
+{
+    if (memory == NULL) {
+        complain("out of memory");
+        exit(EXIT_USAGE);
+    }
+    return memory;
+}
+
+void *alloc_zero(size_t count, size_t size)
+{
+    return must_have(calloc(count ? count : 1, size));
+}
+
+void *alloc_more(void *old, size_t count, size_t size)
+{
+    return must_have(reallocarray(old, count ? count : 1, size));
+}
+
+#define ARENA_BLOCK_BYTES 65536u
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size;
+    _Alignas(16) char bytes[];
+};
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    struct arena_block *block = arena->blocks;
+
+    size = (size + 15) & ~(size_t)15;
+    if (block == NULL || block->size - block->used < size) {
+        size_t room = size > ARENA_BLOCK_BYTES ? size : ARENA_BLOCK_BYTES;
+
+        block = alloc_zero(1, sizeof(*block) + room);
+        block->size = room;
+        block->next = arena->blocks;
+        arena->blocks = block;
+    }
+    block->used += size;
+    return block->bytes + block->used - size;
+}
+
+char *arena_string(struct arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_alloc(arena, length + 1);
+
+    memcpy(copy, text, length);
+    return copy;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->blocks != NULL) {
+        struct arena_block *next = arena->blocks->next;
+
+        free(arena->blocks);
+        arena->blocks = next;
+    }
+}
+
+bool match_glob(const char *pattern, const char *name)
+{
+    return fnmatch(pattern, name, 0) == 0;
+}
