@@ -21,7 +21,7 @@ include $(sort $(wildcard *.d/build.mk) $(foreach d,third_party trace kernel arc
 include qemu.mk
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 
-.PHONY: all clean
+.PHONY: all clean force
 all: $$(ALL) ## build everything for ARCH
 clean: ## remove what was built, keep what was fetched
 	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

@@ -19,5 +19,5 @@ $(ISO): $(KERNEL) $(ARCHIVE) boot/grub.cfg tools/mkiso
 	@echo "  ISO     $@"; tools/mkiso $@ $(KERNEL) $(ARCHIVE) ""
 
 ALL += $(ARCHIVE) $(KERNEL)
-.PHONY: image force
+.PHONY: image
 image: $(ISO) ## make the GRUB image

@@ -26,16 +26,25 @@ $(NEWLIB_SRC)/.unpacked: $(NEWLIB_TAR)
 	@tar xJf $(NEWLIB_SRC)/deb/usr/src/newlib/newlib-*.tar.xz -C $(NEWLIB_SRC) --strip-components=1
 	@rm -rf $(NEWLIB_SRC)/deb && touch $@
 
-# The log is shown only when something fails: newlib's build is long and says little.
-$(NEWLIB)/lib/libc.a: $(NEWLIB_SRC)/.unpacked third_party/newlib.mk
+# What the library was built with. It is rewritten only when it changed, so that edits here rebuild newlib only
+# when they matter.
+$(BA)/newlib.config: force
+	@mkdir -p $(@D); printf '%s\n' $(subst $(CURDIR),.,'$(NEWLIB_CONFIGURE)' '$(NEWLIB_CFLAGS)') >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# Its make is started as `make`, not $(MAKE): `make -n` must not enter it, and our variables are not its business.
+# The log is shown only when something fails: the build is long and says little.
+$(NEWLIB)/lib/libc.a: $(NEWLIB_SRC)/.unpacked $(BA)/newlib.config
 	@echo "  NEWLIB  $(NEWLIB) (20 to 60 seconds)"; rm -rf $(NEWLIB_OBJ) $(NEWLIB) && mkdir -p $(NEWLIB_OBJ)
-	@cd $(NEWLIB_OBJ) && { $(CURDIR)/$(NEWLIB_SRC)/configure $(NEWLIB_CONFIGURE) \
-	        CFLAGS_FOR_TARGET='$(NEWLIB_CFLAGS)' && \
-	    $(MAKE) MAKEINFO=true all-target-newlib && $(MAKE) MAKEINFO=true install-target-newlib; } >log 2>&1 || \
+	@cd $(NEWLIB_OBJ) && unset MAKEFLAGS MAKELEVEL MFLAGS && { \
+	    $(CURDIR)/$(NEWLIB_SRC)/configure $(NEWLIB_CONFIGURE) CFLAGS_FOR_TARGET='$(NEWLIB_CFLAGS)' && \
+	    make -j$(JOBS) MAKEINFO=true all-target-newlib && \
+	    make MAKEINFO=true install-target-newlib; } >log 2>&1 || \
 	    { tail -n 30 log; echo "newlib does not build: see $(NEWLIB_OBJ)/log"; exit 1; }
 	@mkdir -p $(NEWLIB) && mv $(NEWLIB_OBJ)/install/$(NEWLIB_TARGET)/include $(NEWLIB)/include
 	@mkdir -p $(NEWLIB)/lib && mv $(NEWLIB_OBJ)/install/$(NEWLIB_TARGET)/lib/libm.a $(NEWLIB)/lib/
 	@mv $(NEWLIB_OBJ)/install/$(NEWLIB_TARGET)/lib/libc.a $(NEWLIB)/lib/ && touch $@
+	@rm -rf $(NEWLIB_OBJ)
 
 $(NEWLIB)/lib/libm.a: $(NEWLIB)/lib/libc.a ;
 
