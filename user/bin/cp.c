@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/cp.c - copy files; -r: directories with all that is in them. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <user/bin/util.h>
+
+static bool recursive;
+
+static int copy_file(const char *from, const char *to)
+{
+    int in = open(from, O_RDONLY);
+    if (in < 0)
+        return complain("%s", from);
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int status = 0;
+    if (out < 0 || copy_stream(in, out) < 0)
+        status = complain("%s to %s", from, to);
+    if (out >= 0 && close(out) < 0)
+        status = complain("%s", to);
+    close(in);
+    return status;
+}
+
+static int copy(const char *from, const char *to);
+
+static int copy_directory(const char *from, const char *to)
+{
+    if (!recursive) {
+        errno = 0;
+        return complain("%s is a directory: use -r", from);
+    }
+    if (mkdir(to, 0777) < 0 && errno != EEXIST)
+        return complain("%s", to);
+    DIR *directory = opendir(from);
+    if (!directory)
+        return complain("%s", from);
+    int status = 0;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        char *source = join_path(from, entry->d_name), *target = join_path(to, entry->d_name);
+        status |= copy(source, target);
+        free(source);
+        free(target);
+    }
+    closedir(directory);
+    return status;
+}
+
+static bool is_inside(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+    return !strncmp(path, directory, length) && (path[length] == '/' || path[length] == 0);
+}
+
+static int copy(const char *from, const char *to)
+{
+    struct stat source, target;
+    if (stat(from, &source) < 0)
+        return complain("%s", from);
+    if (stat(to, &target) == 0 && target.st_dev == source.st_dev && target.st_ino == source.st_ino) {
+        errno = 0;
+        return complain("%s and %s are the same file", from, to);
+    }
+    if (S_ISDIR(source.st_mode) && is_inside(to, from)) {
+        errno = 0;
+        return complain("cannot copy %s into itself", from);
+    }
+    return S_ISDIR(source.st_mode) ? copy_directory(from, to) : copy_file(from, to);
+}
+
+int main(int argc, char **argv)
+{
+    bool flags[26] = {0};
+    const char *synopsis = "[-r] from ... to";
+    int first = read_flags(argc, argv, "r", flags, synopsis);
+    recursive = flags['r' - 'a'];
+    if (argc - first < 2)
+        usage(synopsis);
+    const char *to = argv[argc - 1];
+    struct stat st;
+    bool into = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
+    if (!into && argc - first > 2) {
+        errno = ENOTDIR;
+        die("%s", to);
+    }
+    int status = 0;
+    for (int i = first; i < argc - 1; i++) {
+        char *target = into ? join_path(to, last_component(argv[i])) : strdup(to);
+        status |= copy(argv[i], target);
+        free(target);
+    }
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/kill.c - end processes: kill [-SIGNAL] pid ... */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <user/bin/util.h>
+
+int main(int argc, char **argv)
+{
+    const char *synopsis = "[-signal number] pid ...";
+    program_name = "kill";
+    int first = 1, signal_number = SIGTERM;
+    char *end;
+    if (argc > 1 && argv[1][0] == '-') {
+        signal_number = (int)strtol(argv[1] + 1, &end, 10);
+        if (*end || signal_number < 0)
+            usage(synopsis);
+        first = 2;
+    }
+    if (first == argc)
+        usage(synopsis);
+    int status = 0;
+    for (int i = first; i < argc; i++) {
+        long pid = strtol(argv[i], &end, 10);
+        if (*end || end == argv[i] || pid <= 0) {
+            errno = 0;
+            status = complain("%s is not a process number", argv[i]);
+        } else if (kill((pid_t)pid, signal_number) < 0) {
+            status = complain("%s", argv[i]);
+        }
+    }
+    return status;
+}

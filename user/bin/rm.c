@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/rm.c - remove files; -r: directories with all that is in them; -f: no complaint about what is not there. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <user/bin/util.h>
+
+static bool recursive, force;
+
+static int remove_path(const char *path);
+
+/* Takes names one directory stream at a time: what a stream gives while entries go away under it is anybody's
+ * guess, so it starts again until nothing is left. */
+static int empty_directory(const char *path)
+{
+    int status = 0;
+    bool again = true;
+    while (again && !status) {
+        DIR *directory = opendir(path);
+        if (!directory)
+            return complain("%s", path);
+        again = false;
+        struct dirent *entry;
+        while ((entry = readdir(directory))) {
+            if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+                continue;
+            char *inner = join_path(path, entry->d_name);
+            status |= remove_path(inner);
+            free(inner);
+            again = true;
+        }
+        closedir(directory);
+    }
+    return status;
+}
+
+static int remove_path(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return force && errno == ENOENT ? 0 : complain("%s", path);
+    if (!S_ISDIR(st.st_mode))
+        return unlink(path) < 0 ? complain("%s", path) : 0;
+    if (!recursive) {
+        errno = EISDIR;
+        return complain("%s", path);
+    }
+    int status = empty_directory(path);
+    if (!status && rmdir(path) < 0)
+        status = complain("%s", path);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    bool flags[26] = {0};
+    const char *synopsis = "[-rf] path ...";
+    int first = read_flags(argc, argv, "rf", flags, synopsis);
+    recursive = flags['r' - 'a'];
+    force = flags['f' - 'a'];
+    if (first == argc && !force)
+        usage(synopsis);
+    int status = 0;
+    for (int i = first; i < argc; i++)
+        status |= remove_path(argv[i]);
+    return status;
+}

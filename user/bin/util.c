@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/util.c - what the small utilities share. Interface: util.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <user/bin/util.h>
+
+const char *program_name = "?";
+
+static void complain_list(const char *format, va_list arguments)
+{
+    int error = errno;
+    char text[256];
+    vsnprintf(text, sizeof text, format, arguments);
+    fflush(stdout);
+    if (error)
+        fprintf(stderr, "%s: %s: %s\n", program_name, text, strerror(error));
+    else
+        fprintf(stderr, "%s: %s\n", program_name, text);
+}
+
+int complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain_list(format, arguments);
+    va_end(arguments);
+    return 1;
+}
+
+void die(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain_list(format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+void usage(const char *synopsis)
+{
+    fprintf(stderr, "usage: %s %s\n", program_name, synopsis);
+    exit(2);
+}
+
+int read_flags(int argc, char **argv, const char *allowed, bool flags[26], const char *synopsis)
+{
+    program_name = last_component(argv[0]);
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (!strcmp(argv[i], "--"))
+            return i + 1;
+        for (const char *letter = argv[i] + 1; *letter; letter++) {
+            if (*letter < 'a' || *letter > 'z' || !strchr(allowed, *letter))
+                usage(synopsis);
+            flags[*letter - 'a'] = true;
+        }
+    }
+    return i;
+}
+
+int write_whole(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t n = write(fd, at, size);
+        if (n < 0)
+            return -1;
+        at += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int copy_stream(int from, int to)
+{
+    static char buffer[16384];
+    ssize_t n;
+    while ((n = read(from, buffer, sizeof buffer)) > 0) {
+        if (write_whole(to, buffer, (size_t)n) < 0)
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+char *join_path(const char *directory, const char *name)
+{
+    size_t length = strlen(directory);
+    char *path = malloc(length + strlen(name) + 2);
+    if (!path)
+        die("out of memory");
+    bool slash = length && directory[length - 1] == '/';
+    sprintf(path, "%s%s%s", directory, slash ? "" : "/", name);
+    return path;
+}
+
+const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/sh/builtin.c - commands that must run in the shell itself: one table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <user/sh/sh.h>
+
+extern char **environ;
+
+static int do_cd(char **argument, size_t count)
+{
+    const char *to = count > 1 ? argument[1] : "/";
+    if (chdir(to) == 0)
+        return 0;
+    fprintf(stderr, "cd: %s: %s\n", to, strerror(errno));
+    return 1;
+}
+
+static int do_pwd(char **argument, size_t count)
+{
+    (void)argument, (void)count;
+    char path[1024];
+    if (!getcwd(path, sizeof path)) {
+        fprintf(stderr, "pwd: %s\n", strerror(errno));
+        return 1;
+    }
+    puts(path);
+    return 0;
+}
+
+static int do_exit(char **argument, size_t count)
+{
+    exit(count > 1 ? atoi(argument[1]) : last_status);
+}
+
+static int do_export(char **argument, size_t count)
+{
+    if (count == 1) {
+        for (char **entry = environ; *entry; entry++)
+            puts(*entry);
+    }
+    for (size_t i = 1; i < count; i++) {
+        char *equals = strchr(argument[i], '=');
+        if (equals) {
+            *equals = 0;
+            setenv(argument[i], equals + 1, 1);
+        }
+    }
+    return 0;
+}
+
+static int do_wait(char **argument, size_t count)
+{
+    int status = 0;
+    if (count == 1) {
+        while (wait(&status) > 0)
+            ;
+        return 0;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (waitpid((pid_t)atoi(argument[i]), &status, 0) < 0) {
+            fprintf(stderr, "wait: %s: %s\n", argument[i], strerror(errno));
+            return 127;
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int do_source(char **argument, size_t count)
+{
+    if (count < 2) {
+        fprintf(stderr, "usage: . script\n");
+        return 2;
+    }
+    return run_script(argument[1]);
+}
+
+static int do_help(char **argument, size_t count);
+
+static const struct {
+    const char *name, *help;
+    int (*run)(char **argument, size_t count);
+} builtins[] = {
+    {"cd", "cd [directory]: change the working directory", do_cd},
+    {"pwd", "pwd: print it", do_pwd},
+    {"exit", "exit [status]: leave the shell", do_exit},
+    {"export", "export [NAME=value ...]: set variables, or print all", do_export},
+    {"wait", "wait [pid ...]: wait for background programs", do_wait},
+    {".", ". script: run a script in this shell", do_source},
+    {"help", "help: print this", do_help},
+};
+#define BUILTINS (sizeof builtins / sizeof builtins[0])
+
+static int do_help(char **argument, size_t count)
+{
+    (void)argument, (void)count;
+    puts("Programs are in /bin (try: ls /bin). The shell knows | < > >> 2> 2>&1 ; && || & '...' \"...\" $NAME * ?\n"
+         "and these commands of its own:");
+    for (size_t i = 0; i < BUILTINS; i++)
+        printf("  %s\n", builtins[i].help);
+    return 0;
+}
+
+bool run_builtin(const struct words *words, int *status)
+{
+    for (size_t i = 0; i < BUILTINS; i++) {
+        if (!strcmp(words->word[0], builtins[i].name)) {
+            *status = builtins[i].run(words->word, words->count);
+            return true;
+        }
+    }
+    return false;
+}

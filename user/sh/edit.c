@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/sh/edit.c - a line from the terminal, with editing.
+ *
+ * Left, right, home, end (also Ctrl-B, F, A, E), backspace, delete, Ctrl-K, U, W; up and down (Ctrl-P, N) through the
+ * history; tab completes file names, and program names in the first word; Ctrl-C drops the line; Ctrl-D ends the
+ * input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines are read as they are.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <user/sh/sh.h>
+
+#define LINE_MAX_BYTES 1024
+#define HISTORY_MAX 100
+#define CTRL(letter) ((letter) & 0x1f)
+enum key { KEY_UP = 256, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE };
+
+static char *history[HISTORY_MAX];
+static int history_count;
+
+struct line {
+    const char *prompt;
+    char text[LINE_MAX_BYTES];
+    size_t size, cursor;
+    int history_at;
+};
+
+/* ---- keys ------------------------------------------------------------------------------------------------ */
+
+static int read_byte(void)
+{
+    unsigned char byte;
+    return read(0, &byte, 1) == 1 ? byte : -1;
+}
+
+static int read_escape(void)
+{
+    int c = read_byte();
+    if (c != '[' && c != 'O')
+        return KEY_NONE;
+    c = read_byte();
+    switch (c) {
+    case 'A':
+        return KEY_UP;
+    case 'B':
+        return KEY_DOWN;
+    case 'C':
+        return KEY_RIGHT;
+    case 'D':
+        return KEY_LEFT;
+    case 'H':
+        return KEY_HOME;
+    case 'F':
+        return KEY_END;
+    }
+    int number = c;
+    while (c >= 0 && (isdigit(c) || c == ';'))
+        c = read_byte();
+    if (c != '~')
+        return KEY_NONE;
+    return number == '3' ? KEY_DELETE : number == '1' || number == '7' ? KEY_HOME : KEY_END;
+}
+
+/* ---- the screen ------------------------------------------------------------------------------------------- */
+
+/* One write, so that output of others comes before or after, never inside. */
+static void redraw(const struct line *line)
+{
+    char out[LINE_MAX_BYTES + 256];
+    int n = snprintf(out, sizeof out, "\r%s%.*s\033[K", line->prompt, (int)line->size, line->text);
+    if (line->size > line->cursor)
+        n += snprintf(out + n, sizeof out - (size_t)n, "\033[%zuD", line->size - line->cursor);
+    (void)!write(1, out, (size_t)n);
+}
+
+static void put_text(const char *text)
+{
+    (void)!write(1, text, strlen(text));
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------------- */
+
+static void insert(struct line *line, const char *text, size_t size)
+{
+    if (line->size + size >= LINE_MAX_BYTES)
+        return;
+    memmove(line->text + line->cursor + size, line->text + line->cursor, line->size - line->cursor);
+    memcpy(line->text + line->cursor, text, size);
+    line->size += size;
+    line->cursor += size;
+}
+
+static void erase(struct line *line, size_t from, size_t to)
+{
+    memmove(line->text + from, line->text + to, line->size - to);
+    line->size -= to - from;
+    line->cursor = from;
+}
+
+static void erase_word(struct line *line)
+{
+    size_t from = line->cursor;
+    while (from && line->text[from - 1] == ' ')
+        from--;
+    while (from && line->text[from - 1] != ' ')
+        from--;
+    erase(line, from, line->cursor);
+}
+
+static void show_history(struct line *line, int step)
+{
+    int at = line->history_at + step;
+    if (at < 0 || at > history_count)
+        return;
+    line->history_at = at;
+    const char *text = at < history_count ? history[at] : "";
+    line->size = line->cursor = strlen(text);
+    memcpy(line->text, text, line->size);
+}
+
+static void remember(const char *text)
+{
+    if (!*text || (history_count && !strcmp(history[history_count - 1], text)))
+        return;
+    if (history_count == HISTORY_MAX) {
+        free(history[0]);
+        memmove(history, history + 1, (HISTORY_MAX - 1) * sizeof *history);
+        history_count--;
+    }
+    char *copy = strdup(text);
+    if (copy)
+        history[history_count++] = copy;
+}
+
+/* ---- completion ---------------------------------------------------------------------------------------------- */
+
+struct completion {
+    char common[256]; /* what all matches share */
+    char listing[LINE_MAX_BYTES];
+    int count;
+};
+
+static void consider(struct completion *completion, const char *name)
+{
+    size_t length = 0;
+    if (completion->count++ == 0) {
+        snprintf(completion->common, sizeof completion->common, "%s", name);
+    } else {
+        while (completion->common[length] && completion->common[length] == name[length])
+            length++;
+        completion->common[length] = 0;
+    }
+    size_t used = strlen(completion->listing);
+    snprintf(completion->listing + used, sizeof completion->listing - used, "%s  ", name);
+}
+
+static void complete(struct line *line)
+{
+    size_t start = line->cursor;
+    while (start && line->text[start - 1] != ' ')
+        start--;
+    char word[LINE_MAX_BYTES];
+    snprintf(word, sizeof word, "%.*s", (int)(line->cursor - start), line->text + start);
+    char *slash = strrchr(word, '/');
+    const char *prefix = slash ? slash + 1 : word;
+    const char *path = slash ? (slash == word ? "/" : word) : start == 0 ? "/bin" : ".";
+    if (slash && slash != word)
+        *slash = 0;
+    DIR *directory = opendir(path);
+    if (!directory)
+        return;
+    struct completion completion = {0};
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (entry->d_name[0] != '.' && !strncmp(entry->d_name, prefix, strlen(prefix)))
+            consider(&completion, entry->d_name);
+    }
+    closedir(directory);
+    if (completion.count == 0)
+        return;
+    const char *more = completion.common + strlen(prefix);
+    insert(line, more, strlen(more));
+    if (completion.count == 1) {
+        insert(line, " ", 1);
+    } else if (!*more) {
+        put_text("\r\n");
+        put_text(completion.listing);
+        put_text("\r\n");
+    }
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
+
+enum outcome { GOES_ON, IS_DONE, IS_DROPPED, IS_OVER };
+
+static enum outcome handle_key(struct line *line, int key)
+{
+    switch (key) {
+    case -1:
+        return IS_OVER;
+    case '\r':
+    case '\n':
+        return IS_DONE;
+    case CTRL('C'):
+        return IS_DROPPED;
+    case CTRL('D'):
+        if (line->size == 0)
+            return IS_OVER;
+        /* fall through */
+    case KEY_DELETE:
+        if (line->cursor < line->size)
+            erase(line, line->cursor, line->cursor + 1);
+        break;
+    case 127:
+    case CTRL('H'):
+        if (line->cursor)
+            erase(line, line->cursor - 1, line->cursor);
+        break;
+    case CTRL('A'):
+    case KEY_HOME:
+        line->cursor = 0;
+        break;
+    case CTRL('E'):
+    case KEY_END:
+        line->cursor = line->size;
+        break;
+    case CTRL('B'):
+    case KEY_LEFT:
+        line->cursor -= line->cursor > 0;
+        break;
+    case CTRL('F'):
+    case KEY_RIGHT:
+        line->cursor += line->cursor < line->size;
+        break;
+    case CTRL('P'):
+    case KEY_UP:
+        show_history(line, -1);
+        break;
+    case CTRL('N'):
+    case KEY_DOWN:
+        show_history(line, 1);
+        break;
+    case CTRL('K'):
+        line->size = line->cursor;
+        break;
+    case CTRL('U'):
+        erase(line, 0, line->cursor);
+        break;
+    case CTRL('W'):
+        erase_word(line);
+        break;
+    case CTRL('L'):
+        put_text("\033[H\033[2J");
+        break;
+    case '\t':
+        complete(line);
+        break;
+    default:
+        if (key >= ' ' && key < 127)
+            insert(line, &(char){(char)key}, 1);
+    }
+    return GOES_ON;
+}
+
+static char *edit_raw(const char *prompt)
+{
+    struct line line = {.prompt = prompt, .history_at = history_count};
+    enum outcome outcome = GOES_ON;
+    while (outcome == GOES_ON) {
+        redraw(&line);
+        int key = read_byte();
+        outcome = handle_key(&line, key == 27 ? read_escape() : key);
+    }
+    put_text(outcome == IS_DROPPED ? "^C\r\n" : "\r\n");
+    if (outcome == IS_OVER)
+        return NULL;
+    line.text[outcome == IS_DROPPED ? 0 : line.size] = 0;
+    remember(line.text);
+    return strdup(line.text);
+}
+
+static char *read_plain(void)
+{
+    char text[LINE_MAX_BYTES];
+    size_t size = 0;
+    int c;
+    while ((c = read_byte()) >= 0 && c != '\n') {
+        if (size + 1 < sizeof text)
+            text[size++] = (char)c;
+    }
+    text[size] = 0;
+    return c < 0 && size == 0 ? NULL : strdup(text);
+}
+
+char *edit_line(const char *prompt)
+{
+    if (!terminal_set_raw(true))
+        return read_plain();
+    char *line = edit_raw(prompt);
+    terminal_set_raw(false);
+    return line;
+}

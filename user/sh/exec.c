@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/sh/exec.c - run a list of pipelines.
+ *
+ * The shell itself opens what a command is redirected to, so that it can say what went wrong, and gives it to the
+ * child by dup2. A command of a pipeline that cannot start counts as status 127; the others run all the same.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <user/sh/sh.h>
+
+extern char **environ;
+
+int last_status;
+char **script_arguments;
+int script_argument_count;
+
+#define PIPELINE_MAX 32
+#define BACKGROUND_MAX 64
+static pid_t background[BACKGROUND_MAX];
+static size_t background_count;
+
+static int complain(const char *what)
+{
+    fprintf(stderr, "sh: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int status_of(int wait_status)
+{
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+/* ---- one command --------------------------------------------------------------------------------------- */
+
+/* Standard input, output and error that a command gets; -1: the shell's own. */
+struct streams {
+    int fd[3];
+    bool error_to_out;
+};
+
+static void replace_stream(struct streams *streams, int which, int fd)
+{
+    if (streams->fd[which] >= 0)
+        close(streams->fd[which]);
+    streams->fd[which] = fd;
+}
+
+static void close_streams(struct streams *streams)
+{
+    for (int i = 0; i < 3; i++)
+        replace_stream(streams, i, -1);
+}
+
+static bool open_redirection(const struct redirection *redirection, struct streams *streams)
+{
+    if (redirection->kind == TOKEN_ERROR_TO_OUT) {
+        streams->error_to_out = true;
+        return true;
+    }
+    static const int flags[] = {[TOKEN_IN] = O_RDONLY,
+                                [TOKEN_OUT] = O_WRONLY | O_CREAT | O_TRUNC,
+                                [TOKEN_ERROR] = O_WRONLY | O_CREAT | O_TRUNC,
+                                [TOKEN_APPEND] = O_WRONLY | O_CREAT | O_APPEND};
+    char *path = expand_to_one(redirection->target);
+    int fd = open(path, flags[redirection->kind] | O_CLOEXEC, 0666);
+    if (fd < 0)
+        complain(path);
+    else
+        replace_stream(streams, redirection->kind == TOKEN_IN ? 0 : redirection->kind == TOKEN_ERROR ? 2 : 1, fd);
+    free(path);
+    return fd >= 0;
+}
+
+static int spawn_command(char **words, const struct streams *streams, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (int i = 0; i < 3; i++) {
+        if (streams->fd[i] >= 0)
+            posix_spawn_file_actions_adddup2(&actions, streams->fd[i], i);
+    }
+    if (streams->error_to_out)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    int error = posix_spawnp(pid, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static bool is_assignment(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word)
+        return false;
+    return strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+           (size_t)(equals - word);
+}
+
+static void assign(const char *word)
+{
+    char *name = strndup(word, strcspn(word, "="));
+    char *value = expand_to_one(strchr(word, '=') + 1);
+    setenv(name, value, 1);
+    free(name);
+    free(value);
+}
+
+/* A builtin writes through stdio and descriptor 1: give it its streams for as long as it runs. */
+static bool try_builtin(const struct words *words, const struct streams *streams, int *status)
+{
+    int saved[3] = {-1, -1, -1};
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        if (streams->fd[i] >= 0) {
+            saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+            dup2(streams->fd[i], i);
+        }
+    }
+    bool ours = run_builtin(words, status);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        if (saved[i] >= 0) {
+            dup2(saved[i], i);
+            close(saved[i]);
+        }
+    }
+    return ours;
+}
+
+/* Starts a command; takes over `streams`. Its pid, or 0 if there is nothing to wait for; then *status is set. */
+static pid_t start_command(const struct command *command, struct streams streams, bool alone, int *status)
+{
+    pid_t pid = 0;
+    struct words words = {0};
+    bool ready = true;
+    *status = 1;
+    for (size_t i = 0; ready && i < command->redirection_count; i++)
+        ready = open_redirection(&command->redirections[i], &streams);
+    size_t first = 0;
+    while (first < command->word_count && is_assignment(command->words[first]))
+        assign(command->words[first++]);
+    for (size_t i = first; i < command->word_count; i++)
+        expand_word(command->words[i], &words);
+    if (ready && words.count == 0) {
+        *status = 0;
+    } else if (ready && !(alone && try_builtin(&words, &streams, status))) {
+        int error = spawn_command(words.word, &streams, &pid);
+        if (error) {
+            pid = 0;
+            *status = 127;
+            fprintf(stderr, "sh: %s: %s\n", words.word[0], error == ENOENT ? "no such program" : strerror(error));
+        }
+    }
+    close_streams(&streams);
+    free_words(&words);
+    return pid;
+}
+
+/* ---- pipelines and lists --------------------------------------------------------------------------------- */
+
+static int wait_for(const pid_t *pids, size_t count, int status)
+{
+    terminal_set_foreground(pids, count);
+    for (size_t i = 0; i < count; i++) {
+        int wait_status;
+        if (pids[i] == 0)
+            continue;
+        if (waitpid(pids[i], &wait_status, 0) < 0)
+            status = complain("waitpid");
+        else if (i + 1 == count)
+            status = status_of(wait_status);
+    }
+    terminal_set_foreground(NULL, 0);
+    return status;
+}
+
+static int run_pipeline(const struct pipeline *pipeline)
+{
+    pid_t pids[PIPELINE_MAX];
+    int status = 0, next_input = -1;
+    size_t count = pipeline->command_count;
+    if (count > PIPELINE_MAX) {
+        fprintf(stderr, "sh: more than %d commands in a pipeline\n", PIPELINE_MAX);
+        return 2;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct streams streams = {.fd = {next_input, -1, -1}};
+        next_input = -1;
+        if (i + 1 < count) {
+            int ends[2];
+            if (pipe(ends) < 0) {
+                close_streams(&streams);
+                wait_for(pids, i, 0);
+                return complain("pipe");
+            }
+            fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+            fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+            streams.fd[1] = ends[1];
+            next_input = ends[0];
+        }
+        pids[i] = start_command(&pipeline->commands[i], streams, count == 1, &status);
+    }
+    if (pipeline->after != TOKEN_BACKGROUND)
+        return wait_for(pids, count, status);
+    for (size_t i = 0; i < count; i++) {
+        if (pids[i] && background_count < BACKGROUND_MAX)
+            background[background_count++] = pids[i];
+    }
+    return 0;
+}
+
+void reap_background(void)
+{
+    for (size_t i = 0; i < background_count;) {
+        int wait_status;
+        pid_t pid = waitpid(background[i], &wait_status, WNOHANG);
+        if (pid == 0) {
+            i++;
+            continue;
+        }
+        if (pid > 0)
+            fprintf(stderr, "[%d] ended with status %d\n", (int)pid, status_of(wait_status));
+        background[i] = background[--background_count];
+    }
+}
+
+int run_line(const char *line)
+{
+    const char *error = "out of memory";
+    struct token *tokens = split_line(line, &error);
+    struct list *list = tokens ? parse_line(tokens, &error) : NULL;
+    if (!list) {
+        fprintf(stderr, "sh: %s\n", error);
+        last_status = 2;
+    }
+    for (size_t i = 0; list && i < list->count; i++) {
+        enum token_kind before = i ? list->pipelines[i - 1].after : TOKEN_SEMICOLON;
+        if ((before == TOKEN_AND && last_status != 0) || (before == TOKEN_OR && last_status == 0))
+            continue;
+        last_status = run_pipeline(&list->pipelines[i]);
+    }
+    if (list)
+        free_list(list);
+    if (tokens)
+        free_tokens(tokens);
+    return last_status;
+}
+
+int run_script(const char *path)
+{
+    FILE *stream = fopen(path, "r");
+    if (!stream) {
+        complain(path);
+        return 127;
+    }
+    char line[4096];
+    unsigned number = 0;
+    while (fgets(line, sizeof line, stream)) {
+        number++;
+        size_t length = strlen(line);
+        if (length + 1 == sizeof line && line[length - 1] != '\n') {
+            fprintf(stderr, "sh: %s:%u: the line is longer than %zu characters\n", path, number, sizeof line - 2);
+            last_status = 2;
+            break;
+        }
+        run_line(line);
+    }
+    fclose(stream);
+    return last_status;
+}

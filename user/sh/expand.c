@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/sh/expand.c - words as written to arguments: variables, quotes, then file name patterns.
+ *
+ * While a word is built, each character carries a mark whether it was quoted: quoted * and ? are plain characters,
+ * and only an unquoted variable is split at white space.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <user/sh/sh.h>
+
+void add_word(struct words *words, char *word)
+{
+    char **bigger = realloc(words->word, (words->count + 2) * sizeof *bigger);
+    if (!bigger || !word)
+        abort();
+    words->word = bigger;
+    words->word[words->count++] = word;
+    words->word[words->count] = NULL;
+}
+
+void free_words(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->word[i]);
+    free(words->word);
+    *words = (struct words){0};
+}
+
+struct builder {
+    char *text;
+    bool *quoted;
+    size_t size, room;
+    bool any; /* quotes make an empty word a word */
+};
+
+static void put(struct builder *builder, char c, bool quoted)
+{
+    if (builder->size + 1 >= builder->room) {
+        builder->room = builder->room ? builder->room * 2 : 64;
+        builder->text = realloc(builder->text, builder->room);
+        builder->quoted = realloc(builder->quoted, builder->room * sizeof *builder->quoted);
+        if (!builder->text || !builder->quoted)
+            abort();
+    }
+    builder->quoted[builder->size] = quoted;
+    builder->text[builder->size++] = c;
+    builder->text[builder->size] = 0;
+    builder->any = true;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------ */
+
+static bool has_pattern(const struct builder *builder)
+{
+    for (size_t i = 0; i < builder->size; i++) {
+        if (!builder->quoted[i] && (builder->text[i] == '*' || builder->text[i] == '?'))
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const char *pattern, const bool *quoted, const char *name)
+{
+    if (!*pattern)
+        return !*name;
+    if (*pattern == '*' && !*quoted)
+        return matches(pattern + 1, quoted + 1, name) || (*name && matches(pattern, quoted, name + 1));
+    if (!*name || (*pattern != *name && !(*pattern == '?' && !*quoted)))
+        return false;
+    return matches(pattern + 1, quoted + 1, name + 1);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names that match the last component; none: the word stays as it is. */
+static bool add_matches(const struct builder *builder, struct words *words)
+{
+    const char *slash = strrchr(builder->text, '/');
+    size_t prefix = slash ? (size_t)(slash - builder->text) + 1 : 0;
+    char *path = prefix ? strndup(builder->text, prefix) : strdup(".");
+    DIR *directory = path ? opendir(path) : NULL;
+    free(path);
+    if (!directory)
+        return false;
+    size_t before = words->count;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (entry->d_name[0] == '.' && builder->text[prefix] != '.')
+            continue;
+        if (!matches(builder->text + prefix, builder->quoted + prefix, entry->d_name))
+            continue;
+        char *word = malloc(prefix + strlen(entry->d_name) + 1);
+        if (!word)
+            abort();
+        memcpy(word, builder->text, prefix);
+        strcpy(word + prefix, entry->d_name);
+        add_word(words, word);
+    }
+    closedir(directory);
+    if (words->count > before)
+        qsort(words->word + before, words->count - before, sizeof(char *), compare_words);
+    return words->count > before;
+}
+
+static void finish(struct builder *builder, struct words *words, bool patterns)
+{
+    if (builder->any && !(patterns && has_pattern(builder) && add_matches(builder, words)))
+        add_word(words, strdup(builder->text ? builder->text : ""));
+    builder->size = 0;
+    builder->any = false;
+    if (builder->text)
+        builder->text[0] = 0;
+}
+
+/* ---- variables ------------------------------------------------------------------------------------------ */
+
+/* The value of the variable whose name begins at *at, which is moved behind it. */
+static const char *take_variable(const char **at)
+{
+    static char number[16];
+    const char *start = *at;
+    if (*start == '?' || *start == '$' || *start == '#') {
+        *at = start + 1;
+        int value = *start == '?' ? last_status : *start == '$' ? (int)getpid() : script_argument_count - 1;
+        snprintf(number, sizeof number, "%d", value);
+        return number;
+    }
+    if (isdigit((unsigned char)*start)) {
+        *at = start + 1;
+        int index = *start - '0';
+        return index < script_argument_count ? script_arguments[index] : "";
+    }
+    bool braces = *start == '{';
+    const char *name = start + braces, *end = name;
+    while (isalnum((unsigned char)*end) || *end == '_')
+        end++;
+    if (end == name || (braces && *end != '}'))
+        return NULL;
+    char buffer[128];
+    snprintf(buffer, sizeof buffer, "%.*s", (int)(end - name), name);
+    *at = end + braces;
+    const char *value = getenv(buffer);
+    return value ? value : "";
+}
+
+/* `words` NULL: one word, never split. */
+static void put_variable(struct builder *builder, const char *value, bool quoted, struct words *words)
+{
+    for (; *value; value++) {
+        if (!quoted && words && isspace((unsigned char)*value))
+            finish(builder, words, true);
+        else
+            put(builder, *value, quoted);
+    }
+}
+
+static void build(const char *at, struct builder *builder, struct words *words)
+{
+    char quote = 0;
+    while (*at) {
+        char c = *at++;
+        if (c == quote) {
+            quote = 0;
+        } else if (!quote && (c == '\'' || c == '"')) {
+            quote = c;
+            builder->any = true;
+        } else if (c == '\\' && quote != '\'' && *at && (!quote || strchr("\"\\$", *at))) {
+            put(builder, *at++, true);
+        } else if (c == '$' && quote != '\'') {
+            const char *value = take_variable(&at);
+            if (value)
+                put_variable(builder, value, quote, words);
+            else
+                put(builder, c, true);
+        } else {
+            put(builder, c, quote);
+        }
+    }
+}
+
+void expand_word(const char *text, struct words *words)
+{
+    struct builder builder = {0};
+    build(text, &builder, words);
+    finish(&builder, words, true);
+    free(builder.text);
+    free(builder.quoted);
+}
+
+char *expand_to_one(const char *text)
+{
+    struct builder builder = {0};
+    build(text, &builder, NULL);
+    free(builder.quoted);
+    return builder.text ? builder.text : strdup("");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/sh/main.c - the shell. sh: interactive; sh SCRIPT [ARGUMENT ...]; sh -c COMMAND. Reading order: sh.h, then
+ * lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <user/sh/sh.h>
+
+static int interact(void)
+{
+    char prompt[300], path[256], *line;
+    for (;;) {
+        reap_background();
+        snprintf(prompt, sizeof prompt, "%s $ ", getcwd(path, sizeof path) ? path : "?");
+        fflush(stdout);
+        line = edit_line(prompt);
+        if (!line)
+            return last_status;
+        run_line(line);
+        free(line);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (!getenv("PATH"))
+        setenv("PATH", "/bin:/sbin:/test", 1);
+    script_arguments = argv + 1;
+    script_argument_count = argc - 1;
+    if (argc == 1) {
+        script_arguments = argv;
+        script_argument_count = 1;
+        return interact();
+    }
+    if (strcmp(argv[1], "-c"))
+        return run_script(argv[1]);
+    if (argc < 3) {
+        fprintf(stderr, "usage: sh [script [argument ...] | -c command]\n");
+        return 2;
+    }
+    return run_line(argv[2]);
+}
