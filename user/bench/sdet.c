@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bench/sdet.c - many users at their terminals at once, after SPEC SDET as the K42 paper runs it (4, figure 3).
+ *
+ * Each of N scripts is a shell that runs the same bag of small programs, in an order of its own, on a directory
+ * of its own. The throughput is given in scripts per hour. Marks and a stopwatch per script stand in the trace.
+ *
+ *     sdet [-n scripts] [-r rounds] [-c processors] [-k]     -k: keep the directories
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tarn/runtime.h>
+#include <trace/user.h>
+
+extern char **environ;
+
+#define SCRIPTS_MAX 256
+static const char root[] = "/tmp/sdet";
+
+static unsigned scripts = 8, rounds = 1, processors;
+static bool keep;
+
+/* What a user does. %1$u is the round, so that rounds do not trip over each other's files. */
+static const char *const commands[] = {
+    "echo report of user > report%1$u; cat report%1$u > copy%1$u",
+    "cp words text%1$u; wc text%1$u > count%1$u",
+    "sort words > sorted%1$u",
+    "grep a words | wc -l > hits%1$u",
+    "mkdir work%1$u; cp words work%1$u/data; ls -l work%1$u > list%1$u",
+    "cat words words words > triple%1$u; grep -c e triple%1$u > hits2%1$u",
+    "sort -r words | cat > reverse%1$u; rm reverse%1$u",
+    "mkdir -p tree%1$u/a/b; cp words tree%1$u/a/b/leaf; rm -r tree%1$u",
+    "cp words old%1$u; mv old%1$u new%1$u; cat new%1$u > /dev/null",
+    "ls > names%1$u; wc -l names%1$u > lines%1$u",
+    "cat words | sort | grep o | wc > pipeline%1$u",
+    "true; false; echo done > done%1$u",
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static const char words[] = "tarn\nmountain\nlake\nclear\nwater\nfloor\nkernel\ntrace\nevent\nbuffer\nprocessor\nthread\n"
+                            "message\nendpoint\nspace\nmemory\nfault\nlock\nclock\nqueue\nserver\nshell\nscript\n"
+                            "round\nstone\nshadow\nsummit\nvalley\nriver\nmeadow\npath\nbridge\n";
+
+static void die(const char *what)
+{
+    fprintf(stderr, "sdet: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u; /* Knuth's, good enough to shuffle */
+    return *state >> 16;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    size_t size = strlen(text);
+    if (fd < 0 || write(fd, text, size) != (ssize_t)size)
+        die(path);
+    close(fd);
+}
+
+static void make_script(unsigned number)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%u", root, number);
+    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+        die(path);
+    snprintf(path, sizeof path, "%s/%u/words", root, number);
+    write_file(path, words);
+    snprintf(path, sizeof path, "%s/%u/script", root, number);
+    FILE *script = fopen(path, "w");
+    if (!script)
+        die(path);
+    fprintf(script, "cd %s/%u\n", root, number);
+    unsigned order[COMMANDS], seed = number + 1;
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < COMMANDS; i++) {
+            unsigned j = next_random(&seed) % (i + 1);
+            order[i] = order[j];
+            order[j] = i;
+        }
+        for (unsigned i = 0; i < COMMANDS; i++) {
+            fprintf(script, commands[order[i]], round);
+            fputc('\n', script);
+        }
+    }
+    fprintf(script, "exit 0\n");
+    if (fclose(script) < 0)
+        die(path);
+}
+
+static pid_t start_script(unsigned number)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%u/script", root, number);
+    char *arguments[] = {"sh", path, NULL};
+    pid_t pid;
+    trace_user_stopwatch_start(number);
+    errno = posix_spawnp(&pid, "sh", NULL, NULL, arguments, environ);
+    if (errno)
+        die("sh");
+    return pid;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Starts all, waits for all; how many failed. */
+static unsigned run_scripts(pid_t *pids)
+{
+    unsigned failed = 0;
+    for (unsigned i = 0; i < scripts; i++)
+        pids[i] = start_script(i);
+    for (unsigned left = scripts; left; left--) {
+        int status;
+        pid_t pid = wait(&status);
+        if (pid < 0)
+            die("wait");
+        for (unsigned i = 0; i < scripts; i++) {
+            if (pids[i] == pid)
+                trace_user_stopwatch_stop(i, (uint64_t)status);
+        }
+        failed += status != 0;
+    }
+    return failed;
+}
+
+static void usage(void)
+{
+    fprintf(stderr, "usage: sdet [-n scripts] [-r rounds] [-c processors] [-k]\n"
+                    "  -n  scripts that run at once, 1..%d (8)\n"
+                    "  -r  times that each goes through its commands (1)\n"
+                    "  -c  processors to use (all)\n"
+                    "  -k  keep %s\n",
+            SCRIPTS_MAX, root);
+    exit(2);
+}
+
+static unsigned read_number(const char *text, unsigned max)
+{
+    char *end;
+    unsigned long value = text ? strtoul(text, &end, 10) : 0;
+    if (!text || *end || value < 1 || value > max)
+        usage();
+    return (unsigned)value;
+}
+
+static void read_options(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-k"))
+            keep = true;
+        else if (!strcmp(argv[i], "-n"))
+            scripts = read_number(argv[++i], SCRIPTS_MAX);
+        else if (!strcmp(argv[i], "-r"))
+            rounds = read_number(argv[++i], 10000);
+        else if (!strcmp(argv[i], "-c"))
+            processors = read_number(argv[++i], 64);
+        else
+            usage();
+    }
+}
+
+static void remove_all(void)
+{
+    char *arguments[] = {"rm", "-rf", (char *)root, NULL};
+    pid_t pid;
+    errno = posix_spawnp(&pid, "rm", NULL, NULL, arguments, environ);
+    if (errno || waitpid(pid, NULL, 0) < 0)
+        die("rm");
+}
+
+int main(int argc, char **argv)
+{
+    static pid_t pids[SCRIPTS_MAX];
+    read_options(argc, argv);
+    remove_all();
+    if ((mkdir("/tmp", 0777) < 0 && errno != EEXIST) || mkdir(root, 0777) < 0)
+        die(root);
+    for (unsigned i = 0; i < scripts; i++)
+        make_script(i);
+    if (processors && process_set_affinity(processors == 64 ? ~0ull : (1ull << processors) - 1) < 0)
+        die("affinity");
+    trace_user_mark(1, "sdet begins");
+    double begin = now();
+    unsigned failed = run_scripts(pids);
+    double seconds = now() - begin;
+    trace_user_mark(2, "sdet ends");
+    printf("sdet: %u scripts, %u rounds, %u commands each: %.2f s, %.0f scripts/hour", scripts, rounds,
+           rounds * (unsigned)COMMANDS, seconds, scripts * rounds / seconds * 3600);
+    printf(failed ? ", %u FAILED\n" : "\n", failed);
+    if (!keep)
+        remove_all();
+    return failed != 0;
+}

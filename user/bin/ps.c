@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/ps.c - processes; -t: their threads too. From the kernel itself, so servers are shown as well. */
+#include <stdio.h>
+#include <string.h>
+
+#include <tarn/runtime.h>
+#include <user/bin/util.h>
+
+/* As in trace/schema/sched.ev: enum thread_state. */
+static const char *const state_names[] = {"running", "ready",    "send",     "receive", "reply", "notify",
+                                          "futex",   "sleeping", "faulting", "stopped", "dead"};
+
+static const char *state_name(uint32_t state)
+{
+    return state < sizeof state_names / sizeof state_names[0] ? state_names[state] : "?";
+}
+
+static void print_threads(uint32_t pid)
+{
+    struct system_thread threads[32];
+    int64_t bytes;
+    for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_THREADS, index, threads, sizeof threads)) > 0;) {
+        uint64_t count = (uint64_t)bytes / sizeof threads[0];
+        for (uint64_t i = 0; i < count; i++) {
+            const struct system_thread *t = &threads[i];
+            if (t->pid == pid)
+                printf("      %5u %-16.16s %-8s cpu %2u prio %2u %10.3f s\n", t->tid, t->name, state_name(t->state),
+                       t->cpu, t->priority, (double)t->run_ns / 1e9);
+        }
+        index += count;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool flags[26] = {0};
+    if (read_flags(argc, argv, "t", flags, "[-t]") != argc)
+        usage("[-t]");
+    printf("  PID  PPID THREADS     KIB NAME\n");
+    struct system_space spaces[32];
+    int64_t bytes;
+    for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_SPACES, index, spaces, sizeof spaces)) > 0;) {
+        uint64_t count = (uint64_t)bytes / sizeof spaces[0];
+        for (uint64_t i = 0; i < count; i++) {
+            const struct system_space *s = &spaces[i];
+            printf("%5u %5u %7u %7llu %.16s%s\n", s->pid, s->parent_pid, s->threads,
+                   (unsigned long long)(s->frames * (TARN_PAGE_SIZE / 1024)), s->name, s->dying ? " (dying)" : "");
+            if (flags['t' - 'a'])
+                print_threads(s->pid);
+        }
+        index += count;
+    }
+    return bytes < 0 ? complain("the kernel refuses: error %lld", (long long)-bytes) : 0;
+}
