@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bench/micro.c - what single operations cost. Prints "name value" lines.
+ *
+ * Meant for QEMU with -icount shift=0,sleep=off and one processor, where the clock ticks once per instruction: each
+ * figure is then the exact number of instructions, kernel and both user sides included, from one clock reading to
+ * the next, less what two readings cost by themselves. The least of many rounds is printed, which is the path
+ * without timer interrupts in it. Elsewhere the figures are clock ticks.
+ *
+ *     micro            all figures
+ *     micro partner NAME   the second process of the figures across spaces
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <arch/trace.h>
+#include <tarn/runtime.h>
+#include <tarn/service.h>
+#include <tarn/trace_control.h>
+#include <trace/user.h>
+
+extern char **environ;
+
+#define ROUNDS 400
+enum { LABEL_PING = 1, LABEL_CLOSE = 2 };
+
+static uint64_t overhead; /* of two clock readings */
+
+/* The least number of ticks of `code` over many rounds. */
+#define MEASURE(code)                                                                                            \
+    ({                                                                                                           \
+        uint64_t least_ = ~0ull;                                                                                 \
+        for (int round_ = 0; round_ < ROUNDS; round_++) {                                                        \
+            uint64_t begin_ = arch_trace_clock();                                                                \
+            code;                                                                                                \
+            uint64_t ticks_ = arch_trace_clock() - begin_;                                                       \
+            if (ticks_ < least_)                                                                                 \
+                least_ = ticks_;                                                                                 \
+        }                                                                                                        \
+        least_ - overhead;                                                                                       \
+    })
+
+static void report(const char *name, uint64_t value)
+{
+    printf("%s %llu\n", name, (unsigned long long)value);
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "micro: %s failed\n", what);
+    exit(1);
+}
+
+static cap_t must(int64_t result, const char *what)
+{
+    if (result < 0)
+        fail(what);
+    return (cap_t)result;
+}
+
+/* ---- the trace ---------------------------------------------------------------------------------------------- */
+
+static void set_mask(uint64_t mask)
+{
+    must(sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, mask, 0), "trace_control (run micro with authority)");
+}
+
+/* One function each, so that a figure is that of a call site whose operands are already in registers. */
+static __attribute__((noinline)) uint64_t time_one_word(uint64_t a)
+{
+    uint64_t begin = arch_trace_clock();
+    trace_user_stopwatch_start(a);
+    return arch_trace_clock() - begin;
+}
+
+static __attribute__((noinline)) uint64_t time_four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    uint64_t begin = arch_trace_clock();
+    trace_user_values(a, b, c, d);
+    return arch_trace_clock() - begin;
+}
+
+static __attribute__((noinline)) uint64_t time_nothing(void)
+{
+    uint64_t begin = arch_trace_clock();
+    return arch_trace_clock() - begin;
+}
+
+#define LEAST(call)                                                                                              \
+    ({                                                                                                           \
+        uint64_t least_ = ~0ull;                                                                                 \
+        for (int round_ = 0; round_ < ROUNDS; round_++) {                                                        \
+            uint64_t ticks_ = call;                                                                              \
+            if (ticks_ < least_)                                                                                 \
+                least_ = ticks_;                                                                                 \
+        }                                                                                                        \
+        least_;                                                                                                  \
+    })
+
+static void measure_trace(void)
+{
+    set_mask(0);
+    report("trace.disabled.user", LEAST(time_one_word(1)) - overhead);
+    set_mask(1ull << TRACE_CLASS_USER);
+    report("trace.enabled1.user", LEAST(time_one_word(1)) - overhead);
+    report("trace.enabled4.user", LEAST(time_four_words(1, 2, 3, 4)) - overhead);
+    set_mask(0);
+}
+
+/* ---- messages -------------------------------------------------------------------------------------------------- */
+
+static void *serve(void *argument)
+{
+    cap_t endpoint = (cap_t)(uintptr_t)argument;
+    uint64_t label, badge, word[4];
+    struct ipc_message first;
+    must(ipc_receive(endpoint, &first), "ipc_receive");
+    label = first.label;
+    while (label == LABEL_PING)
+        must(ipc_reply_receive_label(endpoint, &label, &badge), "ipc_reply_receive");
+    while (label != LABEL_CLOSE)
+        must(ipc_reply_receive_words4(endpoint, &label, word, &badge), "ipc_reply_receive");
+    struct ipc_message last = {0};
+    ipc_reply(&last);
+    return NULL;
+}
+
+static void measure_calls(cap_t endpoint, const char *suffix)
+{
+    uint64_t answer, label, word[4] = {1, 2, 3, 4};
+    char name[64];
+    snprintf(name, sizeof name, "ipc.roundtrip%s", suffix);
+    report(name, MEASURE(ipc_call_label(endpoint, LABEL_PING, &answer)));
+    snprintf(name, sizeof name, "ipc.roundtrip%s.words4", suffix);
+    ipc_call_label(endpoint, 3, &answer); /* the server goes over to four words */
+    report(name, MEASURE({
+               label = 3;
+               ipc_call_words4(endpoint, &label, word);
+           }));
+    ipc_call_label(endpoint, LABEL_CLOSE, &answer);
+}
+
+static void measure_same_space(void)
+{
+    cap_t endpoint = must(sys_endpoint_create(), "endpoint_create");
+    pthread_t server;
+    if (pthread_create(&server, NULL, serve, (void *)(uintptr_t)endpoint))
+        fail("pthread_create");
+    measure_calls(endpoint, "");
+    pthread_join(server, NULL);
+    sys_cap_close(endpoint);
+}
+
+static int run_partner(const char *name)
+{
+    cap_t endpoint = must(sys_endpoint_create(), "endpoint_create");
+    must(service_publish(name, endpoint), "service_publish");
+    serve((void *)(uintptr_t)endpoint);
+    return 0;
+}
+
+static pid_t start(char *const *arguments)
+{
+    pid_t pid;
+    errno = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ);
+    if (errno)
+        fail("posix_spawnp");
+    return pid;
+}
+
+static void measure_across_spaces(void)
+{
+    char name[32];
+    snprintf(name, sizeof name, "micro-%d", (int)getpid());
+    pid_t pid = start((char *[]){"micro", "partner", name, NULL});
+    cap_t endpoint = must(service_connect(name, deadline_after(10000000000ull)), "service_connect");
+    measure_calls(endpoint, ".spaces");
+    waitpid(pid, NULL, 0);
+}
+
+/* ---- notifications, faults, processes ------------------------------------------------------------------------------ */
+
+static cap_t ping, pong;
+
+static void *echo_signals(void *argument)
+{
+    (void)argument;
+    while (sys_notification_wait(ping, TARN_FOREVER) == 1)
+        sys_notification_signal(pong, 1);
+    return NULL;
+}
+
+static void measure_signals(void)
+{
+    ping = must(sys_notification_create(), "notification_create");
+    pong = must(sys_notification_create(), "notification_create");
+    pthread_t partner;
+    if (pthread_create(&partner, NULL, echo_signals, NULL))
+        fail("pthread_create");
+    report("signal.wait", MEASURE({
+               sys_notification_signal(ping, 1);
+               sys_notification_wait(pong, TARN_FOREVER);
+           }));
+    sys_notification_signal(ping, 2);
+    pthread_join(partner, NULL);
+}
+
+static void measure_zero_faults(void)
+{
+    volatile char *memory = mmap(NULL, ROUNDS * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        fail("mmap");
+    uint64_t page = 0;
+    report("fault.zero", MEASURE(memory[page++ * TARN_PAGE_SIZE] = 1));
+    munmap((void *)memory, ROUNDS * TARN_PAGE_SIZE);
+}
+
+/* A pager that answers without giving a page; the page is there by then, supplied before the fault is taken again. */
+static cap_t paged, pager_endpoint, pager_source;
+
+static void *serve_pages(void *argument)
+{
+    (void)argument;
+    uint64_t label, badge, word[4];
+    struct ipc_message first;
+    must(ipc_receive(pager_endpoint, &first), "ipc_receive");
+    memcpy(word, first.word, sizeof word);
+    for (;;) {
+        must(sys_memory_supply(paged, word[1], pager_source, word[1], TARN_PAGE_SIZE), "memory_supply");
+        label = 0;
+        must(ipc_reply_receive_words4(pager_endpoint, &label, word, &badge), "ipc_reply_receive");
+    }
+    return NULL;
+}
+
+static void measure_pager_faults(void)
+{
+    uint64_t size = ROUNDS * TARN_PAGE_SIZE;
+    pager_endpoint = must(sys_endpoint_create(), "endpoint_create");
+    paged = must(sys_memory_create_paged(size, pager_endpoint), "memory_create_paged");
+    pager_source = must(sys_memory_create(size), "memory_create");
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        must(sys_memory_write(pager_source, i * TARN_PAGE_SIZE, &i, sizeof i), "memory_write");
+    volatile char *memory = memory_map(paged, size, MAP_READ | MAP_WRITE);
+    pthread_t pager;
+    if (!memory || pthread_create(&pager, NULL, serve_pages, NULL))
+        fail("pager");
+    uint64_t page = 0;
+    report("fault.pager.supply", MEASURE(memory[page++ * TARN_PAGE_SIZE] = 1));
+}
+
+/* The fault handler of a space of our own gets the fault, answers "again", and gets it again: the round trip to a user
+ * handler without any mapping, as seL4's figure has it. */
+static void measure_fault_handler(void)
+{
+    extern void fault_forever(void); /* arch/ARCH/user: loads from address 0x1000, for ever */
+    cap_t space = must(sys_space_create("faulter"), "space_create");
+    cap_t endpoint = must(sys_endpoint_create(), "endpoint_create");
+    must(sys_space_set_fault_handler(space, endpoint), "space_set_fault_handler");
+    cap_t code = must(sys_memory_create(TARN_PAGE_SIZE), "memory_create");
+    must(sys_memory_write(code, 0, (const void *)fault_forever, 64), "memory_write");
+    must(sys_space_map(space, code, USER_IMAGE, TARN_PAGE_SIZE, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED), "space_map");
+    struct thread_config config = {.entry = USER_IMAGE, .priority = TARN_PRIO_USER, .name = "faulter"};
+    cap_t thread = must(sys_thread_create(space, &config), "thread_create");
+    must(sys_thread_resume(thread), "thread_resume");
+    struct ipc_message message;
+    must(ipc_receive(endpoint, &message), "ipc_receive");
+    uint64_t label = FAULT_REPLY_RESUME, badge;
+    report("fault.pager", MEASURE({
+               label = FAULT_REPLY_RESUME;
+               ipc_reply_receive_label(endpoint, &label, &badge);
+           }));
+    sys_space_kill(space, 0);
+}
+
+static _Atomic bool stop_yielding;
+
+static void *yield_always(void *argument)
+{
+    (void)argument;
+    while (!stop_yielding)
+        sys_thread_yield();
+    return NULL;
+}
+
+static void measure_switch(void)
+{
+    pthread_t partner;
+    if (pthread_create(&partner, NULL, yield_always, NULL))
+        fail("pthread_create");
+    sys_thread_yield();
+    report("switch", MEASURE(sys_thread_yield()) / 2); /* there and back */
+    stop_yielding = true;
+    pthread_join(partner, NULL);
+}
+
+static void measure_spawn(void)
+{
+    uint64_t least = ~0ull;
+    for (int round = 0; round < 10; round++) {
+        uint64_t begin = arch_trace_clock();
+        waitpid(start((char *[]){"true", NULL}), NULL, 0);
+        uint64_t ticks = arch_trace_clock() - begin;
+        least = ticks < least ? ticks : least;
+    }
+    report("spawn", least);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "partner"))
+        return run_partner(argv[2]);
+    overhead = LEAST(time_nothing());
+    measure_trace();
+    report("syscall.null", MEASURE(sys_null()));
+    measure_same_space();
+    measure_across_spaces();
+    measure_signals();
+    measure_fault_handler();
+    measure_pager_faults();
+    measure_zero_faults();
+    measure_switch();
+    measure_spawn();
+    return 0;
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# User programs: the shell, the small utilities, benchmarks, demonstrations. Each goes into /bin of the archive.
+UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps kill sleep true false
+
+# One program of /bin: NAME, SOURCES
+define bin_program
+$(call user_program,$(1),$(2))
+BOOT_FILES += bin/$(1)=$(BA)/user/$(1)
+endef
+
+$(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
+    $(if $(filter $u,sort grep),user/bin/lines.c))))
+$(eval $(call bin_program,sh,$(wildcard user/sh/*.c)))
+$(eval $(call bin_program,sdet,user/bench/sdet.c))
+$(eval $(call bin_program,micro,user/bench/micro.c))
+$(eval $(call bin_program,lockstorm,user/demo/lockstorm.c))
+$(eval $(call bin_program,market,user/demo/market/market.c))
