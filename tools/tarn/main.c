@@ -9,6 +9,8 @@
 #include <tools/tarn/tarn.h>
 
 static const struct command commands[] = {
+    {"info", run_info, "what a trace holds: processors, time, packets, losses, processes"},
+    {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
