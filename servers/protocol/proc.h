@@ -16,6 +16,9 @@ enum {
     PROC_KILL, /* pid, signal (0: only ask whether it lives), PROC_KILL_* */
     PROC_GET_PARENT, /* pid, 0 = own -> parent's pid */
     PROC_SHUTDOWN,   /* status: ends the machine; needs PROC_AUTHORITY_TRACE or _MACHINE */
+    /* Names for services of ordinary programs; <tarn/service.h>. The name lies in word[0..3], NUL-padded. */
+    PROC_PUBLISH, /* cap[0] = endpoint, with RIGHT_GRANT; EEXIST: taken. The name is free again when its owner ends */
+    PROC_CONNECT, /* word[4] = deadline -> cap[0] = the endpoint, badge = caller's pid; waits until it is published */
 };
 
 #define PROC_ANY          (~0ull)
@@ -32,6 +35,7 @@ enum {
 #define PROC_SPAWN_BYTES SERVER_WINDOW_BYTES /* all of it, strings included: E2BIG beyond */
 #define PROC_FDS_MAX     256u
 #define PROC_ARGS_MAX    4096u /* argc + envc */
+#define PROC_SERVICE_NAME_BYTES 32u
 
 /* Lies in the window, 8-byte aligned, followed by the open files and the strings. */
 struct proc_spawn {
@@ -42,6 +46,7 @@ struct proc_spawn {
     uint32_t path;     /* offset from the start of this header: absolute path of the image */
     uint32_t cwd;      /* the same: the child's working directory */
     uint32_t strings;  /* the same: argc strings, then envc strings, each with its NUL */
+    uint64_t affinity; /* processors that the child's first thread may run on, a bit each; 0 = all */
     struct startup_fd fd[];
 };
 

@@ -19,7 +19,7 @@
 
 #include <tarn/runtime.h>
 #include <tarn/service.h>
-#include <trace/market.h>
+#include <app/market.h>
 
 extern char **environ;
 

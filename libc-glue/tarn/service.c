@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libc-glue/tarn/service.c - names of services, kept by proc. Interface: tarn/service.h. */
+#include <errno.h>
+#include <string.h>
+
+#include <servers/protocol/proc.h>
+#include <tarn/runtime.h>
+#include <tarn/service.h>
+
+static int64_t ask_proc(struct ipc_message *message, const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length >= PROC_SERVICE_NAME_BYTES)
+        return -EINVAL;
+    memcpy(message->word, name, length);
+    int64_t error = ipc_call(SLOT_PROC, message);
+    return error ? -EIO : (int64_t)message->label;
+}
+
+int service_publish(const char *name, cap_t endpoint)
+{
+    struct ipc_message message = {.label = PROC_PUBLISH, .cap = {(uint16_t)endpoint}};
+    return (int)ask_proc(&message, name);
+}
+
+int64_t service_connect(const char *name, uint64_t deadline)
+{
+    struct ipc_message message = {.label = PROC_CONNECT, .word = {[4] = deadline}};
+    int64_t result = ask_proc(&message, name);
+    return result < 0 ? result : message.cap[0];
+}
