@@ -5,8 +5,8 @@
  * One byte of state per frame of RAM catches double frees and tells the buddy allocator what a neighbour is.
  * Free blocks are linked through their own first bytes, by way of the direct map. Interface: frame.h.
  *
- * Locking: buddy.lock for lists, counts and the states of frames in free blocks. A frame that is handed out or
- * lies in a processor's cache belongs to its holder, and so does its state byte.
+ * Locking: buddy.lock for lists, counts and the states of frames in free blocks. A frame that is handed out
+ * or lies in a processor's cache belongs to its holder, and so does its state byte.
  */
 #include <arch/boot.h>
 #include <kernel/cpu.h>
@@ -19,9 +19,9 @@
 #define SOURCE_BUDDY 1
 
 /* State of a frame. */
-#define IN_USE 0x00
-#define IN_CACHE 0x40
-#define INSIDE 0x41   /* of a free block, not its first frame */
+#define IN_USE    0x00
+#define IN_CACHE  0x40
+#define INSIDE    0x41 /* of a free block, not its first frame */
 #define UNMANAGED 0x42 /* no RAM */
 #define FREE_HEAD 0x80 /* first frame of a free block; the low bits are its order */
 
@@ -47,7 +47,7 @@ static uint64_t number_of(paddr_t frame)
     return frame / FRAME_SIZE;
 }
 
-static void list_add(struct free_block *head, struct free_block *block)
+static void link_block(struct free_block *head, struct free_block *block)
 {
     block->next = head->next;
     block->previous = head;
@@ -55,7 +55,7 @@ static void list_add(struct free_block *head, struct free_block *block)
     head->next = block;
 }
 
-static void list_remove(struct free_block *block)
+static void unlink_block(struct free_block *block)
 {
     block->next->previous = block->previous;
     block->previous->next = block->next;
@@ -66,7 +66,7 @@ static void list_remove(struct free_block *block)
 static void insert_block(uint64_t number, unsigned order)
 {
     buddy.state[number] = FREE_HEAD | order;
-    list_add(&buddy.free[order], phys_to_virt(number * FRAME_SIZE));
+    link_block(&buddy.free[order], phys_to_virt(number * FRAME_SIZE));
 }
 
 static void free_block(uint64_t number, unsigned order)
@@ -77,7 +77,7 @@ static void free_block(uint64_t number, unsigned order)
         uint64_t neighbour = number ^ (1ull << order);
         if (neighbour >= buddy.frame_limit || buddy.state[neighbour] != (FREE_HEAD | order))
             break;
-        list_remove(phys_to_virt(neighbour * FRAME_SIZE));
+        unlink_block(phys_to_virt(neighbour * FRAME_SIZE));
         buddy.state[neighbour] = INSIDE;
         number &= ~(1ull << order);
         order++;
@@ -93,7 +93,7 @@ static uint64_t allocate_block(unsigned order)
     if (found > FRAME_ORDER_MAX)
         return FRAME_NONE;
     struct free_block *block = buddy.free[found].next;
-    list_remove(block);
+    unlink_block(block);
     uint64_t number = number_of(virt_to_phys(block));
     while (found > order) {
         found--;
@@ -239,7 +239,8 @@ static paddr_t place_state(uint64_t size)
                 return p;
         }
     }
-    panic("no room for the frame table of %llu bytes; give the machine more memory", (unsigned long long)size);
+    panic("no room for the frame table of %llu bytes; give the machine more memory",
+          (unsigned long long)size);
 }
 
 void frame_init(void)

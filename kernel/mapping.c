@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/mapping.c - a treap of mappings. Interface: mapping.h. Expected depth is logarithmic whatever the order of
- * insertion, so the recursion is shallow enough for a kernel stack.
+ * kernel/mapping.c - a treap of mappings. Interface: mapping.h. Expected depth is logarithmic whatever the
+ * order of insertion, so the recursion is shallow enough for a kernel stack.
  */
 #include <kernel/mapping.h>
 #include <kernel/space.h>

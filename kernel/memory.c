@@ -2,11 +2,12 @@
 /*
  * kernel/memory.c - memory objects: frames that can be mapped in many spaces. Interface: memory.h.
  *
- * The frames of an object hang in a radix table, 512 entries to a frame, as deep as the object's size needs; an
- * entry of 0 is "no frame" (frame 0 is never given out). Device and contiguous memory need no table.
+ * The frames of an object hang in a radix table, 512 entries to a frame, as deep as the object's size needs;
+ * an entry of 0 is "no frame" (frame 0 is never given out). Device and contiguous memory need no table.
  *
- * Locking: memory->lock for size and table. A frame once inserted stays where it is while any mapping may reach
- * it, so a frame address stays good after the lock is let go, as long as the caller holds a mapping or reference.
+ * Locking: memory->lock for size and table. A frame once inserted stays where it is while any mapping may
+ * reach it, so a frame address stays good after the lock is let go, as long as the caller holds a mapping or
+ * reference.
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
@@ -16,7 +17,7 @@
 #include <trace/mem.h>
 
 #define FANOUT_BITS 9
-#define FANOUT (1u << FANOUT_BITS)
+#define FANOUT      (1u << FANOUT_BITS)
 
 static LOCK_CLASS(memory_class, "memory object");
 static LOCK_CLASS(memory_slab_class, "memory slab");
@@ -288,7 +289,8 @@ int memory_resize(struct memory *memory, uint64_t size)
 enum direction { COPY_OUT, COPY_IN };
 
 /* One piece that lies within a frame, under the lock: a shrink must not free the frame meanwhile. */
-static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size, enum direction direction)
+static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
+                      enum direction direction)
 {
     int error = 0;
     spin_lock(&memory->lock);
@@ -312,7 +314,8 @@ static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint
     return error;
 }
 
-static int64_t copy(struct memory *memory, uint64_t offset, char *buffer, uint64_t size, enum direction direction)
+static int64_t copy(struct memory *memory, uint64_t offset, char *buffer, uint64_t size,
+                    enum direction direction)
 {
     uint64_t limit = __atomic_load_n(&memory->size, __ATOMIC_RELAXED);
     if (offset >= limit)

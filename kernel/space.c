@@ -18,7 +18,7 @@
 #include <trace/process.h>
 
 #define BLOCKS_PER_FRAME (FRAME_SIZE / sizeof(struct thread_block))
-#define RIGHTS_MASK (MAP_READ | MAP_WRITE | MAP_EXECUTE)
+#define RIGHTS_MASK      (MAP_READ | MAP_WRITE | MAP_EXECUTE)
 
 static LOCK_CLASS(space_class, "space");
 static LOCK_CLASS(space_list_class, "space list");
@@ -179,14 +179,15 @@ void space_put(struct space *space)
 
 static bool bad_range(uint64_t address, uint64_t size)
 {
-    return address % FRAME_SIZE || size == 0 || size % FRAME_SIZE || address < USER_BASE || address >= USER_END ||
-           size > USER_END - address;
+    return address % FRAME_SIZE || size == 0 || size % FRAME_SIZE || address < USER_BASE ||
+           address >= USER_END || size > USER_END - address;
 }
 
 static bool bad_flags(uint32_t flags)
 {
     uint32_t rights = flags & RIGHTS_MASK;
-    return rights == 0 || (rights & MAP_WRITE && rights & MAP_EXECUTE) || (rights & MAP_WRITE && !(rights & MAP_READ));
+    return rights == 0 || (rights & MAP_WRITE && rights & MAP_EXECUTE) ||
+           (rights & MAP_WRITE && !(rights & MAP_READ));
 }
 
 /* The info page has a fixed place among user addresses, so nothing else may lie there. */
@@ -229,8 +230,8 @@ static int64_t place_mapping(struct space *space, struct mapping *mapping, uint6
     return (int64_t)address;
 }
 
-int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size, uint64_t offset,
-                  uint32_t flags, uint32_t allowed)
+int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
+                  uint64_t offset, uint32_t flags, uint32_t allowed)
 {
     if (offset % FRAME_SIZE || offset > MEMORY_SIZE_MAX || size > MEMORY_SIZE_MAX || bad_flags(flags) ||
         flags & ~(RIGHTS_MASK | MAP_PRIVATE | MAP_FIXED | MAP_UNCACHED))
@@ -262,12 +263,13 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     if (result < 0)
         drop_mapping(mapping);
     else
-        trace_mem_map((uint64_t)result, size, space->pid, memory->number, offset, flags, 0);
+        trace_mem_map((uint64_t)result, size, space->pid, memory->number, offset, flags);
     return result;
 }
 
 /* Makes a mapping end at `address` and a new one, `rest`, begin there. Lock held. */
-static void split_mapping(struct space *space, struct mapping *mapping, uint64_t address, struct mapping *rest)
+static void split_mapping(struct space *space, struct mapping *mapping, uint64_t address,
+                          struct mapping *rest)
 {
     *rest = *mapping;
     rest->offset += address - mapping->start;
@@ -283,8 +285,8 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     space->mapping_count++;
 }
 
-/* Cuts mappings that cross the ends of a range, so that each lies wholly inside or outside. Takes its nodes from
- * spare[2], prepared by the caller so that nothing can fail here; used ones become NULL. Lock held. */
+/* Cuts mappings that cross the ends of a range, so that each lies wholly inside or outside. Takes its nodes
+ * from spare[2], prepared by the caller so that nothing can fail here; used ones become NULL. Lock held. */
 static void cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct mapping *spare[2])
 {
     struct mapping *mapping = mapping_find(space->mappings, start);
@@ -391,7 +393,8 @@ int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t
     return error;
 }
 
-/* ---- thread blocks -------------------------------------------------------------------------------------- */
+/* ---- thread blocks --------------------------------------------------------------------------------------
+ */
 
 static int take_block_number(struct space *space)
 {
@@ -448,7 +451,8 @@ void space_free_block(struct space *space, uint64_t user_address)
     spin_unlock(&space->lock);
 }
 
-/* ---- all spaces ------------------------------------------------------------------------------------------ */
+/* ---- all spaces ------------------------------------------------------------------------------------------
+ */
 
 void space_for_each(void (*visit)(struct space *space, void *context), void *context)
 {

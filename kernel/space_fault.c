@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/space_fault.c - what a page fault means for a space: demand-zero, copy on write, or somebody else's work.
+ * kernel/space_fault.c - what a page fault means for a space: demand-zero, copy on write, or somebody else's
+ * work.
  *
- * Called by fault.c with no lock held. Everything happens under the space's lock, so two threads that fault on
- * one page do the work once: the second finds it done (fault_kind spurious).
+ * Called by fault.c with no lock held. Everything happens under the space's lock, so two threads that fault
+ * on one page do the work once: the second finds it done (fault_kind spurious).
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
@@ -51,7 +52,8 @@ static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, str
 }
 
 /* Why there is no frame: the pager must give it, the object shrank, or memory ran out. */
-static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset, struct fault_request *request)
+static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset,
+                                         struct fault_request *request)
 {
     struct memory *memory = mapping->memory;
     spin_lock(&memory->lock);
@@ -75,10 +77,10 @@ static enum fault_result install(struct space *space, uint64_t page, paddr_t fra
     return FAULT_RESOLVED;
 }
 
-/* A write to a private mapping whose page is still the object's: a frame of our own, a copy if there is anything to
- * copy. */
-static enum fault_result copy_page(struct space *space, struct mapping *mapping, uint64_t page, uint64_t offset,
-                                   struct fault_request *request)
+/* A write to a private mapping whose page is still the object's: a frame of our own, a copy if there is
+ * anything to copy. */
+static enum fault_result copy_page(struct space *space, struct mapping *mapping, uint64_t page,
+                                   uint64_t offset, struct fault_request *request)
 {
     if (!mapping->private) {
         uint64_t end = mapping->offset + (mapping->end - mapping->start);
@@ -120,8 +122,8 @@ static enum fault_result fault_private(struct space *space, struct mapping *mapp
     return install(space, page, frame, mapping->flags & ~MAP_WRITE);
 }
 
-static enum fault_result fault_shared(struct space *space, struct mapping *mapping, uint64_t page, uint64_t offset,
-                                      struct fault_request *request)
+static enum fault_result fault_shared(struct space *space, struct mapping *mapping, uint64_t page,
+                                      uint64_t offset, struct fault_request *request)
 {
     bool created;
     paddr_t frame = get_frame(mapping->memory, offset, &created);
@@ -149,7 +151,8 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
     request->kind = KIND_BAD;
     spin_lock(&space->lock);
     struct mapping *mapping = mapping_find(space->mappings, request->address);
-    if (!mapping || mapping->start > request->address || !is_allowed(mapping, request->access) || space->released) {
+    if (!mapping || mapping->start > request->address || !is_allowed(mapping, request->access) ||
+        space->released) {
         result = FAULT_REFUSED;
     } else if (is_done(space, page, request->access)) {
         arch_tlb_flush_page(page);

@@ -3,13 +3,15 @@
  * kernel/tlb.c - shootdown: making other processors forget translations.
  *
  * The initiator has changed the tables (under the space's lock), reads which processors may hold translations
- * (space->cpus), writes one request of its own, marks itself in each target's shootdown_pending, and interrupts them.
- * A target flushes and takes its bit out of the request's `waiting`. Interrupts are off in the kernel, so whoever
- * spins - here, or for a lock (lock.c) - answers pending requests by polling; that is why locks may be held.
+ * (space->cpus), writes one request of its own, marks itself in each target's shootdown_pending, and
+ * interrupts them. A target flushes and takes its bit out of the request's `waiting`. Interrupts are off in
+ * the kernel, so whoever spins - here, or for a lock (lock.c) - answers pending requests by polling; that is
+ * why locks may be held.
  *
- * A processor's bit in space->cpus is set by itself when it switches to the space (space_activate) and cleared by
- * itself, here, when it is asked and finds that it runs something else.
+ * A processor's bit in space->cpus is set by itself when it switches to the space (space_activate) and
+ * cleared by itself, here, when it is asked and finds that it runs something else.
  */
+#include <arch/clock.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
@@ -20,9 +22,9 @@
 
 static struct request {
     struct space *space;
-    uint64_t address, count; /* pages; count 0: everything */
+    uint64_t address, count;  /* pages; count 0: everything */
     _Atomic uint64_t waiting; /* processors that have not answered */
-} requests[CPUS_MAX]; /* by initiator: one at a time, it waits for the end */
+} requests[CPUS_MAX];         /* by initiator: one at a time, it waits for the end */
 
 static void flush(uint64_t address, uint64_t count)
 {
@@ -34,8 +36,8 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* An idle processor may keep the last space's tables loaded; it lets go when asked, also because the space may be
- * about to free them. */
+/* An idle processor may keep the last space's tables loaded; it lets go when asked, also because the space
+ * may be about to free them. */
 static void leave_if_idle(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space && cpu->current == cpu->idle) {
@@ -86,8 +88,8 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
         count = 0;
     if (cpu->space == space)
         flush(address, count);
-    /* The table change comes before the look at who runs the space: pairs with space_activate, which sets its bit
-     * before it loads the tables. */
+    /* The table change comes before the look at who runs the space: pairs with space_activate, which sets its
+     * bit before it loads the tables. */
     atomic_thread_fence(memory_order_seq_cst);
     uint64_t targets = atomic_load_explicit(&space->cpus, memory_order_relaxed) & ~(1ull << cpu->index);
     if (!targets)

@@ -2,10 +2,10 @@
 /*
  * user/bench/micro.c - what single operations cost. Prints "name value" lines.
  *
- * Meant for QEMU with -icount shift=0,sleep=off and one processor, where the clock ticks once per instruction: each
- * figure is then the exact number of instructions, kernel and both user sides included, from one clock reading to
- * the next, less what two readings cost by themselves. The least of many rounds is printed, which is the path
- * without timer interrupts in it. Elsewhere the figures are clock ticks.
+ * Meant for QEMU with -icount shift=0,sleep=off and one processor, where the clock ticks once per
+ * instruction: each figure is then the exact number of instructions, kernel and both user sides included,
+ * from one clock reading to the next, less what two readings cost by themselves. The least of many rounds is
+ * printed, which is the path without timer interrupts in it. Elsewhere the figures are clock ticks.
  *
  *     micro            all figures
  *     micro partner NAME   the second process of the figures across spaces
@@ -34,17 +34,17 @@ enum { LABEL_PING = 1, LABEL_CLOSE = 2 };
 static uint64_t overhead; /* of two clock readings */
 
 /* The least number of ticks of `code` over many rounds. */
-#define MEASURE(code)                                                                                            \
-    ({                                                                                                           \
-        uint64_t least_ = ~0ull;                                                                                 \
-        for (int round_ = 0; round_ < ROUNDS; round_++) {                                                        \
-            uint64_t begin_ = arch_trace_clock();                                                                \
-            code;                                                                                                \
-            uint64_t ticks_ = arch_trace_clock() - begin_;                                                       \
-            if (ticks_ < least_)                                                                                 \
-                least_ = ticks_;                                                                                 \
-        }                                                                                                        \
-        least_ - overhead;                                                                                       \
+#define MEASURE(code)                                      \
+    ({                                                     \
+        uint64_t least_ = ~0ull;                           \
+        for (int round_ = 0; round_ < ROUNDS; round_++) {  \
+            uint64_t begin_ = arch_trace_clock();          \
+            code;                                          \
+            uint64_t ticks_ = arch_trace_clock() - begin_; \
+            if (ticks_ < least_)                           \
+                least_ = ticks_;                           \
+        }                                                  \
+        least_ - overhead;                                 \
     })
 
 static void report(const char *name, uint64_t value)
@@ -65,11 +65,13 @@ static cap_t must(int64_t result, const char *what)
     return (cap_t)result;
 }
 
-/* ---- the trace ---------------------------------------------------------------------------------------------- */
+/* ---- the trace
+ * ---------------------------------------------------------------------------------------------- */
 
 static void set_mask(uint64_t mask)
 {
-    must(sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, mask, 0), "trace_control (run micro with authority)");
+    must(sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, mask, 0),
+         "trace_control (run micro with authority)");
 }
 
 /* One function each, so that a figure is that of a call site whose operands are already in registers. */
@@ -93,15 +95,15 @@ static __attribute__((noinline)) uint64_t time_nothing(void)
     return arch_trace_clock() - begin;
 }
 
-#define LEAST(call)                                                                                              \
-    ({                                                                                                           \
-        uint64_t least_ = ~0ull;                                                                                 \
-        for (int round_ = 0; round_ < ROUNDS; round_++) {                                                        \
-            uint64_t ticks_ = call;                                                                              \
-            if (ticks_ < least_)                                                                                 \
-                least_ = ticks_;                                                                                 \
-        }                                                                                                        \
-        least_;                                                                                                  \
+#define LEAST(call)                                       \
+    ({                                                    \
+        uint64_t least_ = ~0ull;                          \
+        for (int round_ = 0; round_ < ROUNDS; round_++) { \
+            uint64_t ticks_ = call;                       \
+            if (ticks_ < least_)                          \
+                least_ = ticks_;                          \
+        }                                                 \
+        least_;                                           \
     })
 
 static void measure_trace(void)
@@ -114,7 +116,8 @@ static void measure_trace(void)
     set_mask(0);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------------------- */
+/* ---- messages
+ * -------------------------------------------------------------------------------------------------- */
 
 static void *serve(void *argument)
 {
@@ -185,7 +188,8 @@ static void measure_across_spaces(void)
     waitpid(pid, NULL, 0);
 }
 
-/* ---- notifications, faults, processes ------------------------------------------------------------------------------ */
+/* ---- notifications, faults, processes
+ * ------------------------------------------------------------------------------ */
 
 static cap_t ping, pong;
 
@@ -222,7 +226,8 @@ static void measure_zero_faults(void)
     munmap((void *)memory, ROUNDS * TARN_PAGE_SIZE);
 }
 
-/* A pager that answers without giving a page; the page is there by then, supplied before the fault is taken again. */
+/* A pager that answers without giving a page; the page is there by then, supplied before the fault is taken
+ * again. */
 static cap_t paged, pager_endpoint, pager_source;
 
 static void *serve_pages(void *argument)
@@ -256,8 +261,8 @@ static void measure_pager_faults(void)
     report("fault.pager.supply", MEASURE(memory[page++ * TARN_PAGE_SIZE] = 1));
 }
 
-/* The fault handler of a space of our own gets the fault, answers "again", and gets it again: the round trip to a user
- * handler without any mapping, as seL4's figure has it. */
+/* The fault handler of a space of our own gets the fault, answers "again", and gets it again: the round trip
+ * to a user handler without any mapping, as seL4's figure has it. */
 static void measure_fault_handler(void)
 {
     extern void fault_forever(void); /* arch/ARCH/user: loads from address 0x1000, for ever */
@@ -266,7 +271,8 @@ static void measure_fault_handler(void)
     must(sys_space_set_fault_handler(space, endpoint), "space_set_fault_handler");
     cap_t code = must(sys_memory_create(TARN_PAGE_SIZE), "memory_create");
     must(sys_memory_write(code, 0, (const void *)fault_forever, 64), "memory_write");
-    must(sys_space_map(space, code, USER_IMAGE, TARN_PAGE_SIZE, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED), "space_map");
+    must(sys_space_map(space, code, USER_IMAGE, TARN_PAGE_SIZE, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED),
+         "space_map");
     struct thread_config config = {.entry = USER_IMAGE, .priority = TARN_PRIO_USER, .name = "faulter"};
     cap_t thread = must(sys_thread_create(space, &config), "thread_create");
     must(sys_thread_resume(thread), "thread_resume");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/sdet.c - many users at their terminals at once, after SPEC SDET as the K42 paper runs it (4, figure 3).
+ * user/bench/sdet.c - many users at their terminals at once, after SPEC SDET as the K42 paper runs it (4,
+ * figure 3).
  *
- * Each of N scripts is a shell that runs the same bag of small programs, in an order of its own, on a directory
- * of its own. The throughput is given in scripts per hour. Marks and a stopwatch per script stand in the trace.
+ * Each of N scripts is a shell that runs the same bag of small programs, in an order of its own, on a
+ * directory of its own. The throughput is given in scripts per hour. Marks and a stopwatch per script stand
+ * in the trace.
  *
  *     sdet [-n scripts] [-r rounds] [-c processors] [-k]     -k: keep the directories
  */
@@ -46,9 +48,10 @@ static const char *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-static const char words[] = "tarn\nmountain\nlake\nclear\nwater\nfloor\nkernel\ntrace\nevent\nbuffer\nprocessor\nthread\n"
-                            "message\nendpoint\nspace\nmemory\nfault\nlock\nclock\nqueue\nserver\nshell\nscript\n"
-                            "round\nstone\nshadow\nsummit\nvalley\nriver\nmeadow\npath\nbridge\n";
+static const char words[] =
+    "tarn\nmountain\nlake\nclear\nwater\nfloor\nkernel\ntrace\nevent\nbuffer\nprocessor\nthread\n"
+    "message\nendpoint\nspace\nmemory\nfault\nlock\nclock\nqueue\nserver\nshell\nscript\n"
+    "round\nstone\nshadow\nsummit\nvalley\nriver\nmeadow\npath\nbridge\n";
 
 static void die(const char *what)
 {
@@ -143,11 +146,12 @@ static unsigned run_scripts(pid_t *pids)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: sdet [-n scripts] [-r rounds] [-c processors] [-k]\n"
-                    "  -n  scripts that run at once, 1..%d (8)\n"
-                    "  -r  times that each goes through its commands (1)\n"
-                    "  -c  processors to use (all)\n"
-                    "  -k  keep %s\n",
+    fprintf(stderr,
+            "usage: sdet [-n scripts] [-r rounds] [-c processors] [-k]\n"
+            "  -n  scripts that run at once, 1..%d (8)\n"
+            "  -r  times that each goes through its commands (1)\n"
+            "  -c  processors to use (all)\n"
+            "  -k  keep %s\n",
             SCRIPTS_MAX, root);
     exit(2);
 }

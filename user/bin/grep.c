@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/grep.c - print lines that match a pattern: literal characters, . any, ^ $ ends, * repetition, \ quotes.
- * -v: that do not; -i: small and capital letters alike; -c: only count; -n: with numbers; -q: only the status.
- * Exit status 0: something matched, 1: nothing, 2: an error. The matcher is the classic recursive one.
+ * user/bin/grep.c - print lines that match a pattern: literal characters, . any, ^ $ ends, * repetition,
+ * \ quotes. -v: that do not; -i: small and capital letters alike; -c: only count; -n: with numbers; -q: only
+ * the status. Exit status 0: something matched, 1: nothing, 2: an error. The matcher is the classic recursive
+ * one.
  */
 #include <ctype.h>
 #include <stdlib.h>

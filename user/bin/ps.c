@@ -24,8 +24,8 @@ static void print_threads(uint32_t pid)
         for (uint64_t i = 0; i < count; i++) {
             const struct system_thread *t = &threads[i];
             if (t->pid == pid)
-                printf("      %5u %-16.16s %-8s cpu %2u prio %2u %10.3f s\n", t->tid, t->name, state_name(t->state),
-                       t->cpu, t->priority, (double)t->run_ns / 1e9);
+                printf("      %5u %-16.16s %-8s cpu %2u prio %2u %10.3f s\n", t->tid, t->name,
+                       state_name(t->state), t->cpu, t->priority, (double)t->run_ns / 1e9);
         }
         index += count;
     }
@@ -44,7 +44,8 @@ int main(int argc, char **argv)
         for (uint64_t i = 0; i < count; i++) {
             const struct system_space *s = &spaces[i];
             printf("%5u %5u %7u %7llu %.16s%s\n", s->pid, s->parent_pid, s->threads,
-                   (unsigned long long)(s->frames * (TARN_PAGE_SIZE / 1024)), s->name, s->dying ? " (dying)" : "");
+                   (unsigned long long)(s->frames * (TARN_PAGE_SIZE / 1024)), s->name,
+                   s->dying ? " (dying)" : "");
             if (flags['t' - 'a'])
                 print_threads(s->pid);
         }

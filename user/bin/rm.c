@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/rm.c - remove files; -r: directories with all that is in them; -f: no complaint about what is not there. */
+/* user/bin/rm.c - remove files; -r: directories with all that is in them; -f: no complaint about what is not
+ * there. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

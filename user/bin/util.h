@@ -11,8 +11,8 @@
 
 extern const char *program_name; /* set by main from argv[0] */
 
-/* "name: message: strerror(errno)" on standard error. complain returns 1, so that `status |= complain(...)` reads
- * well; die exits with 1. */
+/* "name: message: strerror(errno)" on standard error. complain returns 1, so that `status |= complain(...)`
+ * reads well; die exits with 1. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage(const char *synopsis) __attribute__((noreturn)); /* exits with 2 */
@@ -21,8 +21,8 @@ void usage(const char *synopsis) __attribute__((noreturn)); /* exits with 2 */
  * `allowed` end in usage(synopsis). Only small letters; -- ends the options. */
 int read_flags(int argc, char **argv, const char *allowed, bool flags[26], const char *synopsis);
 
-int write_whole(int fd, const void *data, size_t size); /* 0, or -1 with errno */
-int copy_stream(int from, int to);                      /* 0, or -1 with errno */
+int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno */
+int copy_stream(int from, int to);                        /* 0, or -1 with errno */
 char *join_path(const char *directory, const char *name); /* malloc'ed */
 const char *last_component(const char *path);
 

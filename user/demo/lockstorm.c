@@ -4,8 +4,8 @@
  *
  *     lockstorm [threads] [rounds]
  *
- * Each thread takes an item from a shared stack under the lock, works on it outside, and puts it back under the lock.
- * The check at the end would see a lost update.
+ * Each thread takes an item from a shared stack under the lock, works on it outside, and puts it back under
+ * the lock. The check at the end would see a lost update.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include <trace/user.h>
 
-#define ITEMS 64
+#define ITEMS       64
 #define THREADS_MAX 64
 
 static struct {
@@ -86,6 +86,7 @@ int main(int argc, char **argv)
         sum += stack.item[i];
     unsigned long expected = (unsigned long)threads * rounds;
     bool right = stack.count == ITEMS && sum == expected && stack.updates == expected;
-    printf("lockstorm: %u threads, %lu updates, %s\n", threads, stack.updates, right ? "none lost" : "UPDATES LOST");
+    printf("lockstorm: %u threads, %lu updates, %s\n", threads, stack.updates,
+           right ? "none lost" : "UPDATES LOST");
     return !right;
 }

@@ -98,7 +98,8 @@ static const struct {
 static int do_help(char **argument, size_t count)
 {
     (void)argument, (void)count;
-    puts("Programs are in /bin (try: ls /bin). The shell knows | < > >> 2> 2>&1 ; && || & '...' \"...\" $NAME * ?\n"
+    puts("Programs are in /bin (try: ls /bin). The shell knows | < > >> 2> 2>&1 ; && || & '...' \"...\" "
+         "$NAME * ?\n"
          "and these commands of its own:");
     for (size_t i = 0; i < BUILTINS; i++)
         printf("  %s\n", builtins[i].help);

@@ -2,9 +2,10 @@
 /*
  * user/sh/edit.c - a line from the terminal, with editing.
  *
- * Left, right, home, end (also Ctrl-B, F, A, E), backspace, delete, Ctrl-K, U, W; up and down (Ctrl-P, N) through the
- * history; tab completes file names, and program names in the first word; Ctrl-C drops the line; Ctrl-D ends the
- * input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines are read as they are.
+ * Left, right, home, end (also Ctrl-B, F, A, E), backspace, delete, Ctrl-K, U, W; up and down (Ctrl-P, N)
+ * through the history; tab completes file names, and program names in the first word; Ctrl-C drops the line;
+ * Ctrl-D ends the input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines
+ * are read as they are.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -16,8 +17,8 @@
 #include <user/sh/sh.h>
 
 #define LINE_MAX_BYTES 1024
-#define HISTORY_MAX 100
-#define CTRL(letter) ((letter) & 0x1f)
+#define HISTORY_MAX    100
+#define CTRL(letter)   ((letter)&0x1f)
 enum key { KEY_UP = 256, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE };
 
 static char *history[HISTORY_MAX];
@@ -30,7 +31,8 @@ struct line {
     int history_at;
 };
 
-/* ---- keys ------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------------------
+ */
 
 static int read_byte(void)
 {
@@ -66,7 +68,8 @@ static int read_escape(void)
     return number == '3' ? KEY_DELETE : number == '1' || number == '7' ? KEY_HOME : KEY_END;
 }
 
-/* ---- the screen ------------------------------------------------------------------------------------------- */
+/* ---- the screen -------------------------------------------------------------------------------------------
+ */
 
 /* One write, so that output of others comes before or after, never inside. */
 static void redraw(const struct line *line)
@@ -83,7 +86,8 @@ static void put_text(const char *text)
     (void)!write(1, text, strlen(text));
 }
 
-/* ---- changes ---------------------------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------------------------
+ */
 
 static void insert(struct line *line, const char *text, size_t size)
 {
@@ -137,7 +141,8 @@ static void remember(const char *text)
         history[history_count++] = copy;
 }
 
-/* ---- completion ---------------------------------------------------------------------------------------------- */
+/* ---- completion
+ * ---------------------------------------------------------------------------------------------- */
 
 struct completion {
     char common[256]; /* what all matches share */
@@ -194,7 +199,8 @@ static void complete(struct line *line)
     }
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
+/* ---- the loop
+ * --------------------------------------------------------------------------------------------------- */
 
 enum outcome { GOES_ON, IS_DONE, IS_DROPPED, IS_OVER };
 

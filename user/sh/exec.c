@@ -2,8 +2,9 @@
 /*
  * user/sh/exec.c - run a list of pipelines.
  *
- * The shell itself opens what a command is redirected to, so that it can say what went wrong, and gives it to the
- * child by dup2. A command of a pipeline that cannot start counts as status 127; the others run all the same.
+ * The shell itself opens what a command is redirected to, so that it can say what went wrong, and gives it to
+ * the child by dup2. A command of a pipeline that cannot start counts as status 127; the others run all the
+ * same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ int last_status;
 char **script_arguments;
 int script_argument_count;
 
-#define PIPELINE_MAX 32
+#define PIPELINE_MAX   32
 #define BACKGROUND_MAX 64
 static pid_t background[BACKGROUND_MAX];
 static size_t background_count;
@@ -74,7 +75,11 @@ static bool open_redirection(const struct redirection *redirection, struct strea
     if (fd < 0)
         complain(path);
     else
-        replace_stream(streams, redirection->kind == TOKEN_IN ? 0 : redirection->kind == TOKEN_ERROR ? 2 : 1, fd);
+        replace_stream(streams,
+                       redirection->kind == TOKEN_IN      ? 0
+                       : redirection->kind == TOKEN_ERROR ? 2
+                                                          : 1,
+                       fd);
     free(path);
     return fd >= 0;
 }
@@ -134,7 +139,8 @@ static bool try_builtin(const struct words *words, const struct streams *streams
     return ours;
 }
 
-/* Starts a command; takes over `streams`. Its pid, or 0 if there is nothing to wait for; then *status is set. */
+/* Starts a command; takes over `streams`. Its pid, or 0 if there is nothing to wait for; then *status is set.
+ */
 static pid_t start_command(const struct command *command, struct streams streams, bool alone, int *status)
 {
     pid_t pid = 0;
@@ -155,7 +161,8 @@ static pid_t start_command(const struct command *command, struct streams streams
         if (error) {
             pid = 0;
             *status = 127;
-            fprintf(stderr, "sh: %s: %s\n", words.word[0], error == ENOENT ? "no such program" : strerror(error));
+            fprintf(stderr, "sh: %s: %s\n", words.word[0],
+                    error == ENOENT ? "no such program" : strerror(error));
         }
     }
     close_streams(&streams);
@@ -163,7 +170,8 @@ static pid_t start_command(const struct command *command, struct streams streams
     return pid;
 }
 
-/* ---- pipelines and lists --------------------------------------------------------------------------------- */
+/* ---- pipelines and lists ---------------------------------------------------------------------------------
+ */
 
 static int wait_for(const pid_t *pids, size_t count, int status)
 {
@@ -266,7 +274,8 @@ int run_script(const char *path)
         number++;
         size_t length = strlen(line);
         if (length + 1 == sizeof line && line[length - 1] != '\n') {
-            fprintf(stderr, "sh: %s:%u: the line is longer than %zu characters\n", path, number, sizeof line - 2);
+            fprintf(stderr, "sh: %s:%u: the line is longer than %zu characters\n", path, number,
+                    sizeof line - 2);
             last_status = 2;
             break;
         }

@@ -2,8 +2,8 @@
 /*
  * user/sh/expand.c - words as written to arguments: variables, quotes, then file name patterns.
  *
- * While a word is built, each character carries a mark whether it was quoted: quoted * and ? are plain characters,
- * and only an unquoted variable is split at white space.
+ * While a word is built, each character carries a mark whether it was quoted: quoted * and ? are plain
+ * characters, and only an unquoted variable is split at white space.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -121,7 +121,8 @@ static void finish(struct builder *builder, struct words *words, bool patterns)
         builder->text[0] = 0;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------------------
+ */
 
 /* The value of the variable whose name begins at *at, which is moved behind it. */
 static const char *take_variable(const char **at)

@@ -11,9 +11,16 @@ static const struct {
     enum token_kind kind;
 } operators[] = {
     /* longer ones first */
-    {"2>&1", TOKEN_ERROR_TO_OUT}, {"2>", TOKEN_ERROR}, {">>", TOKEN_APPEND}, {"&&", TOKEN_AND},
-    {"||", TOKEN_OR},             {">", TOKEN_OUT},    {"<", TOKEN_IN},      {"|", TOKEN_PIPE},
-    {";", TOKEN_SEMICOLON},       {"&", TOKEN_BACKGROUND},
+    {"2>&1", TOKEN_ERROR_TO_OUT},
+    {"2>", TOKEN_ERROR},
+    {">>", TOKEN_APPEND},
+    {"&&", TOKEN_AND},
+    {"||", TOKEN_OR},
+    {">", TOKEN_OUT},
+    {"<", TOKEN_IN},
+    {"|", TOKEN_PIPE},
+    {";", TOKEN_SEMICOLON},
+    {"&", TOKEN_BACKGROUND},
 };
 #define OPERATORS (sizeof operators / sizeof operators[0])
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/main.c - the shell. sh: interactive; sh SCRIPT [ARGUMENT ...]; sh -c COMMAND. Reading order: sh.h, then
- * lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
+ * user/sh/main.c - the shell. sh: interactive; sh SCRIPT [ARGUMENT ...]; sh -c COMMAND. Reading order: sh.h,
+ * then lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

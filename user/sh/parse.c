@@ -47,7 +47,8 @@ static bool is_redirection(enum token_kind kind)
 
 static bool parse_redirection(struct command *command)
 {
-    command->redirections = grow(command->redirections, command->redirection_count, sizeof(struct redirection));
+    command->redirections =
+        grow(command->redirections, command->redirection_count, sizeof(struct redirection));
     struct redirection *redirection = &command->redirections[command->redirection_count++];
     redirection->kind = at++->kind;
     if (redirection->kind == TOKEN_ERROR_TO_OUT)

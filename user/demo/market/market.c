@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/market/market.c - clients that exchange messages with a server over IPC, and log events of their own.
+ * user/demo/market/market.c - clients that exchange messages with a server over IPC, and log events of their
+ * own.
  *
  *     market [clients] [orders]           starts the exchange as a second process, then clients as threads
  *     market exchange NAME                the exchange: receives orders, matches them, answers with the price
  *
- * The events are declared in market.ev and registered when the program starts; on the host they appear with their
- * names and types among the kernel's.
+ * The events are declared in market.ev and registered when the program starts; on the host they appear with
+ * their names and types among the kernel's.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <app/market.h>
 #include <tarn/runtime.h>
 #include <tarn/service.h>
-#include <app/market.h>
 
 extern char **environ;
 
@@ -27,10 +28,11 @@ enum { LABEL_ORDER = 1, LABEL_CLOSE = 2 };
 enum { WORD_NUMBER, WORD_SIDE, WORD_PRICE };
 
 #define CLIENTS_MAX 32
-#define BOOK_MAX 1024
+#define BOOK_MAX    1024
 static const char *const symbols[] = {"TARN", "K42", "LTT", "KTAU"};
 
-/* ---- the exchange --------------------------------------------------------------------------------------- */
+/* ---- the exchange ---------------------------------------------------------------------------------------
+ */
 
 struct book {
     struct {
@@ -65,7 +67,8 @@ static uint64_t take_order(uint64_t number, uint64_t side, uint64_t price)
         uint64_t partner = other->order[match].number;
         result = other->order[match].price;
         other->order[match] = other->order[--other->count];
-        trace_market_trade(side == MARKET_SIDE_BUY ? number : partner, side == MARKET_SIDE_BUY ? partner : number, result);
+        trace_market_trade(side == MARKET_SIDE_BUY ? number : partner,
+                           side == MARKET_SIDE_BUY ? partner : number, result);
     } else if (own->count < BOOK_MAX) {
         own->order[own->count].number = number;
         own->order[own->count++].price = price;
@@ -95,7 +98,8 @@ static int run_exchange(const char *name)
     return error != 0;
 }
 
-/* ---- the clients ------------------------------------------------------------------------------------------ */
+/* ---- the clients ------------------------------------------------------------------------------------------
+ */
 
 static cap_t exchange;
 static unsigned clients = 4, orders = 500;
@@ -108,8 +112,8 @@ static void *run_client(void *argument)
         seed = seed * 1664525u + 1013904223u;
         uint64_t number = (uint64_t)client * orders + i, side = seed >> 31, price = 9900 + (seed >> 16) % 200;
         trace_market_order(number, client, (uint32_t)side, price, symbols[seed % 4]);
-        struct ipc_message message = {.label = LABEL_ORDER,
-                                      .word = {[WORD_NUMBER] = number, [WORD_SIDE] = side, [WORD_PRICE] = price}};
+        struct ipc_message message = {
+            .label = LABEL_ORDER, .word = {[WORD_NUMBER] = number, [WORD_SIDE] = side, [WORD_PRICE] = price}};
         if (ipc_call(exchange, &message) != 0)
             failures++;
         else if (message.word[WORD_PRICE])
@@ -167,7 +171,7 @@ int main(int argc, char **argv)
     ipc_call(exchange, &close);
     int status;
     waitpid(pid, &status, 0);
-    printf("market: %u clients, %u orders, %llu trades%s\n", clients, clients * orders, (unsigned long long)trades,
-           failures || status ? ", FAILED" : "");
+    printf("market: %u clients, %u orders, %llu trades%s\n", clients, clients * orders,
+           (unsigned long long)trades, failures || status ? ", FAILED" : "");
     return failures || status;
 }
