@@ -6,5 +6,5 @@ LIBGCC := $(shell $(CC) $(ARCH_CFLAGS) -print-libgcc-file-name)
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
 
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
-USER_LIBS := $(BA)/lib/libglue.a $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $(LIBGCC)
+USER_LIBS += $(BA)/lib/libglue.a $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $(LIBGCC)
 ALL += $(BA)/lib/libglue.a

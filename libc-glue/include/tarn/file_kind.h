@@ -14,6 +14,7 @@ enum file_kind {
     FILE_PIPE = 3,    /* the same server: an end of a pipe */
     FILE_SOCKET = 4,  /* servers/protocol/net.h */
     FILE_DEBUG = 5,   /* no server: the kernel's log through debug_write; reads are at their end */
+    FILE_NULL = 6,    /* /dev/null */
 };
 
 #endif

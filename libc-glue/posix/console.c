@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/console.c - is it a terminal, and its modes (termios over servers/protocol/console.h).
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <servers/protocol/console.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/termios.h>
+#include <unistd.h>
+
+static int64_t is_console(int fd)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    int64_t result = file->kind == FILE_CONSOLE || file->kind == FILE_DEBUG ? 1 : -ENOTTY;
+    put_file(file);
+    return result;
+}
+
+int isatty(int fd)
+{
+    enter_call(TRACE_LIBC_ISATTY, (uint64_t)fd, 0);
+    return leave_call(TRACE_LIBC_ISATTY, is_console(fd)) > 0;
+}
+
+int tcgetattr(int fd, struct termios *modes)
+{
+    int64_t bits = is_console(fd);
+    if (bits > 0)
+        bits = call_server(SLOT_CONSOLE, CONSOLE_SET_MODE, ~0ull, 0, 0, 0);
+    enter_call(TRACE_LIBC_IOCTL, (uint64_t)fd, 0);
+    if (leave_call(TRACE_LIBC_IOCTL, bits) < 0)
+        return -1;
+    memset(modes, 0, sizeof(*modes));
+    modes->c_iflag = bits & CONSOLE_CANONICAL ? ICRNL : 0;
+    modes->c_oflag = OPOST;
+    modes->c_cflag = CS8;
+    modes->c_lflag = (bits & CONSOLE_CANONICAL ? ICANON : 0) | (bits & CONSOLE_ECHO ? ECHO : 0) |
+                     (bits & CONSOLE_SIGNALS ? ISIG : 0);
+    modes->c_cc[VMIN] = 1;
+    return 0;
+}
+
+int tcsetattr(int fd, int when, const struct termios *modes)
+{
+    uint64_t bits = (modes->c_lflag & ICANON ? CONSOLE_CANONICAL : 0) |
+                    (modes->c_lflag & ECHO ? CONSOLE_ECHO : 0) |
+                    (modes->c_lflag & ISIG ? CONSOLE_SIGNALS : 0);
+    enter_call(TRACE_LIBC_IOCTL, (uint64_t)fd, bits);
+    int64_t result = is_console(fd);
+    if (result > 0)
+        result = call_server(SLOT_CONSOLE, CONSOLE_SET_MODE, bits, 0, 0, 0);
+    return leave_call(TRACE_LIBC_IOCTL, result) < 0 ? -1 : 0;
+}
+
+static int64_t control_device(int fd, unsigned long request, void *argument)
+{
+    if (request == FIONBIO) {
+        int flags = fcntl(fd, F_GETFL);
+        flags = *(const int *)argument ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+        return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+    }
+    int64_t result = is_console(fd);
+    if (result < 0 || request != TIOCGWINSZ)
+        return result < 0 ? result : -EINVAL;
+    *(struct winsize *)argument =
+        (struct winsize){.ws_row = 24, .ws_col = 80}; /* a serial line cannot tell */
+    return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    enter_call(TRACE_LIBC_IOCTL, (uint64_t)fd, request);
+    return (int)leave_call(TRACE_LIBC_IOCTL, control_device(fd, request, argument));
+}

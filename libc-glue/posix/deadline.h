@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/deadline.h - POSIX's absolute times as the kernel's deadlines.
+ */
+#ifndef LIBC_GLUE_DEADLINE_H
+#define LIBC_GLUE_DEADLINE_H
+
+#include <errno.h>
+#include <tarn/runtime.h>
+#include <time.h>
+
+/* 0 or EINVAL. A time before boot has passed. */
+static inline int deadline_of(clockid_t clock, const struct timespec *until, uint64_t *deadline)
+{
+    if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000)
+        return EINVAL;
+    int64_t ns;
+    if (__builtin_mul_overflow((int64_t)until->tv_sec, 1000000000ll, &ns) ||
+        __builtin_add_overflow(ns, (int64_t)until->tv_nsec, &ns)) {
+        *deadline = until->tv_sec < 0 ? 0 : TARN_FOREVER;
+        return 0;
+    }
+    if (clock == CLOCK_REALTIME)
+        ns -= clock_realtime_offset();
+    *deadline = ns > 0 ? (uint64_t)ns : 0;
+    return 0;
+}
+
+#endif

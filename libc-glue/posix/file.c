@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/file.c - open files: the table, and reading and writing whatever kind they are.
+ *
+ * Descriptor -> struct file -> handle of a server. Offsets live in the servers, so that processes that
+ * inherit a file share its offset; descriptors made by dup share the struct.
+ *
+ * Locking: table.lock covers descriptors and reference counts, never a request to a server. A call that
+ * uses a file holds a reference, so a close by another thread ends the file only after it.
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <servers/protocol/console.h>
+#include <servers/protocol/fs.h>
+#include <servers/protocol/net.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    struct lock lock;
+    struct file *descriptor[FILES_MAX];
+    bool close_on_exec[FILES_MAX];
+    struct file file[FILES_MAX]; /* free if it has no references */
+} table;
+
+static cap_t server_of(enum file_kind kind)
+{
+    switch (kind) {
+    case FILE_CONSOLE:
+        return SLOT_CONSOLE;
+    case FILE_FS:
+    case FILE_PIPE:
+        return SLOT_FS;
+    case FILE_SOCKET:
+        return SLOT_NET;
+    default:
+        return 0;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+static int64_t close_handle(enum file_kind kind, uint64_t handle)
+{
+    if (kind == FILE_SOCKET)
+        return call_server(SLOT_NET, NET_CLOSE, handle, 0, 0, 0);
+    if (kind == FILE_FS || kind == FILE_PIPE)
+        return call_server(SLOT_FS, FS_CLOSE, handle, 0, 0, 0);
+    return 0;
+}
+
+static struct file *new_file_locked(void)
+{
+    for (int i = 0; i < FILES_MAX; i++)
+        if (!table.file[i].references)
+            return &table.file[i];
+    return NULL;
+}
+
+static int free_descriptor_locked(int from)
+{
+    for (int fd = from; fd < FILES_MAX; fd++)
+        if (!table.descriptor[fd])
+            return fd;
+    return -EMFILE;
+}
+
+static void set_descriptor_locked(int fd, struct file *file, bool close_on_exec)
+{
+    file->references++;
+    table.descriptor[fd] = file;
+    table.close_on_exec[fd] = close_on_exec;
+}
+
+int install_file(enum file_kind kind, uint64_t handle, uint32_t flags, bool close_on_exec, int from)
+{
+    lock_acquire(&table.lock);
+    struct file *file = new_file_locked();
+    int fd = file ? free_descriptor_locked(from) : -EMFILE;
+    if (fd >= 0) {
+        *file = (struct file){.kind = kind, .server = server_of(kind), .handle = handle, .flags = flags};
+        set_descriptor_locked(fd, file, close_on_exec);
+    }
+    lock_release(&table.lock);
+    if (fd < 0)
+        close_handle(kind, handle);
+    return fd;
+}
+
+struct file *get_file(int fd)
+{
+    struct file *file = NULL;
+    lock_acquire(&table.lock);
+    if (fd >= 0 && fd < FILES_MAX && (file = table.descriptor[fd]))
+        file->references++;
+    lock_release(&table.lock);
+    return file;
+}
+
+void put_file(struct file *file)
+{
+    lock_acquire(&table.lock);
+    struct file last = *file;
+    file->references--;
+    lock_release(&table.lock);
+    if (last.references == 1)
+        close_handle(last.kind, last.handle);
+}
+
+/* Takes the file out of its descriptor; the descriptor's reference is the caller's to put. */
+static struct file *clear_descriptor(int fd)
+{
+    struct file *file = NULL;
+    lock_acquire(&table.lock);
+    if (fd >= 0 && fd < FILES_MAX) {
+        file = table.descriptor[fd];
+        table.descriptor[fd] = NULL;
+    }
+    lock_release(&table.lock);
+    return file;
+}
+
+int next_inherited(int fd, struct startup_fd *entry)
+{
+    lock_acquire(&table.lock);
+    while (fd < FILES_MAX && (!table.descriptor[fd] || table.close_on_exec[fd]))
+        fd++;
+    if (fd < FILES_MAX) {
+        const struct file *file = table.descriptor[fd];
+        *entry = (struct startup_fd){.fd = fd,
+                                     .kind = file->kind,
+                                     .server = file->server,
+                                     .flags = file->flags,
+                                     .handle = file->handle};
+    }
+    lock_release(&table.lock);
+    return fd < FILES_MAX ? fd : -1;
+}
+
+void init_files(const struct startup *startup)
+{
+    for (uint64_t i = 0; i < startup->fd_count; i++) {
+        const struct startup_fd *entry = &startup->fds[i];
+        if (entry->fd >= 0 && entry->fd < FILES_MAX && !table.descriptor[entry->fd])
+            install_file(entry->kind, entry->handle, entry->flags, false, entry->fd);
+    }
+    if (startup->fd_count)
+        return;
+    /* Servers start with nothing: they talk to the console if there is one yet, else to the kernel's log. */
+    enum file_kind kind = slot_is_filled(SLOT_CONSOLE) ? FILE_CONSOLE : FILE_DEBUG;
+    install_file(kind, 0, O_RDWR, false, 0);
+    install_file(kind, 0, O_RDWR, false, 1);
+    install_file(kind, 0, O_RDWR, false, 2);
+}
+
+/* ---- reading and writing --------------------------------------------------------------------------- */
+
+static int64_t read_piece(struct file *file, const struct window *window, size_t size, uint64_t offset)
+{
+    uint64_t span = window_span(window, 0, size);
+    if (file->kind == FILE_CONSOLE)
+        return call_server(SLOT_CONSOLE, CONSOLE_READ, span, file->flags & O_NONBLOCK ? CONSOLE_NO_WAIT : 0,
+                           0, 0);
+    return call_server(SLOT_FS, FS_READ, file->handle, span, offset, 0);
+}
+
+static int64_t write_piece(struct file *file, const struct window *window, size_t size, uint64_t offset)
+{
+    uint64_t span = window_span(window, 0, size);
+    if (file->kind == FILE_CONSOLE)
+        return call_server(SLOT_CONSOLE, CONSOLE_WRITE, span, 0, 0, 0);
+    return call_server(SLOT_FS, FS_WRITE, file->handle, span, offset, 0);
+}
+
+static size_t piece_of(size_t size)
+{
+    return size < SERVER_WINDOW_BYTES ? size : SERVER_WINDOW_BYTES;
+}
+
+/* Only files go on after a full window: the other kinds might wait for more than there is. */
+static int64_t read_through_window(struct file *file, char *buffer, size_t size, uint64_t offset)
+{
+    struct window window;
+    int64_t got = borrow_window(file->server, &window), done = 0;
+    if (got < 0)
+        return got;
+    do {
+        size_t want = piece_of(size - (size_t)done);
+        got = read_piece(file, &window, want, offset);
+        if (got <= 0)
+            break;
+        memcpy(buffer + done, window.base, (size_t)got);
+        done += got;
+        if (offset != FS_HERE)
+            offset += (uint64_t)got;
+        if ((size_t)got < want)
+            break;
+    } while (file->kind == FILE_FS && (size_t)done < size);
+    return_window(&window);
+    return done ? done : got;
+}
+
+static int64_t write_through_window(struct file *file, const char *buffer, size_t size, uint64_t offset)
+{
+    struct window window;
+    int64_t put = borrow_window(file->server, &window), done = 0;
+    if (put < 0)
+        return put;
+    do {
+        size_t want = piece_of(size - (size_t)done);
+        memcpy(window.base, buffer + done, want);
+        put = write_piece(file, &window, want, offset);
+        if (put <= 0)
+            break;
+        done += put;
+        if (offset != FS_HERE)
+            offset += (uint64_t)put;
+    } while ((size_t)done < size);
+    return_window(&window);
+    return done ? done : put;
+}
+
+int64_t read_file(struct file *file, void *buffer, size_t size, uint64_t offset)
+{
+    if ((file->flags & O_ACCMODE) == O_WRONLY)
+        return -EBADF;
+    switch (file->kind) {
+    case FILE_SOCKET:
+        return receive_bytes(file, buffer, size, 0, NULL);
+    case FILE_DEBUG:
+    case FILE_NULL:
+        return 0;
+    default:
+        return size ? read_through_window(file, buffer, size, offset) : 0;
+    }
+}
+
+int64_t write_file(struct file *file, const void *buffer, size_t size, uint64_t offset)
+{
+    if ((file->flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    switch (file->kind) {
+    case FILE_SOCKET:
+        return send_bytes(file, buffer, size, 0);
+    case FILE_DEBUG:
+        return errno_of(sys_debug_write(buffer, size));
+    case FILE_NULL:
+        return (int64_t)size;
+    default:
+        return size ? write_through_window(file, buffer, size, offset) : 0;
+    }
+}
+
+static int64_t read_descriptor(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    int64_t result = read_file(file, buffer, size, offset);
+    put_file(file);
+    return result;
+}
+
+static int64_t write_descriptor(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    int64_t result = write_file(file, buffer, size, offset);
+    put_file(file);
+    return result;
+}
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+    enter_call(TRACE_LIBC_READ, (uint64_t)fd, size);
+    return leave_call(TRACE_LIBC_READ, read_descriptor(fd, buffer, size, FS_HERE));
+}
+
+ssize_t write(int fd, const void *buffer, size_t size)
+{
+    enter_call(TRACE_LIBC_WRITE, (uint64_t)fd, size);
+    return leave_call(TRACE_LIBC_WRITE, write_descriptor(fd, buffer, size, FS_HERE));
+}
+
+ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
+{
+    enter_call(TRACE_LIBC_READ, (uint64_t)fd, size);
+    int64_t result = offset < 0 ? -EINVAL : read_descriptor(fd, buffer, size, (uint64_t)offset);
+    return leave_call(TRACE_LIBC_READ, result);
+}
+
+ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
+{
+    enter_call(TRACE_LIBC_WRITE, (uint64_t)fd, size);
+    int64_t result = offset < 0 ? -EINVAL : write_descriptor(fd, buffer, size, (uint64_t)offset);
+    return leave_call(TRACE_LIBC_WRITE, result);
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------ */
+
+int close(int fd)
+{
+    enter_call(TRACE_LIBC_CLOSE, (uint64_t)fd, 0);
+    struct file *file = clear_descriptor(fd);
+    if (file)
+        put_file(file);
+    return (int)leave_call(TRACE_LIBC_CLOSE, file ? 0 : -EBADF);
+}
+
+static int64_t duplicate(int fd, int from, bool close_on_exec)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    lock_acquire(&table.lock);
+    int copy = from >= 0 && from < FILES_MAX ? free_descriptor_locked(from) : -EINVAL;
+    if (copy >= 0)
+        set_descriptor_locked(copy, file, close_on_exec);
+    lock_release(&table.lock);
+    put_file(file);
+    return copy;
+}
+
+static int64_t duplicate_to(int fd, int to)
+{
+    struct file *file = get_file(fd), *old = NULL;
+    if (!file)
+        return -EBADF;
+    if (to >= 0 && to < FILES_MAX && to != fd) {
+        lock_acquire(&table.lock);
+        old = table.descriptor[to];
+        set_descriptor_locked(to, file, false);
+        lock_release(&table.lock);
+    }
+    put_file(file);
+    if (old)
+        put_file(old);
+    return to >= 0 && to < FILES_MAX ? to : -EBADF;
+}
+
+int dup(int fd)
+{
+    enter_call(TRACE_LIBC_DUP2, (uint64_t)fd, ~0ull);
+    return (int)leave_call(TRACE_LIBC_DUP2, duplicate(fd, 0, false));
+}
+
+int dup2(int fd, int to)
+{
+    enter_call(TRACE_LIBC_DUP2, (uint64_t)fd, (uint64_t)to);
+    return (int)leave_call(TRACE_LIBC_DUP2, duplicate_to(fd, to));
+}
+
+static int64_t make_pipe(int fds[2], uint32_t flags)
+{
+    struct ipc_message message = {.label = FS_PIPE, .word = {flags & O_NONBLOCK}};
+    int64_t result = call_server_message(SLOT_FS, &message);
+    if (result < 0)
+        return result;
+    bool close_on_exec = flags & O_CLOEXEC;
+    uint32_t kept = flags & O_NONBLOCK;
+    int from = install_file(FILE_PIPE, message.word[0], O_RDONLY | kept, close_on_exec, 0);
+    int to = install_file(FILE_PIPE, message.word[1], O_WRONLY | kept, close_on_exec, 0);
+    if (from < 0 || to < 0) {
+        close(from);
+        close(to);
+        return -EMFILE;
+    }
+    fds[0] = from;
+    fds[1] = to;
+    return 0;
+}
+
+int pipe2(int fds[2], int flags)
+{
+    enter_call(TRACE_LIBC_PIPE, (uint64_t)flags, 0);
+    return (int)leave_call(TRACE_LIBC_PIPE, make_pipe(fds, (uint32_t)flags));
+}
+
+int pipe(int fds[2])
+{
+    return pipe2(fds, 0);
+}
+
+/* ---- flags ------------------------------------------------------------------------------------------- */
+
+/* O_APPEND and O_NONBLOCK are the open file's, so the server keeps them; we note what we look at. */
+static int64_t set_flags(struct file *file, uint32_t flags)
+{
+    flags &= O_APPEND | O_NONBLOCK;
+    int64_t result = 0;
+    if (file->kind == FILE_FS || file->kind == FILE_PIPE)
+        result = call_server(SLOT_FS, FS_SET_FLAGS, file->handle, flags, 0, 0);
+    else if (file->kind == FILE_SOCKET)
+        result = call_server(SLOT_NET, NET_SET_FLAGS, file->handle, flags & O_NONBLOCK, 0, 0);
+    if (result >= 0)
+        file->flags = (file->flags & ~(uint32_t)(O_APPEND | O_NONBLOCK)) | flags;
+    return result;
+}
+
+static int64_t control_file(int fd, struct file *file, int command, int argument)
+{
+    switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        return duplicate(fd, argument, command == F_DUPFD_CLOEXEC);
+    case F_GETFD:
+        return table.close_on_exec[fd] ? FD_CLOEXEC : 0;
+    case F_SETFD:
+        table.close_on_exec[fd] = argument & FD_CLOEXEC;
+        return 0;
+    case F_GETFL:
+        return file->flags;
+    case F_SETFL:
+        return set_flags(file, (uint32_t)argument);
+    default:
+        return -EINVAL;
+    }
+}
+
+int fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    int argument = va_arg(arguments, int);
+    va_end(arguments);
+    enter_call(TRACE_LIBC_FCNTL, (uint64_t)fd, (uint64_t)command);
+    struct file *file = get_file(fd);
+    int64_t result = file ? control_file(fd, file, command, argument) : -EBADF;
+    if (file)
+        put_file(file);
+    return (int)leave_call(TRACE_LIBC_FCNTL, result);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/mman.c - memory mappings: anonymous ones, and files of the file system.
+ */
+#include "file.h"
+
+#include <servers/protocol/fs.h>
+#include <sys/mman.h>
+
+static uint32_t access_of(int protection)
+{
+    return (protection & PROT_READ ? MAP_READ : 0) | (protection & PROT_WRITE ? MAP_WRITE : 0) |
+           (protection & PROT_EXEC ? MAP_EXECUTE : 0);
+}
+
+/* A slot with the memory to be mapped, the caller's to close. */
+static int64_t memory_of_file(int fd, uint32_t flags)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    int64_t result = -ENODEV;
+    if (file->kind == FILE_FS) {
+        struct ipc_message message = {.label = FS_MAP,
+                                      .word = {file->handle, flags & MAP_SHARED ? FS_MAP_SHARED : 0}};
+        result = call_server_message(SLOT_FS, &message);
+        if (result >= 0)
+            result = message.cap[0];
+    }
+    put_file(file);
+    return result;
+}
+
+static int64_t map_memory(uint64_t address, uint64_t size, int protection, uint32_t flags, int fd,
+                          uint64_t offset)
+{
+    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    if (!size || (offset & (TARN_PAGE_SIZE - 1)) || !(flags & (MAP_SHARED | MAP_PRIVATE)))
+        return -EINVAL;
+    bool anonymous = flags & MAP_ANONYMOUS;
+    int64_t memory = anonymous ? errno_of(sys_memory_create(size)) : memory_of_file(fd, flags);
+    if (memory < 0)
+        return memory;
+    uint32_t how = access_of(protection) | (flags & MAP_FIXED);
+    if (!anonymous && (flags & MAP_PRIVATE))
+        how |= MAP_PRIVATE;
+    if (flags & MAP_FIXED)
+        sys_space_unmap(SLOT_SPACE, address, size);
+    int64_t result = sys_space_map(SLOT_SPACE, (cap_t)memory, flags & MAP_FIXED ? address : 0, size,
+                                   anonymous ? 0 : offset, how);
+    sys_cap_close((cap_t)memory);
+    return errno_of(result);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    enter_call(TRACE_LIBC_MMAP, (uint64_t)address, size);
+    int64_t result = map_memory((uint64_t)address, size, protection, (uint32_t)flags, fd, (uint64_t)offset);
+    return (void *)leave_call(TRACE_LIBC_MMAP, result); /* -1 is MAP_FAILED */
+}
+
+int munmap(void *address, size_t size)
+{
+    enter_call(TRACE_LIBC_MUNMAP, (uint64_t)address, size);
+    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    int64_t result = sys_space_unmap(SLOT_SPACE, (uint64_t)address, size);
+    return (int)leave_call(TRACE_LIBC_MUNMAP, errno_of(result));
+}
+
+int mprotect(void *address, size_t size, int protection)
+{
+    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    int64_t result = errno_of(sys_space_protect(SLOT_SPACE, (uint64_t)address, size, access_of(protection)));
+    if (result < 0)
+        errno = (int)-result;
+    return result < 0 ? -1 : 0;
+}

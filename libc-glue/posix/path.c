@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/path.c - calls about paths, and the working directory before relative ones.
+ *
+ * The file system wants absolute paths and resolves "." and ".." itself. /dev/null, /dev/tty and
+ * /dev/console are known here: they are no files of it.
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <servers/protocol/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/utime.h>
+#include <unistd.h>
+
+static struct {
+    struct lock lock;
+    uint32_t length;
+    char path[FS_PATH_MAX]; /* absolute; under lock */
+} working = {.length = 1, .path = "/"};
+
+void init_working_directory(const char *path)
+{
+    size_t length = path ? strnlen(path, FS_PATH_MAX) : 0;
+    if (length == 0 || length >= FS_PATH_MAX || path[0] != '/')
+        return;
+    memcpy(working.path, path, length + 1);
+    working.length = (uint32_t)length;
+}
+
+/* The absolute path, without a NUL at its end; its length or a negative errno. */
+static int64_t make_absolute(char *out, const char *path)
+{
+    size_t length = strnlen(path, FS_PATH_MAX), before = 0;
+    if (!length)
+        return -ENOENT;
+    if (path[0] != '/') {
+        lock_acquire(&working.lock);
+        before = working.length;
+        memcpy(out, working.path, before);
+        lock_release(&working.lock);
+        out[before++] = '/';
+    }
+    if (before + length > FS_PATH_MAX)
+        return -ENAMETOOLONG;
+    memcpy(out + before, path, length);
+    return (int64_t)(before + length);
+}
+
+int64_t put_path(struct window *window, uint64_t offset, const char *path, uint64_t *span)
+{
+    int64_t length = make_absolute(window->base + offset, path);
+    if (length < 0)
+        return length;
+    *span = window_span(window, offset, (uint64_t)length);
+    return 0;
+}
+
+static int64_t call_path_message(struct ipc_message *message, const char *path)
+{
+    struct window window;
+    int64_t result = borrow_window(SLOT_FS, &window);
+    if (result < 0)
+        return result;
+    result = put_path(&window, PATH_PLACE_1, path, &message->word[0]);
+    if (result >= 0)
+        result = call_server_message(SLOT_FS, message);
+    return_window(&window);
+    return result;
+}
+
+int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b)
+{
+    struct ipc_message message = {.label = label, .word = {0, a, b}};
+    return call_path_message(&message, path);
+}
+
+static int64_t call_two_paths(uint64_t label, const char *first, const char *second)
+{
+    struct window window;
+    uint64_t span1, span2;
+    int64_t result = borrow_window(SLOT_FS, &window);
+    if (result < 0)
+        return result;
+    result = put_path(&window, PATH_PLACE_1, first, &span1);
+    if (result >= 0)
+        result = put_path(&window, PATH_PLACE_2, second, &span2);
+    if (result >= 0)
+        result = call_server(SLOT_FS, label, span1, span2, 0, 0);
+    return_window(&window);
+    return result;
+}
+
+/* ---- open -------------------------------------------------------------------------------------------- */
+
+static enum file_kind device_kind(const char *path)
+{
+    if (!strcmp(path, "/dev/null"))
+        return FILE_NULL;
+    if (!strcmp(path, "/dev/tty") || !strcmp(path, "/dev/console"))
+        return FILE_CONSOLE;
+    return FILE_NONE;
+}
+
+static int64_t open_path(const char *path, uint32_t flags, mode_t mode)
+{
+    enum file_kind kind = device_kind(path);
+    int64_t handle = 0;
+    if (kind == FILE_NONE) {
+        kind = FILE_FS;
+        handle = call_path(FS_OPEN, path, flags & ~(uint32_t)O_CLOEXEC, mode);
+        if (handle < 0)
+            return handle;
+    }
+    return install_file(kind, (uint64_t)handle, flags & ~(uint32_t)O_CLOEXEC, flags & O_CLOEXEC, 0);
+}
+
+int open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list arguments;
+        va_start(arguments, flags);
+        mode = va_arg(arguments, mode_t);
+        va_end(arguments);
+    }
+    enter_call(TRACE_LIBC_OPEN, (uint64_t)flags, mode);
+    name_path(TRACE_LIBC_OPEN, path);
+    return (int)leave_call(TRACE_LIBC_OPEN, open_path(path, (uint32_t)flags, mode));
+}
+
+int creat(const char *path, mode_t mode)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+}
+
+/* ---- attributes --------------------------------------------------------------------------------------- */
+
+void fill_stat(struct stat *out, const uint64_t word[4])
+{
+    memset(out, 0, sizeof(*out));
+    out->st_ino = (ino_t)word[0];
+    out->st_size = (off_t)word[1];
+    out->st_mode = (mode_t)(uint32_t)word[2];
+    out->st_nlink = (nlink_t)(word[2] >> 32);
+    int64_t changed = (int64_t)word[3] + clock_realtime_offset();
+    out->st_mtim.tv_sec = changed / 1000000000;
+    out->st_mtim.tv_nsec = changed % 1000000000;
+    out->st_atim = out->st_ctim = out->st_mtim;
+    out->st_blksize = 4096;
+    out->st_blocks = (blkcnt_t)((word[1] + 511) / 512);
+}
+
+static void fill_device_stat(struct stat *out, mode_t type)
+{
+    const uint64_t word[4] = {0, 0, type | 0666 | 1ull << 32, 0};
+    fill_stat(out, word);
+}
+
+static int64_t stat_path(const char *path, struct stat *out)
+{
+    if (device_kind(path) != FILE_NONE) {
+        fill_device_stat(out, S_IFCHR);
+        return 0;
+    }
+    struct ipc_message message = {.label = FS_STAT};
+    int64_t result = call_path_message(&message, path);
+    if (result >= 0)
+        fill_stat(out, message.word);
+    return result < 0 ? result : 0;
+}
+
+static int64_t stat_file(struct file *file, struct stat *out)
+{
+    if (file->kind != FILE_FS && file->kind != FILE_PIPE) {
+        fill_device_stat(out, file->kind == FILE_SOCKET ? S_IFSOCK : S_IFCHR);
+        return 0;
+    }
+    struct ipc_message message = {.label = FS_FSTAT, .word = {file->handle}};
+    int64_t result = call_server_message(SLOT_FS, &message);
+    if (result >= 0)
+        fill_stat(out, message.word);
+    return result < 0 ? result : 0;
+}
+
+int stat(const char *restrict path, struct stat *restrict out)
+{
+    enter_call(TRACE_LIBC_STAT, (uint64_t)path, 0);
+    name_path(TRACE_LIBC_STAT, path);
+    return (int)leave_call(TRACE_LIBC_STAT, stat_path(path, out));
+}
+
+int lstat(const char *restrict path, struct stat *restrict out);
+int lstat(const char *restrict path, struct stat *restrict out) /* there are no symbolic links */
+{
+    return stat(path, out);
+}
+
+int fstat(int fd, struct stat *out)
+{
+    enter_call(TRACE_LIBC_FSTAT, (uint64_t)fd, 0);
+    struct file *file = get_file(fd);
+    int64_t result = file ? stat_file(file, out) : -EBADF;
+    if (file)
+        put_file(file);
+    return (int)leave_call(TRACE_LIBC_FSTAT, result);
+}
+
+/* There are no users: what exists may be read and written; a file's x bits are looked at. */
+static int64_t access_path(const char *path, int mode)
+{
+    struct stat attributes;
+    int64_t result = stat_path(path, &attributes);
+    if (result < 0)
+        return result;
+    return (mode & X_OK) && !(attributes.st_mode & 0111) ? -EACCES : 0;
+}
+
+int access(const char *path, int mode)
+{
+    enter_call(TRACE_LIBC_ACCESS, (uint64_t)path, (uint64_t)mode);
+    name_path(TRACE_LIBC_ACCESS, path);
+    return (int)leave_call(TRACE_LIBC_ACCESS, access_path(path, mode));
+}
+
+/* ---- changes --------------------------------------------------------------------------------------------
+ */
+
+int mkdir(const char *path, mode_t mode)
+{
+    enter_call(TRACE_LIBC_MKDIR, (uint64_t)path, mode);
+    name_path(TRACE_LIBC_MKDIR, path);
+    return (int)leave_call(TRACE_LIBC_MKDIR, call_path(FS_MKDIR, path, mode, 0));
+}
+
+int rmdir(const char *path)
+{
+    enter_call(TRACE_LIBC_RMDIR, (uint64_t)path, 0);
+    name_path(TRACE_LIBC_RMDIR, path);
+    return (int)leave_call(TRACE_LIBC_RMDIR, call_path(FS_RMDIR, path, 0, 0));
+}
+
+int unlink(const char *path)
+{
+    enter_call(TRACE_LIBC_UNLINK, (uint64_t)path, 0);
+    name_path(TRACE_LIBC_UNLINK, path);
+    return (int)leave_call(TRACE_LIBC_UNLINK, call_path(FS_UNLINK, path, 0, 0));
+}
+
+int rename(const char *from, const char *to)
+{
+    enter_call(TRACE_LIBC_RENAME, (uint64_t)from, (uint64_t)to);
+    name_path(TRACE_LIBC_RENAME, from);
+    name_path(TRACE_LIBC_RENAME, to);
+    return (int)leave_call(TRACE_LIBC_RENAME, call_two_paths(FS_RENAME, from, to));
+}
+
+int link(const char *from, const char *to)
+{
+    enter_call(TRACE_LIBC_LINK, (uint64_t)from, (uint64_t)to);
+    name_path(TRACE_LIBC_LINK, to);
+    return (int)leave_call(TRACE_LIBC_LINK, call_two_paths(FS_LINK, from, to));
+}
+
+int truncate(const char *path, off_t size)
+{
+    enter_call(TRACE_LIBC_TRUNCATE, (uint64_t)path, (uint64_t)size);
+    name_path(TRACE_LIBC_TRUNCATE, path);
+    int64_t result = size < 0 ? -EINVAL : call_path(FS_TRUNCATE, path, (uint64_t)size, 0);
+    return (int)leave_call(TRACE_LIBC_TRUNCATE, result);
+}
+
+int utime(const char *path, const struct utimbuf *times);
+int utime(const char *path, const struct utimbuf *times)
+{
+    int64_t ns = ~0ll;
+    if (times)
+        ns = (int64_t)times->modtime * 1000000000 - clock_realtime_offset();
+    int64_t result = call_path(FS_SET_TIME, path, (uint64_t)ns, 0);
+    if (result < 0)
+        errno = (int)-result;
+    return result < 0 ? -1 : 0;
+}
+
+/* ---- the working directory
+ * --------------------------------------------------------------------------------- */
+
+static int64_t change_directory(const char *path)
+{
+    struct window window;
+    uint64_t span;
+    int64_t length = borrow_window(SLOT_FS, &window);
+    if (length < 0)
+        return length;
+    length = put_path(&window, PATH_PLACE_1, path, &span);
+    if (length >= 0)
+        length = call_server(SLOT_FS, FS_REALPATH, span, window_span(&window, PATH_PLACE_2, FS_PATH_MAX - 1),
+                             FS_REALPATH_DIRECTORY, 0);
+    if (length >= (int64_t)FS_PATH_MAX)
+        length = -ENAMETOOLONG;
+    if (length > 0) {
+        lock_acquire(&working.lock);
+        memcpy(working.path, window.base + PATH_PLACE_2, (size_t)length);
+        working.path[length] = '\0';
+        working.length = (uint32_t)length;
+        lock_release(&working.lock);
+    }
+    return_window(&window);
+    return length < 0 ? length : 0;
+}
+
+int chdir(const char *path)
+{
+    enter_call(TRACE_LIBC_CHDIR, (uint64_t)path, 0);
+    name_path(TRACE_LIBC_CHDIR, path);
+    return (int)leave_call(TRACE_LIBC_CHDIR, change_directory(path));
+}
+
+char *getcwd(char *buffer, size_t size)
+{
+    enter_call(TRACE_LIBC_GETCWD, (uint64_t)buffer, size);
+    bool own = !buffer;
+    if (own)
+        buffer = malloc(size = FS_PATH_MAX);
+    int64_t result = buffer ? -ERANGE : -ENOMEM;
+    lock_acquire(&working.lock);
+    if (buffer && working.length < size) {
+        memcpy(buffer, working.path, working.length + 1);
+        result = working.length;
+    }
+    lock_release(&working.lock);
+    return leave_call(TRACE_LIBC_GETCWD, result) < 0 ? NULL : buffer;
+}
+
+/* Path -> path without "." and "..", as the file system sees it. */
+char *realpath(const char *restrict path, char *restrict resolved)
+{
+    struct window window;
+    uint64_t span;
+    int64_t length = borrow_window(SLOT_FS, &window);
+    if (length >= 0) {
+        length = put_path(&window, PATH_PLACE_1, path, &span);
+        if (length >= 0)
+            length = call_server(SLOT_FS, FS_REALPATH, span,
+                                 window_span(&window, PATH_PLACE_2, FS_PATH_MAX - 1), 0, 0);
+        if (length >= 0 && !resolved && !(resolved = malloc(FS_PATH_MAX)))
+            length = -ENOMEM;
+        if (length >= 0 && length < (int64_t)FS_PATH_MAX) {
+            memcpy(resolved, window.base + PATH_PLACE_2, (size_t)length);
+            resolved[length] = '\0';
+        }
+        return_window(&window);
+    }
+    if (length < 0)
+        errno = (int)-length;
+    return length < 0 ? NULL : resolved;
+}

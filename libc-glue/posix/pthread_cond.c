@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/pthread_cond.c - condition variables.
+ *
+ * A waiter notes the sequence number while it holds the mutex and sleeps only if nobody has signalled since;
+ * a signal changes the number and wakes. Wakeups for no reason can happen, as POSIX allows.
+ */
+#include "call.h"
+#include "deadline.h"
+
+#include <pthread.h>
+
+int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
+{
+    *cond = (pthread_cond_t){.clock = attr ? attr->clock : 0};
+    return 0;
+}
+
+int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    return cond->waiters ? EBUSY : 0;
+}
+
+/* Sequentially consistent: a signaller that sees no waiters came before the waiter noted the number, and then
+ * changed what the mutex protects before the waiter looked at it. */
+static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
+{
+    __atomic_fetch_add(&cond->waiters, 1, __ATOMIC_SEQ_CST);
+    uint32_t sequence = __atomic_load_n(&cond->sequence, __ATOMIC_SEQ_CST);
+    int result = pthread_mutex_unlock(mutex);
+    if (result == 0) {
+        result = sys_futex_wait(&cond->sequence, sequence, deadline) == -E_TIMEOUT ? ETIMEDOUT : 0;
+        pthread_mutex_lock(mutex);
+    }
+    __atomic_fetch_sub(&cond->waiters, 1, __ATOMIC_SEQ_CST);
+    return result;
+}
+
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    return wait_until(cond, mutex, TARN_FOREVER);
+}
+
+int pthread_cond_clockwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
+                           const struct timespec *restrict until)
+{
+    uint64_t deadline;
+    int error = deadline_of(clock, until, &deadline);
+    return error ? error : wait_until(cond, mutex, deadline);
+}
+
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
+{
+    return pthread_cond_clockwait(cond, mutex, cond->clock ? (clockid_t)cond->clock : CLOCK_REALTIME, until);
+}
+
+static int wake_waiters(pthread_cond_t *cond, uint32_t count)
+{
+    if (!__atomic_load_n(&cond->waiters, __ATOMIC_SEQ_CST))
+        return 0;
+    __atomic_fetch_add(&cond->sequence, 1, __ATOMIC_SEQ_CST);
+    sys_futex_wake(&cond->sequence, count);
+    return 0;
+}
+
+int pthread_cond_signal(pthread_cond_t *cond)
+{
+    return wake_waiters(cond, 1);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    return wake_waiters(cond, ~0u);
+}
+
+int pthread_condattr_init(pthread_condattr_t *attr)
+{
+    attr->clock = CLOCK_REALTIME;
+    return 0;
+}
+
+int pthread_condattr_destroy(pthread_condattr_t *attr)
+{
+    return 0;
+}
+
+int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return EINVAL;
+    attr->clock = (uint32_t)clock;
+    return 0;
+}
+
+int pthread_condattr_getclock(const pthread_condattr_t *restrict attr, clockid_t *restrict clock)
+{
+    *clock = (clockid_t)attr->clock;
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/pthread_key.c - thread-specific data, and initialization that runs once.
+ */
+#include "call.h"
+
+#include <pthread.h>
+
+#define DESTRUCTOR_ROUNDS 4
+
+static struct {
+    struct lock lock;
+    bool used[KEYS_MAX];                  /* under lock */
+    void (*destructor[KEYS_MAX])(void *); /* written under lock before the key is known to anyone */
+} keys;
+
+int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    int error = EAGAIN;
+    lock_acquire(&keys.lock);
+    for (uint32_t i = 0; i < KEYS_MAX && error; i++)
+        if (!keys.used[i]) {
+            keys.used[i] = true;
+            keys.destructor[i] = destructor;
+            *key = i;
+            error = 0;
+        }
+    lock_release(&keys.lock);
+    return error;
+}
+
+int pthread_key_delete(pthread_key_t key)
+{
+    if (key >= KEYS_MAX)
+        return EINVAL;
+    lock_acquire(&keys.lock);
+    keys.used[key] = false;
+    keys.destructor[key] = NULL;
+    lock_release(&keys.lock);
+    return 0;
+}
+
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    if (key >= KEYS_MAX || !keys.used[key])
+        return EINVAL;
+    current_thread()->specific[key] = value;
+    return 0;
+}
+
+void *pthread_getspecific(pthread_key_t key)
+{
+    return key < KEYS_MAX ? (void *)current_thread()->specific[key] : NULL;
+}
+
+/* A destructor may set values again; POSIX lets us give up after some rounds. */
+void run_key_destructors(struct pthread *thread);
+void run_key_destructors(struct pthread *thread)
+{
+    bool again = true;
+    for (int round = 0; again && round < DESTRUCTOR_ROUNDS; round++) {
+        again = false;
+        for (uint32_t i = 0; i < KEYS_MAX; i++) {
+            void *value = (void *)thread->specific[i];
+            void (*destructor)(void *) = keys.destructor[i];
+            thread->specific[i] = NULL;
+            if (!value || !destructor)
+                continue;
+            destructor(value);
+            again = true;
+        }
+    }
+}
+
+enum { ONCE_NEW = 0, ONCE_RUNS = 1, ONCE_RUNS_AWAITED = 2, ONCE_DONE = 3 };
+
+/* Acquire of ONCE_DONE pairs with the exchange that sets it: what the routine wrote is seen. */
+int pthread_once(pthread_once_t *once, void (*routine)(void))
+{
+    uint32_t state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE);
+    while (state != ONCE_DONE) {
+        if (state == ONCE_NEW) {
+            if (!__atomic_compare_exchange_n(&once->state, &state, ONCE_RUNS, false, __ATOMIC_ACQUIRE,
+                                             __ATOMIC_ACQUIRE))
+                continue;
+            routine();
+            if (__atomic_exchange_n(&once->state, ONCE_DONE, __ATOMIC_ACQ_REL) == ONCE_RUNS_AWAITED)
+                sys_futex_wake(&once->state, ~0u);
+            return 0;
+        }
+        if (state == ONCE_RUNS && !__atomic_compare_exchange_n(&once->state, &state, ONCE_RUNS_AWAITED, false,
+                                                               __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+            continue;
+        sys_futex_wait(&once->state, ONCE_RUNS_AWAITED, TARN_FOREVER);
+        state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE);
+    }
+    return 0;
+}

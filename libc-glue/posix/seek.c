@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/seek.c - calls on an open file that neither read nor write it.
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <servers/protocol/fs.h>
+#include <unistd.h>
+
+/* One request about the file behind a descriptor; `otherwise` if it is none of the file system's. */
+static int64_t call_descriptor(int fd, uint64_t label, uint64_t a, uint64_t b, int64_t otherwise)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    int64_t result = otherwise;
+    if (file->kind == FILE_FS)
+        result = call_server(SLOT_FS, label, file->handle, a, b, 0);
+    put_file(file);
+    return result;
+}
+
+off_t lseek(int fd, off_t offset, int whence)
+{
+    enter_call(TRACE_LIBC_LSEEK, (uint64_t)fd, (uint64_t)offset);
+    int64_t result = call_descriptor(fd, FS_SEEK, (uint64_t)offset, (uint64_t)whence, -ESPIPE);
+    return leave_call(TRACE_LIBC_LSEEK, result);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    enter_call(TRACE_LIBC_FTRUNCATE, (uint64_t)fd, (uint64_t)size);
+    int64_t result = size < 0 ? -EINVAL : call_descriptor(fd, FS_FTRUNCATE, (uint64_t)size, 0, -EINVAL);
+    return (int)leave_call(TRACE_LIBC_FTRUNCATE, result);
+}
+
+/* Files are in memory: what was written is as safe as it gets. */
+int fsync(int fd)
+{
+    enter_call(TRACE_LIBC_FSYNC, (uint64_t)fd, 0);
+    struct file *file = get_file(fd);
+    if (file)
+        put_file(file);
+    return (int)leave_call(TRACE_LIBC_FSYNC, file ? 0 : -EBADF);
+}
+
+int fdatasync(int fd)
+{
+    return fsync(fd);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/socket.c - sockets over servers/protocol/net.h.
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <servers/protocol/net.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- addresses: struct sockaddr_in (network byte order) and the protocol's word ---------------------------
+ */
+
+static int64_t word_of_address(const struct sockaddr *address, socklen_t length, uint64_t *word)
+{
+    struct sockaddr_in in;
+    if (!address || length < sizeof(in))
+        return -EINVAL;
+    memcpy(&in, address, sizeof(in));
+    if (in.sin_family != AF_INET)
+        return -EAFNOSUPPORT;
+    *word = NET_ADDRESS(__ntohl(in.sin_addr.s_addr), __ntohs(in.sin_port));
+    return 0;
+}
+
+static void address_of_word(uint64_t word, struct sockaddr *address, socklen_t *length)
+{
+    if (!address || !length)
+        return;
+    struct sockaddr_in in = {.sin_family = AF_INET,
+                             .sin_port = __htons(NET_ADDRESS_PORT(word)),
+                             .sin_addr.s_addr = __htonl(NET_ADDRESS_IP(word))};
+    memcpy(address, &in, *length < sizeof(in) ? *length : sizeof(in));
+    *length = sizeof(in);
+}
+
+/* ---- requests
+ * ------------------------------------------------------------------------------------------------ */
+
+/* The message about the socket behind a descriptor; word[0] is filled in. */
+static int64_t call_socket(int fd, struct ipc_message *message)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return -EBADF;
+    message->word[0] = file->handle;
+    int64_t result = file->kind == FILE_SOCKET ? call_server_message(SLOT_NET, message) : -ENOTSOCK;
+    put_file(file);
+    return result;
+}
+
+static int64_t call_socket_words(int fd, uint64_t label, uint64_t a, uint64_t b)
+{
+    struct ipc_message message = {.label = label, .word = {0, a, b}};
+    return call_socket(fd, &message);
+}
+
+static int64_t make_socket(int domain, int type)
+{
+    if (domain != AF_INET)
+        return -EAFNOSUPPORT;
+    if (type != SOCK_STREAM && type != SOCK_DGRAM)
+        return -EPROTONOSUPPORT;
+    int64_t handle = call_server(SLOT_NET, NET_SOCKET, type == SOCK_STREAM ? NET_TCP : NET_UDP, 0, 0, 0);
+    return handle < 0 ? handle : install_file(FILE_SOCKET, (uint64_t)handle, O_RDWR, false, 0);
+}
+
+int socket(int domain, int type, int protocol)
+{
+    enter_call(TRACE_LIBC_SOCKET, (uint64_t)domain, (uint64_t)type);
+    return (int)leave_call(TRACE_LIBC_SOCKET, make_socket(domain, type));
+}
+
+int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+    uint64_t word = 0;
+    int64_t result = word_of_address(address, length, &word);
+    enter_call(TRACE_LIBC_BIND, (uint64_t)fd, word);
+    return (int)leave_call(TRACE_LIBC_BIND, result < 0 ? result : call_socket_words(fd, NET_BIND, word, 0));
+}
+
+int listen(int fd, int backlog)
+{
+    enter_call(TRACE_LIBC_LISTEN, (uint64_t)fd, (uint64_t)backlog);
+    return (int)leave_call(TRACE_LIBC_LISTEN, call_socket_words(fd, NET_LISTEN, (uint64_t)backlog, 0));
+}
+
+int accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+    enter_call(TRACE_LIBC_ACCEPT, (uint64_t)fd, 0);
+    struct ipc_message message = {.label = NET_ACCEPT};
+    int64_t result = call_socket(fd, &message);
+    if (result >= 0) {
+        address_of_word(message.word[0], address, length);
+        result = install_file(FILE_SOCKET, (uint64_t)result, O_RDWR, false, 0);
+    }
+    return (int)leave_call(TRACE_LIBC_ACCEPT, result);
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    uint64_t word = 0;
+    int64_t result = word_of_address(address, length, &word);
+    enter_call(TRACE_LIBC_CONNECT, (uint64_t)fd, word);
+    return (int)leave_call(TRACE_LIBC_CONNECT,
+                           result < 0 ? result : call_socket_words(fd, NET_CONNECT, word, 0));
+}
+
+int shutdown(int fd, int how)
+{
+    uint64_t sides = how == SHUT_RD   ? NET_SHUT_READ
+                     : how == SHUT_WR ? NET_SHUT_WRITE
+                                      : NET_SHUT_READ | NET_SHUT_WRITE;
+    enter_call(TRACE_LIBC_SHUTDOWN, (uint64_t)fd, (uint64_t)how);
+    return (int)leave_call(TRACE_LIBC_SHUTDOWN, call_socket_words(fd, NET_SHUTDOWN, sides, 0));
+}
+
+static int64_t ask_name(int fd, uint64_t label, struct sockaddr *address, socklen_t *length)
+{
+    struct ipc_message message = {.label = label};
+    int64_t result = call_socket(fd, &message);
+    if (result >= 0)
+        address_of_word(message.word[0], address, length);
+    return result < 0 ? result : 0;
+}
+
+int getsockname(int fd, struct sockaddr *address, socklen_t *length)
+{
+    enter_call(TRACE_LIBC_GETSOCKNAME, (uint64_t)fd, 0);
+    return (int)leave_call(TRACE_LIBC_GETSOCKNAME, ask_name(fd, NET_SOCKET_NAME, address, length));
+}
+
+int getpeername(int fd, struct sockaddr *address, socklen_t *length)
+{
+    enter_call(TRACE_LIBC_GETSOCKNAME, (uint64_t)fd, 1);
+    return (int)leave_call(TRACE_LIBC_GETSOCKNAME, ask_name(fd, NET_PEER_NAME, address, length));
+}
+
+/* ---- data
+ * ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t net_flags(int flags)
+{
+    return (flags & MSG_DONTWAIT ? NET_NO_WAIT : 0) | (flags & MSG_PEEK ? NET_PEEK : 0);
+}
+
+static size_t window_part(size_t size)
+{
+    return size < SERVER_WINDOW_BYTES ? size : SERVER_WINDOW_BYTES;
+}
+
+int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t flags, uint64_t *from)
+{
+    struct window window;
+    int64_t result = borrow_window(SLOT_NET, &window);
+    if (result < 0)
+        return result;
+    struct ipc_message message = {
+        .label = NET_RECEIVE,
+        .word = {file->handle, window_span(&window, 0, window_part(size)), flags},
+    };
+    result = call_server_message(SLOT_NET, &message);
+    if (result > 0)
+        memcpy(buffer, window.base, (size_t)result);
+    if (result >= 0 && from)
+        *from = message.word[0];
+    return_window(&window);
+    return result;
+}
+
+/* All of it, unless the socket does not wait: then what was taken. */
+int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags)
+{
+    struct window window;
+    int64_t put = borrow_window(SLOT_NET, &window), done = 0;
+    if (put < 0)
+        return put;
+    do {
+        size_t part = window_part(size - (size_t)done);
+        memcpy(window.base, (const char *)buffer + done, part);
+        put = call_server(SLOT_NET, NET_SEND, file->handle, window_span(&window, 0, part), flags, 0);
+        if (put <= 0)
+            break;
+        done += put;
+    } while ((size_t)done < size);
+    return_window(&window);
+    return done ? done : put;
+}
+
+static int64_t send_to(struct file *file, const void *buffer, size_t size, uint64_t flags, uint64_t address)
+{
+    struct window window;
+    if (size > SERVER_WINDOW_BYTES)
+        return -EMSGSIZE;
+    int64_t result = borrow_window(SLOT_NET, &window);
+    if (result < 0)
+        return result;
+    memcpy(window.base, buffer, size);
+    struct ipc_message message = {
+        .label = NET_SEND_TO,
+        .word = {file->handle, window_span(&window, 0, size), flags, address},
+    };
+    result = call_server_message(SLOT_NET, &message);
+    return_window(&window);
+    return result;
+}
+
+static struct file *get_socket(int fd, int64_t *error)
+{
+    struct file *file = get_file(fd);
+    *error = file ? -ENOTSOCK : -EBADF;
+    if (!file || file->kind == FILE_SOCKET)
+        return file;
+    put_file(file);
+    return NULL;
+}
+
+ssize_t send(int fd, const void *buffer, size_t size, int flags)
+{
+    enter_call(TRACE_LIBC_SEND, (uint64_t)fd, size);
+    int64_t result;
+    struct file *file = get_socket(fd, &result);
+    if (file) {
+        result = send_bytes(file, buffer, size, net_flags(flags));
+        put_file(file);
+    }
+    return leave_call(TRACE_LIBC_SEND, result);
+}
+
+ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+    enter_call(TRACE_LIBC_RECV, (uint64_t)fd, size);
+    int64_t result, done = 0;
+    struct file *file = get_socket(fd, &result);
+    if (file) {
+        do {
+            result = receive_bytes(file, (char *)buffer + done, size - (size_t)done, net_flags(flags), NULL);
+            done += result > 0 ? result : 0;
+        } while (result > 0 && (flags & MSG_WAITALL) && (size_t)done < size);
+        put_file(file);
+    }
+    return leave_call(TRACE_LIBC_RECV, done ? done : result);
+}
+
+ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
+               socklen_t length)
+{
+    if (!to)
+        return send(fd, buffer, size, flags);
+    enter_call(TRACE_LIBC_SENDTO, (uint64_t)fd, size);
+    uint64_t address = 0;
+    int64_t result;
+    struct file *file = get_socket(fd, &result);
+    if (file) {
+        result = word_of_address(to, length, &address);
+        if (result >= 0)
+            result = send_to(file, buffer, size, net_flags(flags), address);
+        put_file(file);
+    }
+    return leave_call(TRACE_LIBC_SENDTO, result);
+}
+
+ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+{
+    enter_call(TRACE_LIBC_RECVFROM, (uint64_t)fd, size);
+    uint64_t address = 0;
+    int64_t result;
+    struct file *file = get_socket(fd, &result);
+    if (file) {
+        result = receive_bytes(file, buffer, size, net_flags(flags), &address);
+        if (result >= 0)
+            address_of_word(address, from, length);
+        put_file(file);
+    }
+    return leave_call(TRACE_LIBC_RECVFROM, result);
+}
+
+/* ---- options
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* The protocol's number of an option, or -ENOPROTOOPT. */
+static int64_t net_option(int level, int option)
+{
+    if (level == IPPROTO_TCP && option == TCP_NODELAY)
+        return NET_OPTION_NO_DELAY;
+    if (level != SOL_SOCKET)
+        return -ENOPROTOOPT;
+    switch (option) {
+    case SO_REUSEADDR:
+        return NET_OPTION_REUSE;
+    case SO_KEEPALIVE:
+        return NET_OPTION_KEEP_ALIVE;
+    case SO_BROADCAST:
+        return NET_OPTION_BROADCAST;
+    case SO_ERROR:
+        return NET_OPTION_ERROR;
+    default:
+        return -ENOPROTOOPT;
+    }
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
+{
+    enter_call(TRACE_LIBC_SETSOCKOPT, (uint64_t)fd, (uint64_t)option);
+    int number = 0;
+    int64_t result = length < sizeof(number) ? -EINVAL : net_option(level, option);
+    if (result >= 0) {
+        memcpy(&number, value, sizeof(number));
+        result = call_socket_words(fd, NET_SET_OPTION, (uint64_t)result, (uint64_t)number);
+    }
+    return (int)leave_call(TRACE_LIBC_SETSOCKOPT, result);
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
+{
+    struct ipc_message message = {.label = NET_GET_OPTION};
+    int64_t result = *length < sizeof(int) ? -EINVAL : net_option(level, option);
+    enter_call(TRACE_LIBC_SETSOCKOPT, (uint64_t)fd, (uint64_t)option);
+    if (result >= 0) {
+        message.word[1] = (uint64_t)result;
+        result = call_socket(fd, &message);
+    }
+    if (result >= 0) {
+        int number = (int)message.word[0];
+        memcpy(value, &number, sizeof(number));
+        *length = sizeof(number);
+    }
+    return (int)leave_call(TRACE_LIBC_SETSOCKOPT, result);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libc-glue/posix/spawn.c - starting programs (<spawn.h>).
+ *
+ * posix_spawn plays the file actions on a list of what the child will have, then lays out one
+ * struct proc_spawn in a window: open files, then the strings. proc does the rest.
+ */
+#include "file.h"
+
+#include <fcntl.h>
+#include <servers/protocol/fs.h>
+#include <servers/protocol/proc.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- file actions and attributes ------------------------------------------------------------------------
+ */
+
+enum action_kind { ACTION_OPEN, ACTION_DUP2, ACTION_CLOSE, ACTION_CHDIR };
+
+struct action {
+    enum action_kind kind;
+    int fd, source; /* dup2: source onto fd */
+    int flags;
+    mode_t mode;
+    char *path;
+};
+
+struct __posix_spawn_file_actions {
+    size_t count, room;
+    struct action *action;
+};
+
+struct __posix_spawnattr {
+    short flags;
+};
+
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions)
+{
+    *actions = calloc(1, sizeof(**actions));
+    return *actions ? 0 : ENOMEM;
+}
+
+int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *actions)
+{
+    for (size_t i = 0; i < (*actions)->count; i++)
+        free((*actions)->action[i].path);
+    free((*actions)->action);
+    free(*actions);
+    return 0;
+}
+
+static int add_action(posix_spawn_file_actions_t *actions, struct action action, const char *path)
+{
+    struct __posix_spawn_file_actions *list = *actions;
+    if (action.kind != ACTION_CHDIR && (action.fd < 0 || action.fd >= FILES_MAX))
+        return EBADF;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 4;
+        struct action *grown = realloc(list->action, room * sizeof(*grown));
+        if (!grown)
+            return ENOMEM;
+        list->action = grown;
+        list->room = room;
+    }
+    if (path && !(action.path = strdup(path)))
+        return ENOMEM;
+    list->action[list->count++] = action;
+    return 0;
+}
+
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *restrict actions, int fd,
+                                     const char *restrict path, int flags, mode_t mode)
+{
+    return add_action(actions, (struct action){.kind = ACTION_OPEN, .fd = fd, .flags = flags, .mode = mode},
+                      path);
+}
+
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int source, int fd)
+{
+    return add_action(actions, (struct action){.kind = ACTION_DUP2, .fd = fd, .source = source}, NULL);
+}
+
+int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *actions, int fd)
+{
+    return add_action(actions, (struct action){.kind = ACTION_CLOSE, .fd = fd}, NULL);
+}
+
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *restrict actions,
+                                         const char *restrict path)
+{
+    return add_action(actions, (struct action){.kind = ACTION_CHDIR}, path);
+}
+
+int posix_spawnattr_init(posix_spawnattr_t *attr)
+{
+    *attr = calloc(1, sizeof(**attr));
+    return *attr ? 0 : ENOMEM;
+}
+
+int posix_spawnattr_destroy(posix_spawnattr_t *attr)
+{
+    free(*attr);
+    return 0;
+}
+
+/* Groups, signals and scheduling policies are none of ours: only "nothing special" can be set. */
+int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
+{
+    if (flags)
+        return EINVAL;
+    (*attr)->flags = flags;
+    return 0;
+}
+
+int posix_spawnattr_getflags(const posix_spawnattr_t *restrict attr, short *restrict flags)
+{
+    *flags = (*attr)->flags;
+    return 0;
+}
+
+/* ---- the files of the child ------------------------------------------------------------------------------
+ */
+
+struct plan {
+    struct startup_fd fd[FILES_MAX]; /* by number; kind FILE_NONE: closed */
+    const char *cwd;                 /* NULL: the parent's */
+    int opened[FILES_MAX];           /* descriptors opened for the child, to be closed after */
+    int opened_count;
+};
+
+static void collect_inherited(struct plan *plan)
+{
+    struct startup_fd entry;
+    for (int fd = next_inherited(0, &entry); fd >= 0; fd = next_inherited(fd + 1, &entry))
+        plan->fd[fd] = entry;
+}
+
+/* What descriptor `fd` of ours would be in the child, even if it is marked close-on-exec. */
+static int describe_descriptor(int fd, struct startup_fd *entry)
+{
+    struct file *file = get_file(fd);
+    if (!file)
+        return EBADF;
+    *entry = (struct startup_fd){
+        .kind = file->kind, .server = file->server, .flags = file->flags, .handle = file->handle};
+    put_file(file);
+    return 0;
+}
+
+static int play_open(struct plan *plan, const struct action *action)
+{
+    int fd = open(action->path, action->flags | O_CLOEXEC, action->mode);
+    if (fd < 0)
+        return errno;
+    plan->opened[plan->opened_count++] = fd;
+    return describe_descriptor(fd, &plan->fd[action->fd]);
+}
+
+static int play_dup2(struct plan *plan, const struct action *action)
+{
+    if (action->source < 0 || action->source >= FILES_MAX)
+        return EBADF;
+    if (plan->fd[action->source].kind == FILE_NONE)
+        return describe_descriptor(action->source, &plan->fd[action->fd]);
+    plan->fd[action->fd] = plan->fd[action->source];
+    return 0;
+}
+
+static int play_action(struct plan *plan, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_OPEN:
+        return plan->opened_count < FILES_MAX ? play_open(plan, action) : EMFILE;
+    case ACTION_DUP2:
+        return play_dup2(plan, action);
+    case ACTION_CLOSE:
+        plan->fd[action->fd].kind = FILE_NONE;
+        return 0;
+    case ACTION_CHDIR:
+        plan->cwd = action->path;
+        return 0;
+    }
+    return EINVAL;
+}
+
+static int make_plan(struct plan *plan, const posix_spawn_file_actions_t *actions)
+{
+    int error = 0;
+    collect_inherited(plan);
+    for (size_t i = 0; actions && !error && i < (*actions)->count; i++)
+        error = play_action(plan, &(*actions)->action[i]);
+    return error;
+}
+
+/* ---- the request
+ * -------------------------------------------------------------------------------------------- */
+
+struct writer {
+    char *base;
+    uint32_t used;
+    bool overflow;
+};
+
+/* Where it lies; nowhere if it does not fit. */
+static uint32_t append_bytes(struct writer *writer, const void *bytes, size_t size)
+{
+    uint32_t place = writer->used;
+    if (size > PROC_SPAWN_BYTES - place) {
+        writer->overflow = true;
+        return 0;
+    }
+    memcpy(writer->base + place, bytes, size);
+    writer->used += (uint32_t)size;
+    return place;
+}
+
+static uint32_t append_string(struct writer *writer, const char *text)
+{
+    return append_bytes(writer, text, strlen(text) + 1);
+}
+
+static uint32_t append_strings(struct writer *writer, char *const strings[])
+{
+    uint32_t count = 0;
+    for (; strings && strings[count]; count++)
+        append_string(writer, strings[count]);
+    return count;
+}
+
+/* An absolute path with a NUL behind it, as realpath gives it without looking at the file. */
+static uint32_t append_path(struct writer *writer, const char *path)
+{
+    char directory[FS_PATH_MAX];
+    uint32_t place = writer->used;
+    if (path[0] != '/' && getcwd(directory, sizeof(directory))) {
+        append_bytes(writer, directory, strlen(directory));
+        append_bytes(writer, "/", 1);
+    }
+    append_string(writer, path);
+    return place;
+}
+
+/* The layout of servers/protocol/proc.h: header, open files, strings. Its size; 0 if it does not fit. */
+static uint32_t write_request(char *base, const struct plan *plan, const char *path, char *const argv[],
+                              char *const envp[])
+{
+    struct proc_spawn *spawn = (struct proc_spawn *)base;
+    struct writer writer = {.base = base, .used = sizeof(*spawn)};
+    *spawn = (struct proc_spawn){.authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE};
+    for (int fd = 0; fd < FILES_MAX; fd++) {
+        struct startup_fd entry = plan->fd[fd];
+        if (entry.kind == FILE_NONE)
+            continue;
+        entry.fd = fd;
+        append_bytes(&writer, &entry, sizeof(entry));
+        spawn->fd_count++;
+    }
+    spawn->path = append_path(&writer, path);
+    char directory[FS_PATH_MAX];
+    spawn->cwd = plan->cwd                              ? append_path(&writer, plan->cwd)
+                 : getcwd(directory, sizeof(directory)) ? append_string(&writer, directory)
+                                                        : append_string(&writer, "/");
+    spawn->strings = writer.used;
+    spawn->argc = append_strings(&writer, argv);
+    spawn->envc = append_strings(&writer, envp);
+    spawn->size = writer.used;
+    return writer.overflow ? 0 : writer.used;
+}
+
+static int64_t request_spawn(const struct plan *plan, const char *path, char *const argv[],
+                             char *const envp[])
+{
+    struct window window;
+    int64_t result = borrow_window(SLOT_PROC, &window);
+    if (result < 0)
+        return result;
+    uint32_t size = write_request(window.base, plan, path, argv, envp);
+    result = size ? call_server(SLOT_PROC, PROC_SPAWN, window_span(&window, 0, size), 0, 0, 0) : -E2BIG;
+    return_window(&window);
+    return result;
+}
+
+static int64_t spawn_program(const char *path, const posix_spawn_file_actions_t *actions, char *const argv[],
+                             char *const envp[])
+{
+    struct plan *plan = calloc(1, sizeof(*plan));
+    if (!plan)
+        return -ENOMEM;
+    int64_t result = -make_plan(plan, actions);
+    if (result == 0)
+        result = request_spawn(plan, path, argv, envp);
+    for (int i = 0; i < plan->opened_count; i++)
+        close(plan->opened[i]);
+    free(plan);
+    return result;
+}
+
+int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *restrict attr, char *const argv[], char *const envp[])
+{
+    enter_call(TRACE_LIBC_SPAWN, (uint64_t)path, 0);
+    name_path(TRACE_LIBC_SPAWN, path);
+    int64_t result = spawn_program(path, actions, argv, envp ? envp : environ);
+    if (result > 0 && pid)
+        *pid = (pid_t)result;
+    leave_plain(TRACE_LIBC_SPAWN, result);
+    return result < 0 ? (int)-result : 0;
+}
+
+/* Tries `file` in each directory of PATH. */
+int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *restrict attr, char *const argv[], char *const envp[])
+{
+    const char *search = getenv("PATH");
+    if (strchr(file, '/'))
+        return posix_spawn(pid, file, actions, attr, argv, envp);
+    if (!search)
+        search = "/bin";
+    int error = ENOENT;
+    while (*search) {
+        size_t length = strcspn(search, ":");
+        char path[FS_PATH_MAX];
+        int size = snprintf(path, sizeof(path), "%.*s%s%s", (int)length, search, length ? "/" : "", file);
+        if (size > 0 && (size_t)size < sizeof(path) && access(path, X_OK) == 0)
+            return posix_spawn(pid, path, actions, attr, argv, envp);
+        if (errno != ENOENT && errno != ENOTDIR)
+            error = errno;
+        search += length + (search[length] == ':');
+    }
+    return error;
+}
