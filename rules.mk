@@ -25,7 +25,7 @@ CC := $(CROSS)gcc
 LD := $(CROSS)ld
 AR := $(CROSS)ar
 OBJCOPY := $(CROSS)objcopy
-GCC_INCLUDE := $(shell $(CC) -print-file-name=include)
+GCC_INCLUDE := $(shell $(CC) -print-file-name=include 2>/dev/null)
 FREESTANDING := -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -fno-stack-protector -fno-pic -fno-pie \
                 -fno-asynchronous-unwind-tables -fno-omit-frame-pointer
 
