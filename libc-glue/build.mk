@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What every program is linked with: the port's first instructions, libc-glue, newlib, the compiler's helpers.
-LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c) arch/$(ARCH)/user/thread.S
+LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c) $(filter-out %/crt0.S,$(wildcard arch/$(ARCH)/user/*.S))
 LIBGCC := $(shell $(CC) $(ARCH_CFLAGS) -print-libgcc-file-name)
 
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))

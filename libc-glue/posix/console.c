@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/termios.h>
+#include <tarn/console.h>
 #include <unistd.h>
 
 static int64_t is_console(int fd)
@@ -55,6 +56,22 @@ int tcsetattr(int fd, int when, const struct termios *modes)
     if (result > 0)
         result = call_server(SLOT_CONSOLE, CONSOLE_SET_MODE, bits, 0, 0, 0);
     return leave_call(TRACE_LIBC_IOCTL, result) < 0 ? -1 : 0;
+}
+
+int console_set_foreground(const pid_t *pids, size_t count)
+{
+    struct window window;
+    int64_t result =
+        count * sizeof(uint32_t) <= SERVER_WINDOW_BYTES ? borrow_window(SLOT_CONSOLE, &window) : -E2BIG;
+    enter_call(TRACE_LIBC_IOCTL, 0, count);
+    if (result >= 0) {
+        for (size_t i = 0; i < count; i++)
+            ((uint32_t *)window.base)[i] = (uint32_t)pids[i];
+        uint64_t span = window_span(&window, 0, count * sizeof(uint32_t));
+        result = call_server(SLOT_CONSOLE, CONSOLE_FOREGROUND, span, 0, 0, 0);
+        return_window(&window);
+    }
+    return (int)leave_call(TRACE_LIBC_IOCTL, result);
 }
 
 static int64_t control_device(int fd, unsigned long request, void *argument)

@@ -250,7 +250,8 @@ static uint32_t write_request(char *base, const struct plan *plan, const char *p
 {
     struct proc_spawn *spawn = (struct proc_spawn *)base;
     struct writer writer = {.base = base, .used = sizeof(*spawn)};
-    *spawn = (struct proc_spawn){.authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE};
+    *spawn = (struct proc_spawn){.authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
+                                 .affinity = process_affinity()};
     for (int fd = 0; fd < FILES_MAX; fd++) {
         struct startup_fd entry = plan->fd[fd];
         if (entry.kind == FILE_NONE)

@@ -41,6 +41,21 @@ uint32_t process_id(void)
     return arch_thread_block()->pid;
 }
 
+static uint64_t affinity; /* atomic */
+
+uint64_t process_affinity(void)
+{
+    return __atomic_load_n(&affinity, __ATOMIC_RELAXED);
+}
+
+int process_set_affinity(uint64_t cpus)
+{
+    int64_t result = sys_thread_set_affinity(current->slot, cpus ? cpus : ~0ull);
+    if (result >= 0)
+        __atomic_store_n(&affinity, cpus, __ATOMIC_RELAXED);
+    return (int)result;
+}
+
 static uint64_t tls_size(void)
 {
     return (uint64_t)(__tls_end - __tls_image);
@@ -82,6 +97,7 @@ void init_first_thread(const struct startup *startup)
         sys_space_kill(SLOT_SPACE, -1);
     }
     arch_set_thread_pointer(init_variables(block));
+    affinity = startup->affinity;
     first_thread.stack_low = startup->stack_low;
     first_thread.stack_high = startup->stack_high;
     begin_thread(&first_thread);
@@ -121,7 +137,7 @@ int create_thread(struct pthread *thread, const pthread_attr_t *attr)
         .arg = (uint64_t)thread,
         .tls = init_variables((void *)thread->stack_high),
         .priority = (uint32_t)attr->schedparam.sched_priority,
-        .affinity = attr->affinity,
+        .affinity = attr->affinity ? attr->affinity : process_affinity(),
     };
     memcpy(config.name, arch_thread_block()->name, sizeof(config.name));
     int64_t slot = sys_thread_create(SLOT_SPACE, &config);

@@ -122,7 +122,7 @@ static void measure_trace(void)
 static void *serve(void *argument)
 {
     cap_t endpoint = (cap_t)(uintptr_t)argument;
-    uint64_t label, badge, word[4];
+    uint64_t label, badge, word[4] = {0};
     struct ipc_message first;
     must(ipc_receive(endpoint, &first), "ipc_receive");
     label = first.label;
@@ -233,7 +233,7 @@ static cap_t paged, pager_endpoint, pager_source;
 static void *serve_pages(void *argument)
 {
     (void)argument;
-    uint64_t label, badge, word[4];
+    uint64_t label, badge, word[4] = {0};
     struct ipc_message first;
     must(ipc_receive(pager_endpoint, &first), "ipc_receive");
     memcpy(word, first.word, sizeof word);

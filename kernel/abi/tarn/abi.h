@@ -183,6 +183,7 @@ struct startup {
     const char *path; /* of the image */
     uint64_t image_base, image_size;
     uint64_t stack_low, stack_high;
+    uint64_t affinity; /* processors for the process and its children: bit each, 0 = all */
 };
 
 #endif

@@ -59,5 +59,9 @@ void lock_release(struct lock *lock);
 
 uint32_t thread_id(void); /* of the caller; no system call */
 uint32_t process_id(void);
+/* The processors that the caller, and threads and programs that the process makes from now on, may run on: a
+ * bit each, 0 = all. */
+int process_set_affinity(uint64_t cpus);
+uint64_t process_affinity(void);
 
 #endif

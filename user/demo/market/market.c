@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define TRACE_DEFINE_MARKET
 #include <app/market.h>
 #include <tarn/runtime.h>
 #include <tarn/service.h>
@@ -48,8 +49,8 @@ static int find_match(const struct book *other, uint64_t side, uint64_t price)
     int best = -1;
     for (uint32_t i = 0; i < other->count; i++) {
         uint64_t offered = other->order[i].price;
-        bool agrees = side == MARKET_SIDE_BUY ? offered <= price : offered >= price;
-        bool better = best < 0 || (side == MARKET_SIDE_BUY ? offered < other->order[best].price
+        bool agrees = side == TRACE_MARKET_BUY ? offered <= price : offered >= price;
+        bool better = best < 0 || (side == TRACE_MARKET_BUY ? offered < other->order[best].price
                                                            : offered > other->order[best].price);
         if (agrees && better)
             best = (int)i;
@@ -67,13 +68,13 @@ static uint64_t take_order(uint64_t number, uint64_t side, uint64_t price)
         uint64_t partner = other->order[match].number;
         result = other->order[match].price;
         other->order[match] = other->order[--other->count];
-        trace_market_trade(side == MARKET_SIDE_BUY ? number : partner,
-                           side == MARKET_SIDE_BUY ? partner : number, result);
+        trace_market_trade(side == TRACE_MARKET_BUY ? number : partner,
+                           side == TRACE_MARKET_BUY ? partner : number, result);
     } else if (own->count < BOOK_MAX) {
         own->order[own->count].number = number;
         own->order[own->count++].price = price;
     }
-    trace_market_book(books[MARKET_SIDE_BUY].count, books[MARKET_SIDE_SELL].count);
+    trace_market_book(books[TRACE_MARKET_BUY].count, books[TRACE_MARKET_SELL].count);
     return result;
 }
 
