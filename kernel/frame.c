@@ -33,7 +33,7 @@ static LOCK_CLASS(buddy_class, "buddy");
 
 static struct {
     struct spinlock lock;
-    /* constant after frame_init */
+    /* constant after frame_allocator_init */
     uint8_t *state; /* indexed by frame number */
     uint64_t frame_limit;
     uint64_t total;
@@ -243,7 +243,7 @@ static paddr_t place_state(uint64_t size)
           (unsigned long long)size);
 }
 
-void frame_init(void)
+void frame_allocator_init(void)
 {
     for (unsigned order = 0; order <= FRAME_ORDER_MAX; order++)
         buddy.free[order].next = buddy.free[order].previous = &buddy.free[order];

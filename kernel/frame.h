@@ -15,7 +15,7 @@
 #define FRAME_ORDER_MAX 15 /* 128 MiB */
 #define FRAME_NONE (~0ull)
 
-void frame_init(void);           /* from boot_info; boot processor */
+void frame_allocator_init(void); /* from boot_info; boot processor */
 paddr_t frame_alloc(void);       /* FRAME_NONE when there is none */
 paddr_t frame_alloc_zeroed(void);
 void frame_free(paddr_t frame);

@@ -16,7 +16,6 @@ struct arch_frame;
 static inline uint64_t frame_ip(const struct arch_frame *frame);
 static inline uint64_t frame_sp(const struct arch_frame *frame);
 static inline void frame_set_result(struct arch_frame *frame, int64_t result);
-static inline int64_t frame_result(const struct arch_frame *frame);
 /* Makes the thread run its system call again when it returns to user mode (a fault came between). */
 static inline void frame_restart_syscall(struct arch_frame *frame);
 /* First entry of a new thread: everything zero but these. */
