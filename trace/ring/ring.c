@@ -29,9 +29,8 @@ struct reservation {
 
 enum attempt { DONE, AGAIN, NO_ROOM };
 
-static bool read_state(struct reservation *r)
+static void read_state_of(struct reservation *r)
 {
-    r->window = arch_trace_window();
     r->control = (struct trace_control *)r->window;
     r->index = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
@@ -39,6 +38,12 @@ static bool read_state(struct reservation *r)
     r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
     r->limit = __atomic_load_n(&r->control->time_limit, __ATOMIC_RELAXED);
     r->now = arch_trace_clock();
+}
+
+static bool read_state(struct reservation *r)
+{
+    r->window = arch_trace_window();
+    read_state_of(r);
     return arch_trace_same_window(r->window);
 }
 
@@ -106,7 +111,7 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
     packet->cpu_id = arch_trace_cpu(window);
     packet->flags = 0;
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
-    arch_trace_context(context);
+    arch_trace_context(window, context);
     write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
     add_committed(packet, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
 }
@@ -125,6 +130,7 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     trace_place(&first, r->window, start);
     uint64_t *committed = &first.packet->committed;
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
+    const bool was_packet = first.packet->packet_seq_num == start / size - info->buffer_count;
 
     TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
     if (!swap_index(r, own + words))
@@ -135,7 +141,7 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
      * commits later makes the count too high: not whole either, and so noticed. */
     __atomic_fetch_sub(committed, earlier_lap, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    if (start >= info->ring_mask + 1 && earlier_lap < size)
+    if (was_packet && earlier_lap < size)
         __atomic_fetch_add(&r->control->torn, size - earlier_lap, __ATOMIC_RELAXED);
 
     /* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit
@@ -187,13 +193,13 @@ __attribute__((cold, noinline)) struct trace_slot trace_reserve_slow(uint32_t wo
     return slot;
 }
 
-bool trace_ring_flush(void)
+bool trace_ring_flush(char *window)
 {
     struct reservation r;
     struct trace_slot slot;
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
-        if (!read_state(&r))
-            continue;
+        r.window = window;
+        read_state_of(&r);
         if ((r.index & arch_trace_info()->buffer_mask) <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
             return false; /* nothing but a context yet */
         enum attempt result = change_buffer(&r, 0, &slot);

@@ -31,8 +31,9 @@ static inline bool arch_trace_same_window(const char *window);
 /* Number of the processor that a window belongs to. */
 static inline uint32_t arch_trace_cpu(const char *window);
 
-/* Who runs: fills a context event's body. Only on the slow path. */
-static inline void arch_trace_context(struct trace_context *context);
+/* Who runs on the window's processor: fills a context event's body. Only on the slow path. A user program is
+ * asked for its own windows only, and means itself. */
+static inline void arch_trace_context(const char *window, struct trace_context *context);
 
 #include <port/trace.h>
 #endif

@@ -94,13 +94,13 @@ static inline uint32_t arch_trace_cpu(const char *window)
 }
 
 #ifdef TARN_KERNEL
-void trace_kernel_context(struct trace_context *context); /* trace/control */
-static inline void arch_trace_context(struct trace_context *context)
+void trace_kernel_context(const char *window, struct trace_context *context); /* trace/control */
+static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
-    trace_kernel_context(context);
+    trace_kernel_context(window, context);
 }
 #else
-static inline void arch_trace_context(struct trace_context *context)
+static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
     const struct thread_block *block;
     __asm__("movq %%gs:0, %0" : "=r"(block));

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/boot.c - the info page, and a ring that works from the first C statement on.
+ *
+ * Until frames can be had and mapped the boot processor logs into a window in the kernel image. Its pages
+ * later become the beginning of that processor's ring (rings.c), so nothing logged early is lost. Between
+ * control page and buffers lies a hole, as in every window: it costs 2 MiB of image memory and saves a second
+ * layout.
+ */
+#include "trace/events.h" /* generated */
+#include <arch/boot.h>
+#include <arch/mmu.h>
+#include <arch/trace.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/thread.h>
+#include <trace/control/control.h>
+#include <trace/ring/ring.h>
+
+#define PAGE 4096
+
+/* The union makes it a page of its own: programs see all of it. */
+union info_page {
+    struct trace_info info;
+    char page[PAGE];
+};
+_Static_assert(sizeof(union info_page) == PAGE, "one page");
+extern union info_page trace_info_storage __asm__("trace_info_page");
+union info_page trace_info_storage __attribute__((aligned(PAGE)));
+
+static struct {
+    union {
+        struct trace_control control;
+        char page[PAGE];
+    };
+    char hole[TRACE_BUFFERS_OFFSET - PAGE];
+    char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
+} boot_window __attribute__((aligned(PAGE)));
+
+uint64_t trace_boot_control_frame(void)
+{
+    return virt_to_phys(&boot_window);
+}
+
+uint64_t trace_boot_buffer_frame(uint64_t buffer, uint64_t page)
+{
+    return virt_to_phys(&boot_window.buffers[buffer][page * PAGE]);
+}
+
+bool trace_boot_number(const char *name, uint64_t *value)
+{
+    char text[32];
+    if (!boot_option(name, text, sizeof(text)))
+        return false;
+    unsigned base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+    const char *p = text + (base == 16 ? 2 : 0);
+    uint64_t number = 0;
+    for (;; p++) {
+        unsigned digit = *p >= '0' && *p <= '9'   ? (unsigned)(*p - '0')
+                         : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a' + 10)
+                         : *p >= 'A' && *p <= 'F' ? (unsigned)(*p - 'A' + 10)
+                                                  : 16;
+        if (digit >= base)
+            break;
+        number = number * base + digit;
+    }
+    if (*p == 'k' || *p == 'K')
+        number <<= 10, p++;
+    else if (*p == 'm' || *p == 'M')
+        number <<= 20, p++;
+    if (*p) {
+        log_line("trace: %s%s on the boot command line is no number", name, text);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+static void choose_mode(void)
+{
+    static const char *const names[] = {"flight", "stream", "once"};
+    char text[16];
+    if (!boot_option("trace.mode=", text, sizeof(text)))
+        return;
+    for (uint32_t mode = 0; mode < 3; mode++)
+        if (strlen(text) == strlen(names[mode]) && !memcmp(text, names[mode], strlen(text)))
+            trace_info_page.mode = mode;
+}
+
+/* Nothing is shared yet: plain stores. The mask comes last, for it lets everybody log. */
+void trace_boot_init(void)
+{
+    struct trace_info *info = &trace_info_page;
+    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
+    const uint64_t buffer_words = TRACE_BUFFER_BYTES_DEFAULT / 8;
+    info->magic = TRACE_INFO_MAGIC;
+    info->version = TRACE_INFO_VERSION;
+    info->cpu_count = 1;
+    info->buffer_mask = buffer_words - 1;
+    info->ring_mask = buffer_words * TRACE_BOOT_BUFFERS - 1;
+    info->packet_mask = info->ring_mask & ~info->buffer_mask;
+    info->buffer_count = TRACE_BOOT_BUFFERS;
+    info->mode = TRACE_MODE_FLIGHT;
+    info->window_shift = TRACE_WINDOW_SHIFT;
+    info->buffers_offset = TRACE_BUFFERS_OFFSET;
+    memcpy(info->uuid, uuid, sizeof(uuid));
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        info->switches[i] = ~0ull;
+    choose_mode();
+    this_cpu()->block.window = (uint64_t)&boot_window;
+    trace_ring_open((char *)&boot_window, 0);
+    trace_expect_index(0, boot_window.control.index);
+    uint64_t mask = ~0ull;
+    trace_boot_number("trace.mask=", &mask);
+    info->mask = mask;
+}
+
+void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0)
+{
+    trace_info_page.clock_hz = hz;
+    trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
+}
+
+/* For arch_trace_context: who runs on the processor of this window. */
+void trace_kernel_context(const char *window, struct trace_context *context)
+{
+    const struct cpu *cpu = &cpus[arch_trace_cpu(window)];
+    const struct thread *thread = cpu->current;
+    *context = (struct trace_context){0};
+    if (!thread || !thread->block)
+        return; /* the kernel itself, while it boots */
+    context->pid = thread->block->pid;
+    context->tid = thread->block->tid;
+    memcpy(context->name, thread->block->name, TRACE_NAME_BYTES);
+}

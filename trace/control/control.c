@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/control.c - system calls that change what is traced: trace_control, trace_consume,
+ * trace_image.
+ *
+ * All arguments are checked before anything changes. Masks, mode and switches are single words that writers
+ * read once per event, so they change at any time; rings change in rings.c.
+ */
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <tarn/trace_control.h>
+#include <trace/control/control.h>
+#include <trace/process.h>
+#include <trace/ring/ring.h>
+#include <trace/state.h>
+#include <trace/trace.h>
+
+static int check_authority(cap_t slot, uint32_t right)
+{
+    struct cap found; /* the trace object is one and for ever: no reference needed */
+    return cap_look(current_thread()->space, slot, CAP_TRACE, right, &found);
+}
+
+/* Logged while either mask is in force, so that the change is seen whichever way it goes. */
+static void log_change(uint64_t old_mask, uint64_t mask)
+{
+    struct trace_info *info = &trace_info_page;
+    __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
+    trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
+}
+
+static int64_t set_mask(uint64_t mask)
+{
+    spin_lock(&trace_lock);
+    uint64_t old = trace_info_page.mask;
+    log_change(old, mask);
+    spin_unlock(&trace_lock);
+    if (!old && mask)
+        trace_statedump();
+    return 0;
+}
+
+/* Stream and once begin with what is logged from now on: older packets count as taken. */
+static int64_t set_mode(uint64_t mode)
+{
+    struct trace_info *info = &trace_info_page;
+    if (mode > TRACE_MODE_ONCE)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    if (mode != info->mode) {
+        for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+            info->consumed[cpu] = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+        __atomic_store_n(&info->mode, (uint32_t)mode, __ATOMIC_RELEASE);
+        log_change(info->mask, info->mask);
+    }
+    spin_unlock(&trace_lock);
+    return 0;
+}
+
+static int64_t set_switches(uint64_t class_number, uint64_t minors)
+{
+    if (class_number >= TRACE_CLASS_COUNT)
+        return -E_BAD_ARGUMENT;
+    __atomic_store_n(&trace_info_page.switches[class_number], minors, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    if (!trace_geometry_is_valid(buffer_bytes, buffer_count))
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    int error = trace_set_geometry(buffer_bytes, buffer_count);
+    spin_unlock(&trace_lock);
+    if (!error)
+        trace_statedump();
+    return error;
+}
+
+static int64_t clear(void)
+{
+    spin_lock(&trace_lock);
+    trace_clear();
+    spin_unlock(&trace_lock);
+    trace_statedump();
+    return 0;
+}
+
+/* How many packets were closed. */
+static int64_t flush(uint64_t which)
+{
+    const uint32_t count = trace_info_page.cpu_count;
+    if (which != ~0ull && which >= count)
+        return -E_BAD_ARGUMENT;
+    int64_t closed = 0;
+    for (uint32_t cpu = 0; cpu < count; cpu++)
+        if (which == ~0ull || which == cpu)
+            closed += trace_ring_flush(trace_window(cpu));
+    return closed;
+}
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+{
+    int error = check_authority(trace, RIGHT_WRITE);
+    if (error)
+        return error;
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        return set_mask(a);
+    case TRACE_OP_SET_MODE:
+        return set_mode(a);
+    case TRACE_OP_SET_SWITCHES:
+        return set_switches(a, b);
+    case TRACE_OP_SET_GEOMETRY:
+        return set_geometry(a, b);
+    case TRACE_OP_CLEAR:
+        return clear();
+    case TRACE_OP_FLUSH:
+        return flush(a);
+    case TRACE_OP_STATEDUMP:
+        trace_statedump();
+        return 0;
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+/* In mode once nothing becomes free again: the ring shall stop when it is full. */
+int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
+{
+    struct trace_info *info = &trace_info_page;
+    int error = check_authority(trace, RIGHT_WRITE);
+    if (error)
+        return error;
+    if (cpu >= info->cpu_count)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    uint64_t head = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+    if (packet < info->consumed[cpu] || packet > head)
+        error = -E_BAD_ARGUMENT;
+    else if (info->mode != TRACE_MODE_ONCE)
+        /* release: the consumer's reads of the packet are done before a writer may take its buffer; pairs
+         * with the read in change_buffer */
+        __atomic_store_n(&info->consumed[cpu], packet, __ATOMIC_RELEASE);
+    spin_unlock(&trace_lock);
+    return error;
+}
+
+static int64_t read_path(char *path, uint32_t size, const char *user_path)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        int64_t error = user_read(path + i, user_path + i, 1);
+        if (error || !path[i])
+            return error;
+    }
+    return -E_TOO_LARGE;
+}
+
+int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, const uint8_t *user_build_id)
+{
+    struct space *space = current_thread()->space;
+    char path[sizeof(space->image_path)];
+    uint64_t build_id[2];
+    int64_t error = read_path(path, sizeof(path), user_path);
+    if (!error)
+        error = user_read(build_id, user_build_id, sizeof(build_id));
+    if (error)
+        return error;
+    if (base >= USER_END || size > USER_END - base)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&space->lock);
+    memcpy(space->image_path, path, sizeof(path));
+    space->image_base = base;
+    space->image_size = size;
+    /* shown as numbers whose hexadecimal digits are the bytes in order */
+    const uint8_t *bytes = (const uint8_t *)build_id;
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t half = 0;
+        for (unsigned k = 0; k < 8; k++)
+            half = half << 8 | bytes[8 * i + k];
+        space->build_id[i] = half;
+    }
+    trace_state_image(space->pid, base, size, space->build_id[0], space->build_id[1], path);
+    spin_unlock(&space->lock);
+    trace_process_exec(space->pid, base, path);
+    return 0;
+}

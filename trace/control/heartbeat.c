@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/heartbeat.c - no gap too long, no nonsense unnoticed.
+ *
+ * Every processor comes here a few times a second. While something is traced it logs a heartbeat, so that no
+ * two events in a packet lie 2^31 ticks apart. And it holds the control page, which any program can write,
+ * against a private copy of the last visit: an index never goes back, and forward no faster than a processor
+ * can log; the open packet has its header by the second visit at the latest; counters only grow. What is
+ * impossible is repaired and logged as trace_corrupt; what was logged in between is lost.
+ *
+ * Each processor checks its own ring, so that nothing here needs a lock but for restarts (trace_lock).
+ */
+#include <arch/clock.h>
+#include <arch/trace.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <trace/control/control.h>
+#include <trace/ring/ring.h>
+#include <trace/trace.h>
+
+#define HEARTBEAT_TICKS     (1ull << 29) /* a quarter of TRACE_TIME_SPAN */
+#define WORDS_PER_TICK_MOST 4            /* nothing logs faster: a copy of two 16-byte vectors in a tick */
+#define WORDS_SLACK         (1ull << 20)
+
+enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS };
+
+/* What was last known to be right. Written by the ring's processor, and under trace_lock by who restarts the
+ * ring (then a heartbeat may see a mixture, and repair a ring that was well: harmless). */
+static struct shadow {
+    uint64_t index;
+    uint64_t time;
+    uint64_t discarded, torn;
+    uint64_t bad_header; /* packet whose header was wrong at the last visit, plus one */
+} shadows[TRACE_CPUS_MAX];
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void store(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+void trace_expect_index(uint32_t cpu, uint64_t index)
+{
+    store(&shadows[cpu].time, arch_clock());
+    store(&shadows[cpu].index, index);
+}
+
+static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
+{
+    return (now - load(&shadow->time)) * WORDS_PER_TICK_MOST + WORDS_SLACK;
+}
+
+uint64_t trace_trusted_index(uint32_t cpu)
+{
+    const struct shadow *shadow = &shadows[cpu];
+    const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    uint64_t index = load(&control->index), known = load(&shadow->index);
+    return index - known <= words_possible(shadow, arch_clock()) ? index : known;
+}
+
+/* A packet number beyond any that was honestly begun: headers tell how far writers came. */
+static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
+{
+    const struct trace_info *info = &trace_info_page;
+    const uint64_t size = info->buffer_mask + 1, known = shadow->index / size;
+    uint64_t last = info->consumed[cpu] > known ? info->consumed[cpu] : known;
+    for (uint64_t i = 0; i < info->buffer_count; i++) {
+        const struct trace_packet *packet =
+            (const struct trace_packet *)(trace_window(cpu) + TRACE_BUFFERS_OFFSET + i * size * 8);
+        uint64_t number = load(&packet->packet_seq_num);
+        if (number > last && number - known <= words_possible(shadow, now) / size)
+            last = number;
+    }
+    return last + 2;
+}
+
+static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage, uint64_t found,
+                         uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    trace_ring_open(trace_window(cpu), find_fresh_number(cpu, shadow, now));
+    trace_expect_index(cpu, load(&control->index));
+    shadow->bad_header = 0;
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, damage, found, load(&control->index));
+}
+
+/* The open packet's header is written by whoever opened it, perhaps a thread that was stopped at just that
+ * point: wrong once is no proof. */
+static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index)
+{
+    const struct trace_info *info = &trace_info_page;
+    const struct trace_packet *packet =
+        (const struct trace_packet *)(trace_window(cpu) + TRACE_BUFFERS_OFFSET +
+                                      (index & info->packet_mask) * 8);
+    uint64_t number = index / (info->buffer_mask + 1), suspect = shadow->bad_header;
+    bool sound =
+        packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;
+    shadow->bad_header = sound ? 0 : number + 1;
+    return !sound && suspect == number + 1;
+}
+
+static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    uint64_t index = load(&control->index), known = load(&shadow->index);
+    if (index - known > words_possible(shadow, now))
+        repair_index(cpu, shadow, index < known ? INDEX_BEHIND : INDEX_AHEAD, index, now);
+    else if (header_stays_wrong(cpu, shadow, index))
+        repair_index(cpu, shadow, PACKET_HEADER, index, now);
+    else
+        trace_expect_index(cpu, index);
+}
+
+static void check_limit(uint32_t cpu, uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    uint64_t limit = load(&control->time_limit);
+    if (limit <= now + TRACE_TIME_SPAN)
+        return; /* one in the past only makes a new packet */
+    store(&control->time_limit, now);
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, TIME_LIMIT, limit, now);
+}
+
+static void check_counter(uint32_t cpu, uint64_t *counter, uint64_t *known, uint64_t most)
+{
+    uint64_t found = load(counter);
+    if (found - *known <= most) {
+        *known = found;
+        return;
+    }
+    store(counter, *known);
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, LOSS_COUNTERS, found, *known);
+}
+
+uint64_t trace_heartbeat(uint64_t now)
+{
+    const uint32_t cpu = this_cpu()->index;
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    struct shadow *shadow = &shadows[cpu];
+    uint64_t most = words_possible(shadow, arch_clock());
+    check_counter(cpu, &control->discarded, &shadow->discarded, most);
+    check_counter(cpu, &control->torn, &shadow->torn, most);
+    check_limit(cpu, arch_clock());
+    check_index(cpu, shadow, arch_clock());
+    if (trace_info_page.mask)
+        trace_ring_heartbeat();
+    return now + HEARTBEAT_TICKS;
+}

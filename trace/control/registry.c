@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/registry.c - applications' schemas, and the metadata of the whole trace.
+ *
+ * The metadata is one growing text: the system's template, filled in when it is first needed (the clock's
+ * rate must be known by then), followed by each registered schema. It only ever grows, so a reader who
+ * fetches it piece by piece needs no lock, and one who comes later fetches the rest.
+ *
+ * Locking: trace_lock for everything but the published length.
+ */
+#include "trace/events.h" /* generated */
+#include <arch/machine.h>
+#include <arch/trace.h>
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/frame.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/control/control.h>
+#include <trace/control/schema_check.h>
+#include <trace/event/schema.h>
+#include <trace/format/metadata.h>
+#include <trace/trace.h>
+
+#define APPS_MAX       (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define METADATA_ORDER 7 /* 512 KiB: 16 schemas of 16 KiB, each id a few digits longer, and the system's */
+#define METADATA_BYTES (FRAME_SIZE << METADATA_ORDER)
+#define TEXT_ORDER     2 /* a schema on its way in */
+_Static_assert(TRACE_SCHEMA_TEXT_MAX == FRAME_SIZE << TEXT_ORDER, "fits exactly");
+
+static struct {
+    /* under trace_lock */
+    char *metadata; /* NULL: not needed yet */
+    uint32_t count;
+    uint8_t uuids[APPS_MAX][16];
+    /* release after the text is there; pairs with the acquire in sys_trace_metadata */
+    uint64_t length;
+} registry;
+
+static struct trace_metadata_values system_values(uint32_t class_number)
+{
+    static const uint16_t one = 1;
+    return (struct trace_metadata_values){
+        .byte_order = *(const uint8_t *)&one ? "le" : "be",
+        .hostname = "tarn",
+        .architecture = ARCH_NAME,
+        .cpu_count = trace_info_page.cpu_count,
+        .clock_hz = trace_info_page.clock_hz,
+        .clock_offset_ns = trace_info_page.clock_offset_ns,
+        .class_number = class_number,
+    };
+}
+
+/* Adds a text to the metadata; false: it does not fit. */
+static bool append_text(const char *text, uint64_t size, uint32_t class_number)
+{
+    struct trace_metadata_values values = system_values(class_number);
+    uint64_t room = METADATA_BYTES - registry.length;
+    uint64_t length = trace_metadata_expand(registry.metadata + registry.length, room, text, size, &values);
+    if (length > room)
+        return false;
+    __atomic_store_n(&registry.length, registry.length + length, __ATOMIC_RELEASE);
+    return true;
+}
+
+static int begin_metadata(void)
+{
+    assert(spin_held(&trace_lock));
+    if (registry.metadata)
+        return 0;
+    paddr_t frames = frame_alloc_order(METADATA_ORDER);
+    if (frames == FRAME_NONE)
+        return -E_NO_MEMORY;
+    registry.metadata = phys_to_virt(frames);
+    bool fits = append_text(trace_metadata_template, trace_metadata_template_size, 0);
+    assert(fits);
+    return 0;
+}
+
+static bool is_system_class(const char *name)
+{
+    for (unsigned i = 0; i < TRACE_CLASS_APP_FIRST; i++) {
+        const char *other = trace_class_table[i].name;
+        if (other && strlen(other) == strlen(name) && !memcmp(other, name, strlen(name)))
+            return true;
+    }
+    return false;
+}
+
+/* A class number for a checked text; the same text, by its hash, has the same number. */
+static int64_t add_schema(const char *body, uint64_t size, const uint8_t uuid[16])
+{
+    int error = begin_metadata();
+    if (error)
+        return error;
+    for (uint32_t i = 0; i < registry.count; i++)
+        if (!memcmp(registry.uuids[i], uuid, 16))
+            return TRACE_CLASS_APP_FIRST + i;
+    if (registry.count == APPS_MAX)
+        return -E_NO_SLOT;
+    uint32_t number = TRACE_CLASS_APP_FIRST + registry.count;
+    if (!append_text(body, size, number))
+        return -E_TOO_LARGE;
+    memcpy(registry.uuids[registry.count++], uuid, 16);
+    return number;
+}
+
+static uint64_t join_bytes(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static int64_t register_text(const char *text, uint64_t size, const uint8_t uuid[16])
+{
+    char name[TRACE_NAME_BYTES];
+    uint64_t body;
+    if (!trace_check_schema(text, size, name, &body) || is_system_class(name))
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    int64_t number = add_schema(text + body, size - body, uuid);
+    spin_unlock(&trace_lock);
+    if (number >= 0)
+        trace_trace_schema((uint32_t)number, current_thread()->space->pid, join_bytes(uuid),
+                           join_bytes(uuid + 8), name);
+    return number;
+}
+
+int64_t sys_trace_register(const char *user_text, uint64_t size, const uint8_t *user_uuid)
+{
+    uint8_t uuid[16];
+    if (!size || size > TRACE_SCHEMA_TEXT_MAX)
+        return size ? -E_TOO_LARGE : -E_BAD_ARGUMENT;
+    int64_t result = user_read(uuid, user_uuid, sizeof(uuid));
+    if (result)
+        return result;
+    paddr_t frames = frame_alloc_order(TEXT_ORDER);
+    if (frames == FRAME_NONE)
+        return -E_NO_MEMORY;
+    char *text = phys_to_virt(frames);
+    result = user_read(text, user_text, size);
+    if (!result)
+        result = register_text(text, size, uuid);
+    frame_free_order(frames, TEXT_ORDER);
+    return result;
+}
+
+int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *user_buffer, uint64_t size)
+{
+    struct cap found;
+    int64_t error = cap_look(current_thread()->space, trace, CAP_TRACE, RIGHT_READ, &found);
+    if (error)
+        return error;
+    spin_lock(&trace_lock);
+    error = begin_metadata();
+    spin_unlock(&trace_lock);
+    if (error)
+        return error;
+    uint64_t length = __atomic_load_n(&registry.length, __ATOMIC_ACQUIRE);
+    if (offset >= length)
+        return 0;
+    if (size > length - offset)
+        size = length - offset;
+    error = user_write(user_buffer, registry.metadata + offset, size);
+    return error ? error : (int64_t)size;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/rings.c - every processor's ring: its memory, its geometry, starting over.
+ *
+ * A page that was once mapped in a window stays there: a smaller ring leaves its surplus mapped and unused, a
+ * later larger one takes it up again. So a program that was stopped in the middle of logging and goes on with
+ * old masks writes into memory of the trace, whatever happened meanwhile; and no processor ever holds a
+ * translation that must be shot down. The price is that trace memory only grows.
+ *
+ * After a change indices go on from beyond the old ones. A writer whose swap was prepared before fails; words
+ * reserved before land somewhere in the ring, and the count of the packet they hit says so.
+ */
+#include <arch/boot.h>
+#include <arch/mmu.h>
+#include <arch/trace.h>
+#include <kernel/cpu.h>
+#include <kernel/frame.h>
+#include <kernel/kernel.h>
+#include <tarn/error.h>
+#include <trace/control/control.h>
+#include <trace/ring/ring.h>
+
+#define PAGES_PER_BOOT_BUFFER      (TRACE_BUFFER_BYTES_DEFAULT / FRAME_SIZE)
+#define RING_BYTES_LEAST           (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
+#define RING_BYTES_MOST_BY_DEFAULT (4ull << 20)
+
+static LOCK_CLASS(trace_lock_class, "trace");
+struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
+
+static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
+static bool windows_work;
+
+char *trace_window(uint32_t cpu)
+{
+    if (!windows_work)
+        return (char *)cpus[0].block.window;
+    return (char *)(ARCH_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT));
+}
+
+struct trace_reader trace_reader_of(uint32_t cpu)
+{
+    return (struct trace_reader){.info = &trace_info_page, .window = trace_window(cpu), .cpu = cpu};
+}
+
+static int map_frame(uint32_t cpu, uint64_t offset, paddr_t frame)
+{
+    return arch_trace_map(((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset, frame);
+}
+
+static int map_fresh_frame(uint32_t cpu, uint64_t offset)
+{
+    paddr_t frame = frame_alloc_zeroed();
+    if (frame == FRAME_NONE)
+        return -E_NO_MEMORY;
+    int error = map_frame(cpu, offset, frame);
+    if (error)
+        frame_free(frame);
+    return error;
+}
+
+/* Makes the first `pages` of a ring exist. What was got stays, also on failure. */
+static int extend_ring(uint32_t cpu, uint64_t pages)
+{
+    while (mapped_pages[cpu] < pages) {
+        int error = map_fresh_frame(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE);
+        if (error)
+            return error;
+        mapped_pages[cpu]++;
+    }
+    return 0;
+}
+
+static void store_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    struct trace_info *info = &trace_info_page;
+    info->buffer_mask = buffer_bytes / 8 - 1;
+    info->ring_mask = buffer_bytes * buffer_count / 8 - 1;
+    info->packet_mask = info->ring_mask & ~info->buffer_mask;
+    info->buffer_count = buffer_count;
+}
+
+/* The boot ring's pages take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
+ * packet numbers, which lie at most once at any place of a ring that is no smaller. */
+static int map_boot_ring(uint64_t buffer_count)
+{
+    struct trace_reader reader = trace_reader_of(0);
+    uint64_t head = trace_reader_head(&reader);
+    uint64_t first = head < TRACE_BOOT_BUFFERS ? 0 : head - TRACE_BOOT_BUFFERS + 1;
+    int error = map_frame(0, 0, trace_boot_control_frame());
+    for (uint64_t place = 0; place < buffer_count; place++) {
+        /* which of the numbers first .. first + 3 belongs here? */
+        uint64_t number = first + ((place - first) & (buffer_count - 1));
+        for (uint64_t page = 0; page < PAGES_PER_BOOT_BUFFER && !error; page++) {
+            uint64_t offset = TRACE_BUFFERS_OFFSET + (place * PAGES_PER_BOOT_BUFFER + page) * FRAME_SIZE;
+            if (number < first + TRACE_BOOT_BUFFERS)
+                error = map_frame(0, offset, trace_boot_buffer_frame(number % TRACE_BOOT_BUFFERS, page));
+            else
+                error = map_fresh_frame(0, offset);
+        }
+    }
+    mapped_pages[0] = buffer_count * PAGES_PER_BOOT_BUFFER;
+    return error;
+}
+
+/* Ring size from the boot options, or a sixteenth of memory shared by all, within bounds. */
+static uint64_t choose_ring_bytes(void)
+{
+    uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
+    if (trace_boot_number("trace.ring=", &bytes)) {
+        if (bytes >= RING_BYTES_LEAST && bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
+            return bytes;
+        log_line("trace: trace.ring= must be a power of two from 256k to 512m; using the default");
+    }
+    for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_MOST_BY_DEFAULT;)
+        bytes *= 2;
+    return bytes;
+}
+
+/* Buffers keep their boot size: trace_control changes it later if someone wants. */
+void trace_init(void)
+{
+    struct trace_info *info = &trace_info_page;
+    uint64_t ring_bytes = choose_ring_bytes(), count = ring_bytes / TRACE_BUFFER_BYTES_DEFAULT;
+    if (map_boot_ring(count))
+        panic("trace: no memory for the boot processor's ring of %u KiB", (unsigned)(ring_bytes >> 10));
+    for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++)
+        if (map_fresh_frame(cpu, 0) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
+            panic("trace: no memory for a ring of %u KiB on each of %u processors",
+                  (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
+    /* Interrupts are off and nobody else runs: no event falls between these. */
+    windows_work = true;
+    store_geometry(TRACE_BUFFER_BYTES_DEFAULT, count);
+    info->cpu_count = boot_info.cpu_count;
+    for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
+        cpus[cpu].block.window = (uint64_t)trace_window(cpu);
+    for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
+        trace_ring_open(trace_window(cpu), 0);
+        trace_expect_index(cpu, ((struct trace_control *)trace_window(cpu))->index);
+    }
+}
+
+bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    return buffer_bytes >= TRACE_BUFFER_BYTES_MIN && buffer_bytes <= TRACE_BUFFER_BYTES_MAX &&
+           !(buffer_bytes & (buffer_bytes - 1)) && buffer_count >= 2 &&
+           !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
+}
+
+/* Starts every ring over, in the packet after all that there can be. */
+static void restart_rings(uint64_t trusted_index[])
+{
+    struct trace_info *info = &trace_info_page;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        char *window = trace_window(cpu);
+        /* + 1 would do, but for a writer who is just changing buffers */
+        uint64_t number = trusted_index[cpu] / (info->buffer_mask + 1) + 2;
+        trace_ring_open(window, number);
+        trace_expect_index(cpu, ((struct trace_control *)window)->index);
+        info->consumed[cpu] = number;
+    }
+    __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+}
+
+int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    struct trace_info *info = &trace_info_page;
+    assert(spin_held(&trace_lock));
+    /* Leave three quarters of what is free to others. */
+    uint64_t pages = buffer_bytes * buffer_count / FRAME_SIZE, missing = 0;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        missing += pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;
+    if (missing > frame_count_free() / 4)
+        return -E_NO_MEMORY;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        int error = extend_ring(cpu, pages);
+        if (error)
+            return error;
+    }
+    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        trusted[cpu] = trace_trusted_index(cpu);
+    store_geometry(buffer_bytes, buffer_count);
+    restart_rings(trusted);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+    return 0;
+}
+
+void trace_clear(void)
+{
+    struct trace_info *info = &trace_info_page;
+    assert(spin_held(&trace_lock));
+    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        trusted[cpu] = trace_trusted_index(cpu);
+    restart_rings(trusted);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+}

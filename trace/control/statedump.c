@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/control/statedump.c - logs what exists, so that a trace explains its numbers by itself.
+ *
+ * Walks the kernel's lists under their own locks. What appears or ends meanwhile logs events of its own, so
+ * that a reader who takes both is right in the end.
+ */
+#include <kernel/cpu.h>
+#include <kernel/irq.h>
+#include <kernel/lock.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <trace/control/control.h>
+#include <trace/state.h>
+
+extern struct lock_class lock_class_first[], lock_class_last[]; /* the link script's: all LOCK_CLASS */
+
+static void dump_space(struct space *space, void *context)
+{
+    trace_state_process(space->pid, space->parent_pid, space->thread_count, space->name);
+    if (space->image_path[0])
+        trace_state_image(space->pid, space->image_base, space->image_size, space->build_id[0],
+                          space->build_id[1], space->image_path);
+}
+
+static void dump_thread(struct thread *thread, void *context)
+{
+    static const char no_name[TRACE_NAME_BYTES];
+    struct cpu *cpu = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
+    trace_state_thread(thread->tid, thread->space ? thread->space->pid : 0,
+                       atomic_load_explicit(&thread->state, memory_order_relaxed), (uint16_t)thread->priority,
+                       cpu ? (uint16_t)cpu->index : 0, thread->block ? thread->block->name : no_name);
+}
+
+static void dump_irq(uint32_t number, const char *name, void *context)
+{
+    trace_state_irq(number, name);
+}
+
+void trace_statedump(void)
+{
+    static uint64_t count;
+    if (!TRACE_ON_STATE())
+        return;
+    uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* a number, nothing more */
+    trace_state_begin(number);
+    space_for_each(dump_space, NULL);
+    thread_for_each(dump_thread, NULL);
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        trace_state_lock_class(class->number, class->name);
+    irq_for_each(dump_irq, NULL);
+    trace_state_end(number);
+}

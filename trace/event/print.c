@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/print.c - prints an event by its format, reading fields as the generated table says.
+ *
+ * Freestanding, no allocation: the kernel prints its last events with this while it panics. Whatever the
+ * event's bytes are, nothing beyond its words is read.
+ */
+#include "trace/events.h" /* generated */
+#include <trace/event/print.h>
+
+struct line {
+    char *text;
+    uint32_t size, length;
+};
+
+static void put_char(struct line *line, char c)
+{
+    if (line->length + 1 < line->size)
+        line->text[line->length++] = c >= ' ' && c < 127 ? c : '?';
+}
+
+static void put_text(struct line *line, const char *text, uint64_t most)
+{
+    for (uint64_t i = 0; i < most && text[i]; i++)
+        put_char(line, text[i]);
+}
+
+static void put_number(struct line *line, uint64_t value, unsigned base)
+{
+    char digits[20];
+    unsigned count = 0;
+    do
+        digits[count++] = "0123456789abcdef"[value % base];
+    while (value /= base);
+    if (base == 16)
+        put_text(line, "0x", 2);
+    while (count)
+        put_char(line, digits[--count]);
+}
+
+static uint64_t load_unsigned(const char *at, unsigned bytes)
+{
+    typedef uint16_t __attribute__((may_alias)) half;
+    typedef uint32_t __attribute__((may_alias)) single;
+    typedef uint64_t __attribute__((may_alias)) whole;
+    switch (bytes) {
+    case 1:
+        return *(const uint8_t *)at;
+    case 2:
+        return *(const half *)at;
+    case 4:
+        return *(const single *)at;
+    default:
+        return *(const whole *)at;
+    }
+}
+
+static void put_integer(struct line *line, const struct trace_field_info *field, uint64_t value)
+{
+    const struct trace_enum_table *table = field->enumeration;
+    for (uint32_t i = 0; table && i < table->count; i++) {
+        if (table->values[i].value == value) {
+            put_text(line, table->values[i].name, ~0u);
+            return;
+        }
+    }
+    if (field->kind == TRACE_FIELD_SIGNED) {
+        unsigned shift = 64 - 8 * field->bytes;
+        int64_t number = (int64_t)(value << shift) >> shift;
+        if (number < 0)
+            put_char(line, '-');
+        put_number(line, number < 0 ? -(uint64_t)number : (uint64_t)number, 10);
+    } else {
+        put_number(line, value, field->kind == TRACE_FIELD_HEX ? 16 : 10);
+    }
+}
+
+static void put_field(struct line *line, const struct trace_event_info *info,
+                      const struct trace_field_info *field, const char *body, uint64_t bytes)
+{
+    uint64_t room = bytes - field->offset; /* fixed_bytes were checked */
+    if (field->kind == TRACE_FIELD_COMM) {
+        put_text(line, body + field->offset, TRACE_NAME_BYTES);
+    } else if (field->kind == TRACE_FIELD_STRING) {
+        put_text(line, body + field->offset, room);
+    } else if (field->kind == TRACE_FIELD_ARRAY) {
+        const struct trace_field_info *counter = &info->fields[field->count_field];
+        uint64_t count = load_unsigned(body + counter->offset, counter->bytes);
+        for (uint64_t i = 0; i < count && i < room / 8; i++) {
+            put_text(line, i ? " " : "", 1);
+            put_number(line, load_unsigned(body + field->offset + i * 8, 8), 16);
+        }
+    } else {
+        put_integer(line, field, load_unsigned(body + field->offset, field->bytes));
+    }
+}
+
+/* %name% in the format; the generator refused names that do not exist. */
+static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name,
+                                                 uint64_t length)
+{
+    for (unsigned i = 0; i < info->field_count; i++) {
+        const char *other = info->fields[i].name;
+        uint64_t k = 0;
+        while (k < length && other[k] == name[k])
+            k++;
+        if (k == length && !other[k])
+            return &info->fields[i];
+    }
+    return 0;
+}
+
+uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header *event, uint64_t words)
+{
+    struct line line = {.text = text, .size = size};
+    const struct trace_event_info *info = trace_event_find(event->id);
+    uint64_t length = event->length < words ? event->length : words;
+    uint64_t bytes = length ? (length - 1) * 8 : 0;
+    if (!info) {
+        put_text(&line, "event ", 6);
+        put_number(&line, TRACE_ID_CLASS(event->id), 10);
+        put_char(&line, '/');
+        put_number(&line, TRACE_ID_MINOR(event->id), 10);
+    } else {
+        put_text(&line, info->full_name, ~0u);
+        put_text(&line, ": ", 2);
+    }
+    if (info && bytes < info->fixed_bytes)
+        put_text(&line, "(too short)", ~0u);
+    for (const char *p = info && bytes >= info->fixed_bytes ? info->format : ""; *p; p++) {
+        if (*p != '%') {
+            put_char(&line, *p);
+            continue;
+        }
+        const char *name = ++p;
+        while (*p != '%')
+            p++;
+        const struct trace_field_info *field = find_field(info, name, (uint64_t)(p - name));
+        if (field)
+            put_field(&line, info, field, (const char *)(event + 1), bytes);
+        else
+            put_char(&line, '%');
+    }
+    if (size)
+        text[line.length] = 0;
+    return line.length;
+}

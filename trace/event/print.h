@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/print.h - one event as a line of text, from the generated table. Kernel and programs.
+ */
+#ifndef TRACE_EVENT_PRINT_H
+#define TRACE_EVENT_PRINT_H
+
+#include <stdint.h>
+#include <trace/format/event_table.h>
+#include <trace/format/format.h>
+
+/* "sched_switch: idle/0 ready -> sh/12"; at most size - 1 bytes and a NUL. `words` is how many 64-bit words
+ * may be read from the header on: the event's own length is not trusted. How many bytes it wrote. */
+uint32_t trace_print_event(char *line, uint32_t size, const struct trace_header *event, uint64_t words);
+
+#endif

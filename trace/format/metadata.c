@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/format/metadata.c - fills in metadata templates; see metadata.h. Freestanding. */
+#include <stdbool.h>
+#include <trace/format/format.h>
+#include <trace/format/metadata.h>
+
+#define NAME_MAX_BYTES 24
+
+struct output {
+    char *text;
+    uint64_t capacity, length;
+};
+
+static void put_char(struct output *out, char c)
+{
+    if (out->length < out->capacity)
+        out->text[out->length] = c;
+    out->length++;
+}
+
+static void put_string(struct output *out, const char *text)
+{
+    while (*text)
+        put_char(out, *text++);
+}
+
+static void put_number(struct output *out, uint64_t value)
+{
+    char digits[20];
+    unsigned count = 0;
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (count)
+        put_char(out, digits[--count]);
+}
+
+static bool is_name(const char *text, uint64_t length, const char *name)
+{
+    uint64_t i = 0;
+    while (i < length && name[i] && text[i] == name[i])
+        i++;
+    return i == length && !name[i];
+}
+
+/* The wall time at tick 0 as CTF wants it: whole seconds, and the rest in ticks. Rounded down. */
+static void put_offset(struct output *out, const struct trace_metadata_values *v, bool seconds)
+{
+    int64_t whole = v->clock_offset_ns / 1000000000, rest = v->clock_offset_ns % 1000000000;
+    if (rest < 0) {
+        rest += 1000000000;
+        whole--;
+    }
+    if (!seconds) {
+        put_number(out, (uint64_t)((unsigned __int128)rest * v->clock_hz / 1000000000));
+        return;
+    }
+    if (whole < 0)
+        put_char(out, '-');
+    put_number(out, whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
+}
+
+/* One placeholder; false: not ours. */
+static bool put_value(struct output *out, const char *name, uint64_t length,
+                      const struct trace_metadata_values *v)
+{
+    if (name[0] >= '0' && name[0] <= '9') {
+        uint32_t minor = 0;
+        for (uint64_t i = 0; i < length; i++) {
+            if (name[i] < '0' || name[i] > '9' || minor >= TRACE_MINORS_SWITCHED)
+                return false;
+            minor = minor * 10 + (uint32_t)(name[i] - '0');
+        }
+        put_number(out, TRACE_ID(v->class_number, minor));
+    } else if (is_name(name, length, "BYTE_ORDER")) {
+        put_string(out, v->byte_order);
+    } else if (is_name(name, length, "HOSTNAME")) {
+        put_string(out, v->hostname);
+    } else if (is_name(name, length, "ARCHITECTURE")) {
+        put_string(out, v->architecture);
+    } else if (is_name(name, length, "CPU_COUNT")) {
+        put_number(out, v->cpu_count);
+    } else if (is_name(name, length, "CLOCK_HZ")) {
+        put_number(out, v->clock_hz);
+    } else if (is_name(name, length, "CLOCK_OFFSET_S")) {
+        put_offset(out, v, true);
+    } else if (is_name(name, length, "CLOCK_OFFSET")) {
+        put_offset(out, v, false);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+uint64_t trace_metadata_expand(char *text_out, uint64_t capacity, const char *text, uint64_t size,
+                               const struct trace_metadata_values *values)
+{
+    struct output out = {.text = text_out, .capacity = capacity};
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t end = i + 1;
+        if (text[i] == '@')
+            while (end < size && end - i <= NAME_MAX_BYTES && text[end] != '@' && text[end] != '\n')
+                end++;
+        if (text[i] == '@' && end < size && text[end] == '@' && end > i + 1 &&
+            put_value(&out, text + i + 1, end - i - 1, values))
+            i = end;
+        else
+            put_char(&out, text[i]);
+    }
+    return out.length;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/read.c - finding, checking, copying and cutting packets; see read.h.
+ *
+ * How a reader tells what is whole (the writers' half is in ring.c, reserve_cas.h):
+ *   1. the index has left the buffer: the packet is closed or being closed;
+ *   2. packet_seq_num is the one asked for: its header was written, so (change_buffer) an earlier lap's count
+ * is gone from `committed`;
+ *   3. `committed` is the whole buffer: header, events, end and filler are there.
+ * After the copy the index is read again: had it come round to this buffer, the copy is worthless.
+ */
+#include <trace/ring/read.h>
+
+static uint64_t buffer_words(const struct trace_info *info)
+{
+    return info->buffer_mask + 1;
+}
+
+static const struct trace_control *control_of(const struct trace_reader *reader)
+{
+    return (const struct trace_control *)reader->window;
+}
+
+static const struct trace_packet *packet_at(const struct trace_reader *reader, uint64_t number)
+{
+    uint64_t place = number * buffer_words(reader->info) & reader->info->packet_mask;
+    return (const struct trace_packet *)(reader->window + TRACE_BUFFERS_OFFSET + place * 8);
+}
+
+uint64_t trace_reader_head(const struct trace_reader *reader)
+{
+    /* acquire: what is read of packets afterwards is no older than this index */
+    return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE) / buffer_words(reader->info);
+}
+
+uint64_t trace_reader_tail(const struct trace_reader *reader)
+{
+    uint64_t head = trace_reader_head(reader), count = reader->info->buffer_count;
+    uint64_t oldest = head >= count ? head - count + 1 : 0;
+    uint64_t consumed = __atomic_load_n(&reader->info->consumed[reader->cpu], __ATOMIC_RELAXED);
+    return consumed > oldest ? consumed : oldest;
+}
+
+uint64_t trace_reader_discarded(const struct trace_reader *reader)
+{
+    return __atomic_load_n(&control_of(reader)->discarded, __ATOMIC_RELAXED);
+}
+
+uint64_t trace_reader_torn(const struct trace_reader *reader)
+{
+    return __atomic_load_n(&control_of(reader)->torn, __ATOMIC_RELAXED);
+}
+
+/* Has the index come round to the buffer that held this packet? */
+static bool is_overwritten(const struct trace_reader *reader, uint64_t number)
+{
+    uint64_t head = trace_reader_head(reader);
+    return head >= number && head - number >= reader->info->buffer_count;
+}
+
+enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number)
+{
+    if (trace_reader_head(reader) <= number)
+        return TRACE_PACKET_OPEN;
+    if (is_overwritten(reader, number))
+        return TRACE_PACKET_GONE;
+    const struct trace_packet *packet = packet_at(reader, number);
+    /* Acquire: pairs with the release of every commit; what was committed is visible. Sequence number first:
+     * pairs with the release fence in change_buffer. */
+    if (__atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) != number)
+        return TRACE_PACKET_INCOMPLETE;
+    if (__atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE) != buffer_words(reader->info))
+        return TRACE_PACKET_INCOMPLETE;
+    return TRACE_PACKET_WHOLE;
+}
+
+/* Is a whole packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
+static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
+                            const struct trace_packet *packet)
+{
+    const struct trace_info *info = reader->info;
+    for (unsigned i = 0; i < sizeof(packet->uuid); i++)
+        if (packet->uuid[i] != info->uuid[i])
+            return false;
+    return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
+           packet->packet_size == buffer_words(info) * 64 && packet->packet_seq_num == number &&
+           packet->cpu_id == reader->cpu;
+}
+
+static bool content_is_sound(const struct trace_packet *packet)
+{
+    return packet->content_size <= packet->packet_size && packet->content_size % 64 == 0 &&
+           packet->content_size >= (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS) * 64 &&
+           packet->timestamp_begin <= packet->timestamp_end;
+}
+
+enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy)
+{
+    enum trace_packet_state state = trace_packet_state(reader, number);
+    if (state != TRACE_PACKET_WHOLE && state != TRACE_PACKET_INCOMPLETE)
+        return state;
+    const volatile uint64_t *from = (const volatile uint64_t *)packet_at(reader, number);
+    uint64_t *to = copy;
+    for (uint64_t i = 0; i < buffer_words(reader->info); i++)
+        to[i] = from[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the copy before the second look at the index */
+    if (is_overwritten(reader, number))
+        return TRACE_PACKET_GONE;
+    const struct trace_packet *packet = copy;
+    if (state == TRACE_PACKET_WHOLE && !(header_is_sound(reader, number, packet) && content_is_sound(packet)))
+        return TRACE_PACKET_INCOMPLETE;
+    return state;
+}
+
+/* --- walking -------------------------------------------------------------------------------------- */
+
+void trace_walk_begin(struct trace_walk *walk, const void *packet, uint64_t words, uint64_t end)
+{
+    const struct trace_packet *header = packet;
+    *walk = (struct trace_walk){
+        .packet = packet,
+        .position = TRACE_PACKET_WORDS,
+        .limit = words,
+        .time = header->timestamp_begin,
+        .end = end,
+    };
+}
+
+/* What a hole holds is an event of an earlier lap, or nothing: its time lies outside the packet's, seen from
+ * the event before it. */
+const struct trace_header *trace_walk_next(struct trace_walk *walk)
+{
+    if (walk->position >= walk->limit)
+        return 0;
+    const struct trace_header *event = (const struct trace_header *)(walk->packet + walk->position * 8);
+    uint32_t step = event->timestamp - (uint32_t)walk->time;
+    bool is_filler = event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
+    bool fits = event->length && walk->position + event->length <= walk->limit;
+    bool in_time = walk->end == ~0ull ? step <= 1u << 31 : step <= walk->end - walk->time;
+    if (!event->id || is_filler || !fits || !in_time) {
+        walk->broken = true;
+        return 0;
+    }
+    walk->position += event->length;
+    walk->time += step;
+    return event;
+}
+
+bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy)
+{
+    struct trace_packet *packet = copy;
+    if (!header_is_sound(reader, number, packet))
+        return false;
+    /* Whoever closes the packet writes its end; did he? */
+    uint64_t end = content_is_sound(packet) ? packet->timestamp_end : ~0ull;
+    struct trace_walk walk;
+    trace_walk_begin(&walk, copy, buffer_words(reader->info), end);
+    const struct trace_header *event = trace_walk_next(&walk);
+    if (!event || event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) ||
+        event->length != TRACE_CONTEXT_WORDS)
+        return false;
+    uint64_t context_end = walk.position, context_time = walk.time;
+    bool ended = false;
+    while (!ended && (event = trace_walk_next(&walk)))
+        ended = event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+    /* A word is missing, but every event looks written: an old one stands where the hole is. Which one?
+     * Believe none. The same when there is no room for the end. */
+    uint64_t cut = walk.position, time = walk.time;
+    if (ended || cut >= buffer_words(reader->info)) {
+        cut = context_end;
+        time = context_time;
+    }
+    struct trace_header *last = (struct trace_header *)((char *)copy + cut * 8);
+    *last = (struct trace_header){
+        .id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END), .length = 1, .timestamp = (uint32_t)time};
+    packet->timestamp_end = time;
+    packet->content_size = (cut + 1) * 64;
+    packet->flags |= TRACE_PACKET_CUT;
+    return true;
+}

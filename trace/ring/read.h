@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/read.h - the reading side of a ring: which packets are there, and copying one out.
+ *
+ * Used by the trace server, the kernel's dump and the unit tests. A reader holds nobody up and is held up by
+ * nobody: it looks, copies, and looks again whether it was overwritten meanwhile. Nothing read from a ring is
+ * believed before it is checked; every place is masked by the info page.
+ */
+#ifndef TRACE_RING_READ_H
+#define TRACE_RING_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/ring/layout.h>
+
+enum trace_packet_state {
+    TRACE_PACKET_WHOLE,      /* closed, every word committed */
+    TRACE_PACKET_OPEN,       /* writers are in it, or it does not exist yet */
+    TRACE_PACKET_INCOMPLETE, /* closed, but a writer has not committed: not yet, or he never will */
+    TRACE_PACKET_GONE,       /* overwritten, consumed, or never readable: its header is another's */
+};
+
+/* One ring, as its reader sees it. */
+struct trace_reader {
+    const struct trace_info *info;
+    const char *window;
+    uint32_t cpu;
+};
+
+static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
+{
+    return (info->buffer_mask + 1) * 8;
+}
+
+/* Number of the packet that is being written. */
+uint64_t trace_reader_head(const struct trace_reader *reader);
+/* Number of the oldest packet that may still be there; up to the head, which is not closed yet. */
+uint64_t trace_reader_tail(const struct trace_reader *reader);
+/* Events that found no room and words never committed, as the control page tells. */
+uint64_t trace_reader_discarded(const struct trace_reader *reader);
+uint64_t trace_reader_torn(const struct trace_reader *reader);
+
+enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number);
+/* Copies packet `number`, a whole buffer, to `copy`. WHOLE: it is good. INCOMPLETE: try again; who has waited
+ * long enough calls trace_packet_cut. Otherwise `copy` holds nothing of use. */
+enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy);
+/* Makes a readable packet of an incomplete copy: content ends before the first event that was not written,
+ * flags say TRACE_PACKET_CUT. False: not even header and context are there. */
+bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy);
+
+/* Walks the events of a copy. Starts with trace_walk_begin; each trace_walk_next gives the next event and its
+ * full time. False: the content ends, or what follows is no event (`broken`). */
+struct trace_walk {
+    const char *packet;
+    uint64_t position, limit; /* words */
+    uint64_t time;            /* of the last event */
+    uint64_t end;             /* no event is later; ~0: unknown */
+    bool broken;
+};
+void trace_walk_begin(struct trace_walk *walk, const void *packet, uint64_t words, uint64_t end);
+const struct trace_header *trace_walk_next(struct trace_walk *walk);
+
+#endif
