@@ -17,7 +17,7 @@ GEN  := $(B)/gen
 ALL :=            # what `make all` builds
 include rules.mk
 include $(sort $(wildcard *.d/build.mk) $(foreach d,third_party trace kernel arch/$(ARCH) libc-glue servers user tools boot tests, \
-          $(wildcard $d/build.mk) $(wildcard $d/*/build.mk)))
+            $(wildcard $d/build.mk) $(wildcard $d/*/build.mk)))
 include qemu.mk
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 

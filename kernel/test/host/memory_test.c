@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/test/host/memory_test.c - frames, slabs, memory objects, mappings and faults against simple models,
+ * with random operations and sanitizers; at the end of each test every frame must be back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kernel/cap.h>
+#include <kernel/endpoint.h>
+#include <kernel/frame.h>
+#include <kernel/mapping.h>
+#include <kernel/memory.h>
+#include <kernel/notification.h>
+#include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/test/host/host.h>
+#include <tarn/error.h>
+
+/* What spaces need beyond memory is tested elsewhere. */
+void endpoint_put(struct endpoint *endpoint)
+{
+    (void)endpoint;
+}
+void notification_put(struct notification *notification)
+{
+    (void)notification;
+}
+void cap_table_construct(struct cap_table *table)
+{
+    (void)table;
+}
+int cap_table_init(struct cap_table *table)
+{
+    (void)table;
+    return 0;
+}
+void cap_table_destroy(struct cap_table *table)
+{
+    (void)table;
+}
+
+static unsigned seed = 1;
+static unsigned pick(unsigned limit)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % limit;
+}
+
+/* ---- frames
+ * ------------------------------------------------------------------------------------------------ */
+
+#define MERGED_ORDER 12 /* 16 MiB of 64: only if nearly all was merged again */
+
+static void test_all_frames(void)
+{
+    uint64_t before = frame_count_free(), count = 0;
+    paddr_t *frames = malloc(before * sizeof *frames), frame;
+    while ((frame = frame_alloc()) != FRAME_NONE) {
+        memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer sees what lies outside */
+        frames[count++] = frame;
+    }
+    tap_check(count == before && frame_count_free() == 0, "every frame can be had, once (%llu)",
+              (unsigned long long)count);
+    bool reserved = false;
+    for (uint64_t i = 0; i < count; i++)
+        reserved |= frames[i] >= HOST_RAM_BASE + 0x10000 && frames[i] < HOST_RAM_BASE + 0x15000;
+    tap_check(!reserved, "reserved frames are never given out");
+    /* In another order, but the first 64 last: those stay in the processor's cache, side by side. */
+    for (uint64_t i = 0; i < count; i++) {
+        if (i * 7919 % count >= FRAME_CACHE_MAX)
+            frame_free(frames[i * 7919 % count]);
+    }
+    for (uint64_t i = 0; i < FRAME_CACHE_MAX; i++)
+        frame_free(frames[i]);
+    free(frames);
+    tap_check(frame_count_free() == before, "all frames are back, in another order");
+    paddr_t big = frame_alloc_order(MERGED_ORDER);
+    tap_check(big != FRAME_NONE, "freed neighbours merge to large blocks");
+    if (big != FRAME_NONE)
+        frame_free_order(big, MERGED_ORDER);
+}
+
+static void test_blocks(void)
+{
+    uint64_t before = frame_count_free();
+    paddr_t block[64] = {0};
+    unsigned order[64];
+    bool aligned = true, overlap = false;
+    for (int round = 0; round < 5000; round++) {
+        unsigned i = pick(64);
+        if (block[i]) {
+            frame_free_order(block[i], order[i]);
+            block[i] = 0;
+            continue;
+        }
+        order[i] = pick(8);
+        block[i] = frame_alloc_order(order[i]);
+        if (block[i] == FRAME_NONE)
+            block[i] = 0;
+        aligned &= block[i] % (FRAME_SIZE << order[i]) == 0;
+        for (unsigned j = 0; block[i] && j < 64; j++)
+            overlap |= j != i && block[j] && block[i] < block[j] + (FRAME_SIZE << order[j]) &&
+                       block[j] < block[i] + (FRAME_SIZE << order[i]);
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        if (block[i])
+            frame_free_order(block[i], order[i]);
+    }
+    tap_check(aligned && !overlap, "blocks are aligned to their size and never overlap");
+    tap_check(frame_count_free() == before, "all blocks are back");
+}
+
+static void *hammer_frames(void *argument)
+{
+    host_become((uint32_t)(uintptr_t)argument);
+    paddr_t held[100];
+    for (int round = 0; round < 2000; round++) {
+        int count = 0;
+        while (count < 100 && (held[count] = frame_alloc()) != FRAME_NONE)
+            *(uint64_t *)phys_to_virt(held[count]) = (uint64_t)(uintptr_t)argument, count++;
+        while (count--) {
+            if (*(uint64_t *)phys_to_virt(held[count]) != (uint64_t)(uintptr_t)argument)
+                abort(); /* somebody else had it too */
+            frame_free(held[count]);
+        }
+    }
+    return NULL;
+}
+
+static void test_processors(void)
+{
+    uint64_t before = frame_count_free();
+    pthread_t thread[4];
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, hammer_frames, (void *)i);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    tap_check(frame_count_free() == before, "four processors share the frames, none gets lost");
+}
+
+/* ---- slabs
+ * -------------------------------------------------------------------------------------------------- */
+
+struct thing {
+    uint64_t constructed, payload[20];
+};
+static unsigned constructions;
+static void construct_thing(void *object)
+{
+    ((struct thing *)object)->constructed = 0x600d;
+    constructions++;
+}
+static LOCK_CLASS(thing_class, "thing");
+
+static void test_slab(void)
+{
+    static struct slab slab = SLAB("thing", struct thing, construct_thing, &thing_class);
+    struct thing *things[200];
+    bool good = true;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 200; i++) {
+            things[i] = slab_alloc(&slab);
+            good &= things[i]->constructed == 0x600d;
+            memset(things[i]->payload, i, sizeof things[i]->payload);
+        }
+        for (int i = 0; i < 200; i++) {
+            good &= ((unsigned char *)things[i]->payload)[159] == (unsigned char)i;
+            slab_free(&slab, things[i]);
+        }
+    }
+    tap_check(good && slab_live(&slab) == 0, "objects keep what was constructed and do not overlap");
+    tap_check(constructions == slab.frames * (FRAME_SIZE / ((sizeof(struct thing) + 8 + 15) & ~15ull)),
+              "each piece of memory is constructed once");
+}
+
+/* ---- memory objects
+ * ------------------------------------------------------------------------------------------- */
+
+static void test_copy(void)
+{
+    uint64_t before = frame_count_free() + slab_frames_total();
+    static char model[3 << 20], got[3 << 20];
+    struct memory *memory = memory_new(MEMORY_ZERO, sizeof model);
+    bool good = true;
+    for (int round = 0; round < 300; round++) {
+        char buffer[9000];
+        uint64_t offset = pick(sizeof model), size = pick(sizeof buffer);
+        memset(buffer, round, sizeof buffer);
+        int64_t done = memory_copy_in(memory, offset, buffer, size);
+        uint64_t expected = size < sizeof model - offset ? size : sizeof model - offset;
+        good &= done == (int64_t)expected;
+        memcpy(model + offset, buffer, expected);
+    }
+    good &= memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, sizeof got);
+    tap_check(good, "what is copied in comes out; what never was is zero");
+    tap_check(memory_resize(memory, 1 << 20) == 0 && memory_resize(memory, 8 << 20) == 0 &&
+                  memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, 1 << 20) &&
+                  got[1 << 20] == 0 && got[sizeof got - 1] == 0,
+              "shrinking forgets, growing brings zeroes");
+    memory_put(memory);
+    tap_check(frame_count_free() + slab_frames_total() == before, "a dead object gives every frame back");
+}
+
+/* ---- mappings
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void test_treap(void)
+{
+    enum { NODES = 300 };
+    static struct mapping node[NODES];
+    static bool used[NODES];
+    struct mapping *root = NULL;
+    bool good = true;
+    for (int round = 0; round < 20000; round++) {
+        unsigned i = pick(NODES);
+        if (used[i]) {
+            mapping_remove(&root, &node[i]);
+        } else {
+            node[i] = (struct mapping){.start = i * 0x3000ull + 0x1000, .end = i * 0x3000ull + 0x2000};
+            mapping_insert(&root, &node[i]);
+        }
+        used[i] = !used[i];
+        unsigned at = pick(NODES);
+        unsigned next = at;
+        while (next < NODES && !used[next])
+            next++;
+        good &= mapping_find(root, at * 0x3000ull + 0x1800) == (next < NODES ? &node[next] : NULL);
+    }
+    tap_check(good, "the tree of mappings finds what a linear search finds");
+}
+
+/* ---- spaces: a model of pages
+ * ------------------------------------------------------------------------------------- */
+
+#define PAGES 64
+#define BASE  0x10000000ull
+/* What a page of the model space shows: a page of an object, or a private copy with a value of its own. */
+struct model_page {
+    bool mapped;
+    uint32_t flags;
+    unsigned object, page;
+    bool copied;
+    uint64_t value; /* of the copy */
+};
+
+static uint64_t *resolve(struct space *space, uint64_t address, uint32_t access)
+{
+    struct fault_request request = {.address = address, .access = access};
+    if (space_fault(space, &request) != FAULT_RESOLVED)
+        return NULL;
+    uint32_t flags;
+    paddr_t frame = arch_lookup_page(&space->arch, address & ~(FRAME_SIZE - 1), &flags);
+    if (frame == ~0ull || (access & FAULT_ACCESS_WRITE && !(flags & MAP_WRITE)))
+        abort();
+    return phys_to_virt(frame);
+}
+
+static void model_map(struct space *space, struct memory **objects, struct model_page *model)
+{
+    static const uint32_t kinds[] = {MAP_READ, MAP_READ | MAP_WRITE, MAP_READ | MAP_WRITE | MAP_PRIVATE,
+                                     MAP_READ | MAP_PRIVATE};
+    unsigned first = pick(PAGES), count = 1 + pick(8), object = pick(2), offset = pick(PAGES - 8);
+    uint32_t flags = kinds[pick(4)];
+    if (first + count > PAGES)
+        return;
+    bool taken = false;
+    for (unsigned i = first; i < first + count; i++)
+        taken |= model[i].mapped;
+    int64_t result = space_map(space, objects[object], BASE + first * FRAME_SIZE, count * FRAME_SIZE,
+                               offset * FRAME_SIZE, flags | MAP_FIXED, MAP_READ | MAP_WRITE);
+    if (taken != (result == -E_EXISTS))
+        abort();
+    for (unsigned i = 0; !taken && i < count; i++)
+        model[first + i] =
+            (struct model_page){.mapped = true, .flags = flags, .object = object, .page = offset + i};
+}
+
+static void model_unmap(struct space *space, struct model_page *model)
+{
+    unsigned first = pick(PAGES), count = 1 + pick(6);
+    if (first + count > PAGES)
+        return;
+    space_unmap(space, BASE + first * FRAME_SIZE, count * FRAME_SIZE);
+    for (unsigned i = first; i < first + count; i++)
+        model[i].mapped = false;
+}
+
+static void model_protect(struct space *space, struct model_page *model)
+{
+    unsigned first = pick(PAGES), count = 1 + pick(4);
+    uint32_t rights = pick(2) ? MAP_READ : MAP_READ | MAP_WRITE;
+    if (first + count > PAGES)
+        return;
+    bool all = true;
+    for (unsigned i = first; i < first + count; i++)
+        all &= model[i].mapped;
+    if (all != (space_protect(space, BASE + first * FRAME_SIZE, count * FRAME_SIZE, rights) == 0))
+        abort();
+    for (unsigned i = first; all && i < first + count; i++)
+        model[i].flags = (model[i].flags & MAP_PRIVATE) | rights;
+}
+
+static bool model_access(struct space *space, struct model_page *model, uint64_t (*contents)[PAGES])
+{
+    unsigned i = pick(PAGES);
+    bool write = pick(2);
+    uint64_t *word = resolve(space, BASE + i * FRAME_SIZE + 8, write ? FAULT_ACCESS_WRITE : 0);
+    struct model_page *page = &model[i];
+    bool allowed = page->mapped && (!write || page->flags & MAP_WRITE);
+    if (allowed != (word != NULL))
+        return false;
+    if (!word)
+        return true;
+    uint64_t *expected = page->copied ? &page->value : &contents[page->object][page->page];
+    if (write && page->flags & MAP_PRIVATE && !page->copied) {
+        page->copied = true;
+        page->value = *expected;
+        expected = &page->value;
+    }
+    if (*word != *expected)
+        return false;
+    if (write)
+        *word = *expected = seed;
+    return true;
+}
+
+static void test_space(void)
+{
+    uint64_t warm = slab_frames_total(), before = frame_count_free();
+    static struct model_page model[PAGES];
+    static uint64_t contents[2][PAGES];
+    struct space *space = space_new("model", 0);
+    struct memory *objects[2] = {memory_new(MEMORY_ZERO, PAGES * FRAME_SIZE),
+                                 memory_new(MEMORY_ZERO, PAGES * FRAME_SIZE)};
+    bool good = true;
+    for (int round = 0; round < 60000 && good; round++) {
+        unsigned what = pick(20);
+        if (what == 0)
+            model_map(space, objects, model);
+        else if (what == 1)
+            model_unmap(space, model);
+        else if (what == 2)
+            model_protect(space, model);
+        else
+            good = model_access(space, model, contents);
+    }
+    tap_check(good, "map, unmap, protect, faults and copies on write agree with the model");
+    tap_check(memory_resize(objects[0], FRAME_SIZE) == -E_BUSY || objects[0]->mappings == 0,
+              "what is mapped cannot be cut off");
+    struct thread_block *block;
+    uint64_t user_address, blocks = 0;
+    while (space_alloc_block(space, &block, &user_address) == 0)
+        blocks++;
+    tap_check(blocks == 512, "a space has 512 thread blocks");
+    space_put(space);
+    memory_put(objects[0]);
+    memory_put(objects[1]);
+    uint64_t grown = slab_frames_total() - warm;
+    tap_check(frame_count_free() + grown == before, "a dead space and its objects give every frame back");
+}
+
+static void test_hostile_ranges(void)
+{
+    struct space *space = space_new("hostile", 0);
+    struct memory *memory = memory_new(MEMORY_ZERO, 4 * FRAME_SIZE);
+    uint32_t rw = MAP_READ | MAP_WRITE;
+    bool refused =
+        space_map(space, memory, USER_END - FRAME_SIZE, 2 * FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, 0, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE + 1, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE, 1, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE, ~0ull & ~4095ull, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE, FRAME_SIZE, ~0ull & ~4095ull, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE, 5 * FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, USER_TRACE_INFO, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
+        space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_EXECUTE | MAP_FIXED, 7) < 0 &&
+        space_unmap(space, ~0ull & ~4095ull, FRAME_SIZE) < 0 &&
+        space_protect(space, BASE, FRAME_SIZE, MAP_READ) < 0;
+    tap_check(refused, "ranges that wrap, overflow, hit the info page or break W^X are refused");
+    tap_check(space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_FIXED, MAP_READ) == -E_BAD_RIGHT,
+              "no more rights than the capability has");
+    int64_t chosen = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
+    int64_t second = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
+    tap_check(chosen > 0 && second >= chosen + 5 * (int64_t)FRAME_SIZE,
+              "chosen places leave a free page between");
+    memory_put(memory);
+    space_put(space);
+}
+
+int main(void)
+{
+    host_start(4);
+    frame_init();
+    test_all_frames();
+    test_blocks();
+    test_processors();
+    test_slab();
+    test_copy();
+    test_treap();
+    test_space();
+    test_hostile_ranges();
+    return tap_finish();
+}

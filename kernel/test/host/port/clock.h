@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* port/clock.h (host tests) - time stands still unless the test moves it. */
+#ifndef PORT_CLOCK_H
+#define PORT_CLOCK_H
+
+extern uint64_t host_clock;
+
+static inline uint64_t arch_clock(void)
+{
+    return __atomic_load_n(&host_clock, __ATOMIC_RELAXED);
+}
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* port/cpu.h (host tests) - a processor is a host thread that has chosen one of cpus[]. */
+#ifndef PORT_CPU_H
+#define PORT_CPU_H
+
+#include <pthread.h>
+#include <sched.h>
+
+struct arch_cpu {
+    int unused;
+};
+extern _Thread_local struct cpu *host_cpu;
+
+static inline struct cpu *this_cpu(void)
+{
+    return host_cpu;
+}
+static inline void arch_relax(void)
+{
+    sched_yield();
+}
+static inline void arch_wait_for_interrupt(void)
+{
+    sched_yield();
+}
+/* The kernel has a function of this name, too. */
+#define sched_yield kernel_sched_yield
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* port/trace.h (host tests of the kernel) - tracing is off: the logging path has tests of its own in
+ * trace/test. */
+#ifndef PORT_TRACE_H
+#define PORT_TRACE_H
+
+static inline const struct trace_info *arch_trace_info(void)
+{
+    static const struct trace_info info;
+    return &info;
+}
+static inline bool arch_trace_enabled(unsigned class_number)
+{
+    (void)class_number;
+    return false;
+}
+static inline bool arch_trace_switched(unsigned class_number, unsigned minor)
+{
+    (void)class_number, (void)minor;
+    return false;
+}
+static inline uint64_t arch_trace_clock(void)
+{
+    return 0;
+}
+static inline char *arch_trace_window(void)
+{
+    return 0;
+}
+static inline bool arch_trace_same_window(const char *window)
+{
+    (void)window;
+    return true;
+}
+static inline uint32_t arch_trace_cpu(const char *window)
+{
+    (void)window;
+    return 0;
+}
+static inline void arch_trace_context(struct trace_context *context)
+{
+    (void)context;
+}
+#endif
