@@ -399,7 +399,7 @@ static void test_hostile_ranges(void)
 int main(void)
 {
     host_start(4);
-    frame_init();
+    frame_allocator_init();
     test_all_frames();
     test_blocks();
     test_processors();
