@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/test/link_test.c - `tarn pull` against a guest that this program plays, honest and lying.
+ *
+ * Each case is a script of bytes that a thread sends over TCP to run_pull in this process; afterwards the
+ * directory is checked: whatever came, it holds whole, valid packets in order and nothing else. The last
+ * cases send thousands of mutated conversations, half of them with checksums made right again, so that the
+ * damage reaches the code behind the checksums. Built with sanitizers; prints TAP.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <tools/tarn/source.h>
+#include <trace/format/format.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES 4096u
+#define CPUS         2u
+#define CALLS_MAX    3
+
+static const uint8_t uuid[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const char metadata[] = "/* CTF 1.8 */ trace { uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\"; };\n";
+
+/* ---- what the guest says ------------------------------------------------------------------------- */
+
+struct script {
+    uint8_t bytes[1 << 20];
+    size_t size;
+    uint32_t frames;
+    size_t frame_at[256];
+    size_t piece;      /* send in pieces of so many bytes; 0: at once */
+    bool keep_open;    /* do not close behind the last byte */
+    bool wants_resume; /* the request of this connection must be a resume at these positions */
+    uint64_t want[CPUS];
+};
+
+static struct script scripts[CALLS_MAX]; /* one for each connection */
+static bool big_endian;
+static unsigned resumes_seen;
+
+static void add_frame(struct script *script, uint16_t type, const void *payload, uint32_t size)
+{
+    script->frame_at[script->frames] = script->size;
+    wire_put_frame(script->bytes + script->size, type, size, script->frames++, wire_crc(0, payload, size));
+    if (size > 0)
+        memcpy(script->bytes + script->size + WIRE_FRAME_BYTES, payload, size);
+    script->size += WIRE_FRAME_BYTES + size;
+}
+
+static void add_hello(struct script *script)
+{
+    uint8_t payload[WIRE_HELLO_BYTES];
+    struct wire_hello hello = {.version = WIRE_VERSION,
+                               .byte_order = big_endian ? 2 : 1,
+                               .cpu_count = CPUS,
+                               .mode = 1,
+                               .buffer_bytes = BUFFER_BYTES,
+                               .buffer_count = 16,
+                               .clock_hz = 1000000000,
+                               .mask = ~0ull,
+                               .boot_id = 42,
+                               .machine = "fake"};
+    memcpy(hello.uuid, uuid, 16);
+    wire_put_hello(payload, &hello);
+    add_frame(script, WIRE_HELLO, payload, sizeof(payload));
+}
+
+static void add_metadata(struct script *script)
+{
+    add_frame(script, WIRE_METADATA, metadata, sizeof(metadata) - 1);
+}
+
+static void add_end(struct script *script)
+{
+    uint8_t payload[WIRE_END_BYTES];
+    wire_put32(payload, WIRE_ENDED_ASKED);
+    wire_put32(payload + 4, 0);
+    add_frame(script, WIRE_END, payload, sizeof(payload));
+}
+
+static uint32_t guest32(uint32_t value)
+{
+    return big_endian ? __builtin_bswap32(value) : value;
+}
+static uint64_t guest64(uint64_t value)
+{
+    return big_endian ? __builtin_bswap64(value) : value;
+}
+
+/* A packet of `events` events of two words, as the wire carries it: content and the filler's header. */
+static void add_packet(struct script *script, uint32_t cpu, uint64_t number, uint32_t events)
+{
+    uint8_t payload[WIRE_PACKET_BYTES + BUFFER_BYTES] = {0};
+    uint32_t content = sizeof(struct trace_packet) + events * 16;
+    struct trace_packet packet = {.magic = guest32(TRACE_CTF_MAGIC),
+                                  .timestamp_begin = guest64(number * 1000),
+                                  .timestamp_end = guest64(number * 1000 + 999),
+                                  .content_size = guest64(content * 8),
+                                  .packet_size = guest64(BUFFER_BYTES * 8),
+                                  .packet_seq_num = guest64(number),
+                                  .committed = guest64(BUFFER_BYTES / 8),
+                                  .cpu_id = guest32(cpu)};
+    memcpy(packet.uuid, uuid, 16);
+    wire_put32(payload, cpu);
+    wire_put64(payload + 8, number);
+    memcpy(payload + WIRE_PACKET_BYTES, &packet, sizeof(packet));
+    for (uint32_t at = sizeof(packet); at < content; at += 16) {
+        uint32_t id = TRACE_ID(3, 4), head = guest32(big_endian ? id << 10 | 2 : 2u << 22 | id);
+        memcpy(payload + WIRE_PACKET_BYTES + at, &head, 4);
+    }
+    add_frame(script, WIRE_PACKET, payload, WIRE_PACKET_BYTES + content + (content < BUFFER_BYTES ? 8 : 0));
+}
+
+static void add_good_pull(struct script *script)
+{
+    add_hello(script);
+    add_metadata(script);
+    for (uint64_t number = 5; number < 9; number++)
+        for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+            add_packet(script, cpu, number, cpu ? 7 : 250);
+    add_end(script);
+}
+
+/* ---- the guest ----------------------------------------------------------------------------------- */
+
+/* Reads what the host asks until it is a PULL, so that resume positions can be checked. */
+static void check_request(int fd, const struct script *script)
+{
+    uint8_t bytes[WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * CPUS];
+    size_t got = 0;
+
+    while (got < sizeof(bytes)) {
+        ssize_t more = recv(fd, bytes + got, sizeof(bytes) - got, 0);
+        if (more <= 0)
+            return;
+        got += (size_t)more;
+    }
+    bool right = (wire_get32(bytes + WIRE_FRAME_BYTES) & WIRE_PULL_RESUME) != 0;
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+        right &= wire_get64(bytes + WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * cpu) == script->want[cpu];
+    resumes_seen += right;
+}
+
+static void speak(int fd, const struct script *script)
+{
+    for (size_t at = 0; at < script->size;) {
+        size_t size = script->size - at;
+        if (script->piece && size > script->piece)
+            size = script->piece;
+        if (script->wants_resume && at == 0)
+            size = script->frame_at[1];
+        ssize_t sent = send(fd, script->bytes + at, size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            break;
+        at += (size_t)sent;
+        if (script->wants_resume && at == script->frame_at[1])
+            check_request(fd, script);
+    }
+    if (!script->keep_open)
+        shutdown(fd, SHUT_WR);
+    /* Until the host closes: a reset would throw away what it has not read yet. */
+    for (char drop[256]; recv(fd, drop, sizeof(drop), 0) > 0;)
+        ;
+    close(fd);
+}
+
+static void *run_guest(void *argument)
+{
+    int listener = *(int *)argument;
+
+    for (int call = 0; call < CALLS_MAX; call++) {
+        int fd = accept(listener, NULL, NULL);
+        if (fd < 0)
+            break;
+        speak(fd, &scripts[call]);
+    }
+    return NULL;
+}
+
+/* ---- one case ------------------------------------------------------------------------------------ */
+
+static char directory[64];
+static unsigned case_number, failures;
+
+static void remove_output(void)
+{
+    char path[128];
+    static const char *const names[] = {"metadata", "metadata.new", "cpu0", "cpu1"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/out/%s", directory, names[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof(path), "%s/out", directory);
+    rmdir(path);
+}
+
+/* run_pull against the scripts; its exit status. */
+static int pull_from_scripts(const char *resume, const char *more)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    pthread_t guest;
+    char name[64], output[128];
+
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(listener, 4) != 0 || getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+        printf("Bail out! no listening socket: %s\n", strerror(errno));
+        exit(1);
+    }
+    pthread_create(&guest, NULL, run_guest, &listener);
+    snprintf(name, sizeof(name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
+    snprintf(output, sizeof(output), "%s/out", directory);
+    char *words[] = {"pull", name, "-q", "-o", output, "--resume", (char *)resume, (char *)more, NULL};
+    int status = run_pull(more ? 8 : 7, words);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(guest, NULL);
+    close(listener);
+    return status;
+}
+
+/* The packets in a stream file, or -1 if anything in it is not as it must be. */
+static int count_packets(uint32_t cpu, uint64_t *first)
+{
+    static uint8_t bytes[64 * BUFFER_BYTES];
+    char path[128];
+    uint64_t last = 0;
+
+    snprintf(path, sizeof(path), "%s/out/cpu%u", directory, cpu);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return 0;
+    ssize_t size = read(fd, bytes, sizeof(bytes));
+    close(fd);
+    if (size < 0 || size % BUFFER_BYTES != 0)
+        return -1;
+    for (ssize_t at = 0; at < size; at += BUFFER_BYTES) {
+        struct trace_packet packet;
+        memcpy(&packet, bytes + at, sizeof(packet));
+        uint64_t number = guest64(packet.packet_seq_num), content = guest64(packet.content_size) / 8;
+        if (guest32(packet.magic) != TRACE_CTF_MAGIC || memcmp(packet.uuid, uuid, 16) != 0 ||
+            guest32(packet.cpu_id) != cpu || guest64(packet.packet_size) != BUFFER_BYTES * 8 ||
+            content > BUFFER_BYTES || (at > 0 && number <= last))
+            return -1;
+        if (at == 0 && first)
+            *first = number;
+        last = number;
+    }
+    return (int)(size / BUFFER_BYTES);
+}
+
+static void judge(bool fine, const char *what)
+{
+    printf("%sok %u - %s\n", fine ? "" : "not ", ++case_number, what);
+    failures += !fine;
+}
+
+/* Runs and expects exit status and packets of each processor (-1: any valid number). */
+static void expect(const char *what, const char *resume, int status, int packets0, int packets1)
+{
+    remove_output();
+    int got = pull_from_scripts(resume, NULL), got0 = count_packets(0, NULL), got1 = count_packets(1, NULL);
+    bool fine = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
+                (packets1 < 0 || got1 == packets1);
+    judge(fine, what);
+    if (!fine)
+        printf("# status %d, packets %d and %d; expected %d, %d and %d\n", got, got0, got1, status, packets0,
+               packets1);
+    memset(scripts, 0, sizeof(scripts));
+}
+
+/* ---- the cases ----------------------------------------------------------------------------------- */
+
+static void test_honest(void)
+{
+    big_endian = false;
+    add_good_pull(&scripts[0]);
+    expect("a whole pull, little-endian", "0", 0, 4, 4);
+    big_endian = true;
+    add_good_pull(&scripts[0]);
+    expect("a whole pull, big-endian", "0", 0, 4, 4);
+    big_endian = false;
+    add_good_pull(&scripts[0]);
+    scripts[0].piece = 7;
+    expect("the same in pieces of seven bytes", "0", 0, 4, 4);
+}
+
+static void test_broken_frames(void)
+{
+    struct script *script = &scripts[0];
+
+    for (int where = 0; where < 3; where++) {
+        static const char *const names[] = {"a wrong magic", "a wrong header checksum",
+                                            "a wrong payload checksum"};
+        static const size_t offsets[] = {1, 9, WIRE_FRAME_BYTES + 100};
+        add_good_pull(script);
+        script->bytes[script->frame_at[4] + offsets[where]] ^= 0x10;
+        expect(names[where], "0", 1, 1, 1);
+    }
+    add_good_pull(script);
+    script->size = script->frame_at[4] + 1000;
+    expect("the link breaks in the middle of a packet", "0", 1, 1, 1);
+
+    add_good_pull(script);
+    script->size -= WIRE_FRAME_BYTES + WIRE_END_BYTES;
+    expect("the link breaks before END: not shown as whole", "0", 1, 4, 4);
+
+    add_good_pull(script);
+    uint8_t *frame = script->bytes + script->frame_at[4];
+    wire_put_frame(frame, WIRE_PACKET, 0xfffffff0u, 4, 0);
+    expect("a frame of 4 GiB", "0", 1, 1, 1);
+
+    add_good_pull(script);
+    size_t at = script->frame_at[4], size = script->frame_at[5] - at;
+    memmove(script->bytes + at, script->bytes + at + size, script->size - at - size);
+    script->size -= size;
+    expect("a frame is missing", "0", 1, 1, 1);
+
+    add_good_pull(script);
+    memmove(script->bytes + at + size, script->bytes + at, script->size - at);
+    script->size += size;
+    expect("a frame comes twice", "0", 1, 2, 1);
+}
+
+static void test_lies(void)
+{
+    struct script *script = &scripts[0];
+
+    add_hello(script), add_metadata(script);
+    add_packet(script, 0, 5, 9), add_packet(script, 0, 5, 9), add_packet(script, 0, 4, 9), add_end(script);
+    expect("packets that come again or too late are refused", "0", 1, 1, 0);
+
+    add_hello(script), add_metadata(script);
+    add_packet(script, 0, 5, 9), add_packet(script, 0, 8, 9), add_end(script);
+    expect("missing packets make the exit status 1", "0", 1, 2, 0);
+
+    add_hello(script), add_metadata(script), add_packet(script, CPUS, 5, 9), add_end(script);
+    expect("a processor that does not exist", "0", 1, 0, 0);
+
+    add_hello(script), add_packet(script, 0, 5, 9), add_metadata(script), add_end(script);
+    expect("a packet before the metadata", "0", 1, 0, 0);
+
+    add_hello(script), add_frame(script, WIRE_METADATA, "/* CTF 1.8 */ no uuid", 21), add_end(script);
+    expect("metadata of something else", "0", 1, 0, 0);
+
+    add_hello(script), add_metadata(script);
+    add_packet(script, 0, 5, 9), add_packet(script, 0, 6, 0);
+    size_t at = script->frame_at[3] + WIRE_FRAME_BYTES + WIRE_PACKET_BYTES;
+    script->bytes[at + 9] ^= 1; /* UUID */
+    uint32_t length = wire_get32(script->bytes + script->frame_at[3] + 8);
+    wire_put_frame(script->bytes + script->frame_at[3], WIRE_PACKET, length, 3,
+                   wire_crc(0, script->bytes + script->frame_at[3] + WIRE_FRAME_BYTES, length));
+    add_end(script);
+    expect("a packet of another schema", "0", 1, 1, 0);
+}
+
+static void test_bad_hello(void)
+{
+    struct script *script = &scripts[0];
+    static const struct {
+        size_t offset;
+        uint32_t value;
+        const char *name;
+    } cases[] = {{0, 99, "HELLO of another version"},    {4, 7, "HELLO with a strange byte order"},
+                 {8, ~0u, "HELLO with 2^32 processors"}, {8, 0, "HELLO without processors"},
+                 {16, ~0u, "HELLO with huge buffers"},   {20, 12345, "HELLO with odd buffers"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        add_good_pull(script);
+        uint8_t *payload = script->bytes + WIRE_FRAME_BYTES;
+        wire_put32(payload + cases[i].offset, cases[i].value);
+        wire_put_frame(script->bytes, WIRE_HELLO, WIRE_HELLO_BYTES, 0,
+                       wire_crc(0, payload, WIRE_HELLO_BYTES));
+        expect(cases[i].name, "0", 2, 0, 0);
+    }
+    memcpy(script->bytes, "HTTP/1.0 400 Bad Request\r\n\r\nno such thing\r\n", 44);
+    script->size = 44;
+    expect("a web server", "0", 2, 0, 0);
+    script->keep_open = true;
+    expect("somebody who says nothing", "0", 2, 0, 0);
+}
+
+static void test_resume(void)
+{
+    struct script *first = &scripts[0], *second = &scripts[1];
+
+    resumes_seen = 0;
+    add_good_pull(first);
+    first->size = first->frame_at[5] + 100; /* 5 and 6 of processor 0, 5 of processor 1 */
+    add_hello(second), add_metadata(second);
+    add_packet(second, 1, 6, 9), add_packet(second, 0, 7, 9), add_packet(second, 1, 7, 9), add_end(second);
+    second->wants_resume = true;
+    second->want[0] = 7, second->want[1] = 6;
+    expect("a broken link is resumed where it broke", "5", 0, 3, 3);
+    judge(resumes_seen == 1, "the guest was told the packets wanted next");
+
+    add_good_pull(first);
+    first->size = first->frame_at[5] + 100;
+    add_good_pull(second);
+    wire_put64(second->bytes + WIRE_FRAME_BYTES + 56, 43);
+    wire_put_frame(second->bytes, WIRE_HELLO, WIRE_HELLO_BYTES, 0,
+                   wire_crc(0, second->bytes + WIRE_FRAME_BYTES, WIRE_HELLO_BYTES));
+    expect("a guest that was started again is not mixed in", "5", 1, 2, 1);
+}
+
+static void test_directory(void)
+{
+    remove_output();
+    add_good_pull(&scripts[0]);
+    judge(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
+              count_packets(0, NULL) == 4,
+          "a trace is not overwritten without --force");
+    uint64_t first = 0;
+    memset(scripts, 0, sizeof(scripts));
+    add_hello(&scripts[0]), add_metadata(&scripts[0]), add_packet(&scripts[0], 0, 77, 1),
+        add_end(&scripts[0]);
+    judge(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
+              count_packets(1, NULL) == 0,
+          "--force replaces it");
+    memset(scripts, 0, sizeof(scripts));
+}
+
+/* Random damage; with `mend` every frame that still has its place gets right checksums. */
+static void test_mutations(unsigned count, bool mend)
+{
+    static struct script good;
+    unsigned bad = 0;
+
+    memset(&good, 0, sizeof(good));
+    add_good_pull(&good);
+    for (unsigned round = 0; round < count; round++) {
+        struct script *script = &scripts[0];
+        memcpy(script, &good, sizeof(good));
+        for (int hits = 1 + rand() % 4; hits > 0; hits--) {
+            uint32_t frame = (uint32_t)rand() % script->frames;
+            size_t start = script->frame_at[frame];
+            uint32_t length = wire_get32(good.bytes + start + 8);
+            size_t reach = rand() % 2 ? length : 200; /* half of the hits in the header and near it */
+            size_t at = start + (size_t)rand() % (WIRE_FRAME_BYTES + (reach < length ? reach : length));
+            script->bytes[at] = rand() % 3 ? (uint8_t)rand() : script->bytes[at] ^ (uint8_t)(1 << rand() % 8);
+            if (mend)
+                wire_put_frame(script->bytes + start,
+                               (uint16_t)(rand() % 16 ? wire_get32(good.bytes + start + 4) >> 16
+                                                      : (uint32_t)rand() % 20),
+                               length, frame, wire_crc(0, script->bytes + start + WIRE_FRAME_BYTES, length));
+        }
+        if (rand() % 8 == 0)
+            script->size = (size_t)rand() % script->size;
+        remove_output();
+        int status = pull_from_scripts("0", NULL);
+        bad += status < 0 || status > 2 || count_packets(0, NULL) < 0 || count_packets(1, NULL) < 0;
+    }
+    memset(scripts, 0, sizeof(scripts));
+    judge(bad == 0, mend ? "mutated conversations with right checksums" : "mutated conversations");
+}
+
+int main(void)
+{
+    strcpy(directory, "/tmp/tarn-link-test-XXXXXX");
+    if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr)) {
+        printf("Bail out! no temporary directory\n");
+        return 1;
+    }
+    srand(1);
+    judge(wire_crc(0, "123456789", 9) == 0xe3069283u &&
+              wire_crc(wire_crc(0, "12345", 5), "6789", 4) == 0xe3069283u,
+          "CRC-32C of 123456789");
+    test_honest();
+    test_broken_frames();
+    test_lies();
+    test_bad_hello();
+    test_resume();
+    test_directory();
+    test_mutations(2000, false);
+    test_mutations(2000, true);
+    remove_output();
+    rmdir(directory);
+    printf("1..%u\n", case_number);
+    return failures != 0;
+}
