@@ -228,7 +228,7 @@ static bool append_packet(struct trace_writer *writer, struct stream_writer *str
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
 {
     struct trace_packet header;
-    uint64_t events;
+    uint64_t events = 0;
 
     if (!writer->have_metadata || !check_packet(writer, item, &header, &events, fail)) {
         if (!writer->have_metadata)

@@ -9,6 +9,10 @@
  *   decode.h  packet           -> typed events
  *   order.h   all processors   -> one sequence
  *   print.h   event            -> text, JSON, CSV
+ *
+ * Two subcommands talk to running guests instead: source.h (where packets come from), link.h (frames over a
+ * connection), pull_writer.h (packets to a trace directory).
+ *
  * A subcommand is one file with one function, named in the table of main.c.
  *
  * No stage exits or prints: bad input comes back as a `struct fail`, so that the fuzzer and the tests can
@@ -35,6 +39,8 @@ int run_info(int argc, char **argv);
 int run_check(int argc, char **argv);
 int run_list(int argc, char **argv);
 int run_stats(int argc, char **argv);
+int run_pull(int argc, char **argv);
+int run_ctl(int argc, char **argv);
 
 /* Why something could not be done, in words for people. */
 struct fail {
