@@ -37,8 +37,8 @@ static inline uint32_t arch_trace_cpu(const char *window)
     (void)window;
     return 0;
 }
-static inline void arch_trace_context(struct trace_context *context)
+static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
-    (void)context;
+    (void)window, (void)context;
 }
 #endif
