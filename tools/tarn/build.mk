@@ -7,5 +7,9 @@ TARN_LINK := $(addprefix tools/tarn/,source.c link.c link_tcp.c link_source.c pu
 TARN_COMMANDS := $(addprefix tools/tarn/,info.c check.c list.c stats.c)
 
 $(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) tools/tarn/main.c,-lm -lpthread))
-$(eval $(call host_program,tracegen,tests/tracegen.c $(TARN_STAGES),-lm))
 $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c $(TARN_LINK),-lpthread))
+
+# Synthetic traces, and what is tested with them.
+$(eval $(call host_program,tracegen,tests/tracegen.c tests/synthetic.c $(TARN_STAGES),-lm))
+$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread))
+UNIT_build/host/test/fuzz_tarn := seconds=300

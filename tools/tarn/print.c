@@ -16,8 +16,8 @@ struct literal {
 
 static void add_literal(struct literal *literal, const char *text, size_t length)
 {
-    if (literal->size - literal->length < length) {
-        literal->size = 2 * literal->size + length;
+    if (literal->size - literal->length < length || literal->text == NULL) {
+        literal->size = 2 * literal->size + length + 64;
         literal->text = alloc_more(literal->text, literal->size, 1);
     }
     memcpy(literal->text + literal->length, text, length);
@@ -122,7 +122,7 @@ static bool compile_program(struct printer *printer, struct print_program *progr
         } else {
             add_text(&literal, suffix);
         }
-        op->literal = arena_string(&printer->arena, literal.text, literal.length + 32);
+        op->literal = memcpy(arena_alloc(&printer->arena, literal.length + 32), literal.text, literal.length);
         op->literal_length = (uint32_t)literal.length;
         program->room += literal.length + 32;
         literal.length = 0;

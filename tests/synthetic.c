@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tests/synthetic.c - synthetic traces; see synthetic.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tests/synthetic.h>
+#include <tools/tarn/schema.h>
+
+/* How often an event occurs on a busy system, of about a thousand. */
+static const struct mix {
+    const char *name;
+    unsigned weight;
+} busy[] = {{"sched_switch", 110},  {"sched_wakeup", 90},  {"sched_enqueue", 50}, {"sched_dequeue", 50},
+            {"syscall_entry", 190}, {"syscall_exit", 190}, {"ipc_call", 50},      {"ipc_reply", 50},
+            {"fault_entry", 30},    {"fault_exit", 30},    {"irq_entry", 25},     {"irq_exit", 25},
+            {"frame_alloc", 15},    {"frame_free", 15},    {"lock_contended", 5}, {"fs_open", 10},
+            {"libc_entry", 30},     {"libc_exit", 30},     {"user_text", 3},      {"timer_program", 20},
+            {"fs_read", 15},        {"mem_map", 10}};
+
+struct generator {
+    struct synthetic_options options;
+    struct schema schema;
+    const struct event_type *pick[4096]; /* an even draw gives the mix */
+    unsigned picks;
+    uint64_t random;
+    uint64_t written;
+};
+
+/* One processor's stream. */
+struct writer {
+    FILE *file;
+    uint8_t *packet;
+    uint64_t used; /* bytes */
+    uint64_t time, begin, discarded, seq, events;
+    uint32_t cpu, pid, tid;
+    char comm[TRACE_NAME_BYTES];
+};
+
+static uint64_t draw(struct generator *gen, uint64_t below)
+{
+    gen->random ^= gen->random << 13;
+    gen->random ^= gen->random >> 7;
+    gen->random ^= gen->random << 17;
+    return (gen->random * 0x2545f4914f6cdd1dull >> 16) % below;
+}
+
+static void store(struct generator *gen, uint8_t *at, uint64_t value, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        at[gen->schema.big_endian ? width - 1 - i : i] = (uint8_t)(value >> 8 * i);
+}
+
+static const char *const programs[] = {"init", "sh",      "ls",   "grep", "sort", "fs",
+                                       "net",  "console", "sdet", "wc",   "idle"};
+
+static void set_comm(char comm[TRACE_NAME_BYTES], uint32_t tid)
+{
+    char name[32];
+
+    memset(comm, 0, TRACE_NAME_BYTES);
+    snprintf(name, sizeof(name), "%s", tid == 99 ? "a_name_of_16_byt" : programs[tid % 11]);
+    memcpy(comm, name, strnlen(name, TRACE_NAME_BYTES));
+}
+
+static uint64_t some_number(struct generator *gen, const struct field *field)
+{
+    if (field->kind == FIELD_ENUM && field->labels != NULL && draw(gen, 50) != 0) {
+        unsigned skip = (unsigned)draw(gen, 8);
+        const struct tsdl_label *label = field->labels;
+
+        while (skip-- > 0 && label->next != NULL)
+            label = label->next;
+        return label->low;
+    }
+    if (field->width == 8 && field->base == 16)
+        return draw(gen, 4) ? 0xffff800000000000ull + draw(gen, 1ull << 40) : draw(gen, 1ull << 47);
+    if (draw(gen, 100) == 0)
+        return gen->random; /* any bits */
+    if (field->is_signed)
+        return draw(gen, 200) - 100;
+    return draw(gen, field->width == 8 ? 10000000 : field->width == 4 ? 4096 : 64);
+}
+
+static size_t some_text(struct generator *gen, char *text, size_t size)
+{
+    static const char *const texts[] = {"/bin/sh",
+                                        "/home/user/17/input",
+                                        "a line of text",
+                                        "",
+                                        "naïve \"quotes\" \\ ?'",
+                                        "tab\there\nnewline",
+                                        "/lib/libc.so",
+                                        "\x01\x7f control"};
+    int length = snprintf(text, size, "%s", texts[draw(gen, draw(gen, 4) ? 3 : 8)]);
+
+    return (size_t)length + 1;
+}
+
+/* Fills one field; returns the bytes that a field of variable size takes. */
+static uint64_t fill_field(struct generator *gen, struct writer *writer, uint8_t *event,
+                           const struct event_type *type, const struct field *field)
+{
+    uint8_t *at = event + field->offset;
+    uint64_t count = field->kind == FIELD_SEQUENCE ? draw(gen, 9) : field->count;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+        memset(at, 0, field->count);
+        if (field->count == TRACE_NAME_BYTES)
+            set_comm((char *)at, (uint32_t)draw(gen, 100));
+        return 0;
+    case FIELD_STRING:
+        return some_text(gen, (char *)at, 64);
+    case FIELD_SEQUENCE:
+        store(gen, event + field->counter->offset, count, field->counter->width);
+        /* fall through */
+    case FIELD_ARRAY:
+        for (uint64_t i = 0; i < count; i++)
+            store(gen, at + i * field->width, some_number(gen, field), field->width);
+        return field->kind == FIELD_SEQUENCE ? count * field->width : 0;
+    default:
+        store(gen, at, some_number(gen, field), field->width);
+        return 0;
+    }
+}
+
+static void store_named(struct generator *gen, uint8_t *event, const struct event_type *type,
+                        const char *name, uint64_t value, const char *comm)
+{
+    const struct field *field = schema_find_field(type, name);
+
+    if (field == NULL)
+        return;
+    if (comm != NULL)
+        memcpy(event + field->offset, comm, TRACE_NAME_BYTES);
+    else
+        store(gen, event + field->offset, value, field->width);
+}
+
+/* A switch goes from who runs to somebody else. */
+static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *event,
+                        const struct event_type *type)
+{
+    store_named(gen, event, type, "prev_tid", writer->tid, NULL);
+    store_named(gen, event, type, "prev_pid", writer->pid, NULL);
+    store_named(gen, event, type, "prev_comm", 0, writer->comm);
+    writer->tid = (uint32_t)draw(gen, 100);
+    writer->pid = writer->tid % 11;
+    set_comm(writer->comm, writer->tid);
+    store_named(gen, event, type, "next_tid", writer->tid, NULL);
+    store_named(gen, event, type, "next_pid", writer->pid, NULL);
+    store_named(gen, event, type, "next_comm", 0, writer->comm);
+}
+
+static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t *event,
+                           const struct event_type *type)
+{
+    uint64_t bytes = 8, words;
+    uint32_t header;
+
+    memset(event, 0, 1024);
+    for (unsigned i = 0; i < type->field_count; i++) {
+        const struct field *field = &type->fields[i];
+        uint64_t variable = field->kind == FIELD_PADDING ? 0 : fill_field(gen, writer, event, type, field);
+        uint64_t fixed = field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT
+                             ? field->count * (uint64_t)field->width
+                         : field->kind == FIELD_STRING || field->kind == FIELD_SEQUENCE ? 0
+                                                                                        : field->width;
+
+        if (field->kind != FIELD_PADDING)
+            bytes = field->offset + fixed + variable;
+    }
+    if (strcmp(type->name, "sched_switch") == 0)
+        fill_switch(gen, writer, event, type);
+    if (type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT)) {
+        store_named(gen, event, type, "pid", writer->pid, NULL);
+        store_named(gen, event, type, "tid", writer->tid, NULL);
+        store_named(gen, event, type, "name", 0, writer->comm);
+    }
+    words = (bytes + 7) / 8;
+    header = gen->schema.big_endian ? type->id << 10 | (uint32_t)words : type->id | (uint32_t)words << 22;
+    store(gen, event, header, 4);
+    store(gen, event + 4, (uint32_t)writer->time, 4);
+    return words * 8;
+}
+
+static void append(struct writer *writer, const uint8_t *event, uint64_t bytes)
+{
+    memcpy(writer->packet + writer->used, event, bytes);
+    writer->used += bytes;
+    writer->events++;
+}
+
+static void start_packet(struct generator *gen, struct writer *writer)
+{
+    uint8_t event[1024];
+
+    memset(writer->packet, 0, gen->options.packet);
+    writer->used = sizeof(struct trace_packet);
+    writer->begin = writer->time;
+    append(writer, event,
+           make_event(gen, writer, event,
+                      schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))));
+}
+
+static void finish_packet(struct generator *gen, struct writer *writer)
+{
+    uint64_t size = gen->options.packet, left = (size - writer->used) / 8;
+    uint8_t *at = writer->packet;
+    uint32_t filler = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
+    const uint64_t words[] = {writer->begin,     writer->time, writer->used * 8, size * 8,
+                              writer->discarded, writer->seq,  size / 8};
+
+    store(gen, at, TRACE_CTF_MAGIC, 4);
+    store(gen, at + 4, TRACE_STREAM_ID, 4);
+    memcpy(at + 8, gen->schema.tsdl.uuid, 16);
+    for (int i = 0; i < 7; i++)
+        store(gen, at + 24 + 8 * i, words[i], 8);
+    store(gen, at + 80, writer->cpu, 4);
+    if (left > 0) {
+        uint32_t length = left > TRACE_LENGTH_MAX ? 0 : (uint32_t)left;
+
+        store(gen, at + writer->used, gen->schema.big_endian ? filler << 10 | length : filler | length << 22,
+              4);
+        store(gen, at + writer->used + 4, (uint32_t)writer->time, 4);
+    }
+    fwrite(at, size, 1, writer->file); /* write_stream looks for errors */
+    writer->seq++;
+    if (gen->options.losses && draw(gen, 4) == 0)
+        writer->discarded += draw(gen, 1000) + 1;
+    if (gen->options.losses && draw(gen, 10) == 0)
+        writer->seq += draw(gen, 3) + 1;
+}
+
+static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, struct fail *fail)
+{
+    struct writer writer = {.cpu = cpu, .time = 0xffffff00, .tid = cpu, .pid = cpu % 11};
+    char path[4096];
+    uint8_t event[1024];
+
+    snprintf(path, sizeof(path), "%s/cpu%u", gen->options.directory, cpu);
+    writer.file = fopen(path, "wb");
+    if (writer.file == NULL)
+        return fail_set(fail, "%s: %s", path, strerror(errno));
+    writer.packet = alloc_zero(1, gen->options.packet + sizeof(event));
+    set_comm(writer.comm, writer.tid);
+    if (gen->options.losses && cpu == 1)
+        writer.discarded = 7; /* before the first packet */
+    start_packet(gen, &writer);
+    while (writer.events < events) {
+        const struct event_type *type = gen->pick[draw(gen, gen->picks)];
+        uint64_t bytes;
+
+        writer.time += gen->options.ties ? draw(gen, 4) == 0 : draw(gen, 2000);
+        if (draw(gen, 200000) == 0)
+            writer.time += 0x70000000;
+        bytes = make_event(gen, &writer, event, type);
+        if (writer.used + bytes > gen->options.packet) {
+            finish_packet(gen, &writer);
+            start_packet(gen, &writer);
+        }
+        append(&writer, event, bytes);
+    }
+    finish_packet(gen, &writer);
+    gen->written += writer.events;
+    free(writer.packet);
+    if (ferror(writer.file) | fclose(writer.file))
+        return fail_set(fail, "%s cannot be written", path);
+    return true;
+}
+
+/* Replaces every @NAME@ of the template. */
+static char *fill_template(const struct synthetic_options *options, const char *text)
+{
+    char *filled = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&filled, &size);
+
+    for (; *text != '\0'; text++) {
+        const char *end = *text == '@' ? strchr(text + 1, '@') : NULL;
+
+        if (end == NULL) {
+            fputc(*text, out);
+            continue;
+        }
+        if (strncmp(text, "@BYTE_ORDER@", 12) == 0)
+            fputs(options->order, out);
+        else if (strncmp(text, "@CLOCK_HZ@", 10) == 0)
+            fprintf(out, "%llu", (unsigned long long)options->freq);
+        else if (strncmp(text, "@CLOCK_OFFSET_S@", 16) == 0)
+            fputs("1700000000", out);
+        else if (strncmp(text, "@CLOCK_OFFSET@", 14) == 0)
+            fprintf(out, "%llu", (unsigned long long)options->freq / 3);
+        else if (strncmp(text, "@CPU_COUNT@", 11) == 0)
+            fprintf(out, "%llu", (unsigned long long)options->cpus);
+        else
+            fputs("synthetic", out);
+        text = end;
+    }
+    fclose(out);
+    return filled;
+}
+
+static char *read_text(const char *path, struct fail *fail)
+{
+    FILE *file = fopen(path, "rb");
+    char *text;
+
+    if (file == NULL) {
+        fail_set(fail, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    text = alloc_zero(1, TSDL_BYTES_MAX + 1);
+    if (fread(text, 1, TSDL_BYTES_MAX, file) == 0)
+        fail_set(fail, "%s is empty", path);
+    fclose(file);
+    return text;
+}
+
+static bool write_text(const char *path, const char *text, struct fail *fail)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL)
+        return fail_set(fail, "%s: %s", path, strerror(errno));
+    fputs(text, file);
+    if (ferror(file) | fclose(file))
+        return fail_set(fail, "%s cannot be written", path);
+    return true;
+}
+
+static void choose_mix(struct generator *gen)
+{
+    if (gen->options.uniform) {
+        for (unsigned i = 0; i < gen->schema.event_count && gen->picks < 4096; i++)
+            if (gen->schema.events[i]->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER) &&
+                gen->schema.events[i]->words < 100)
+                gen->pick[gen->picks++] = gen->schema.events[i];
+        return;
+    }
+    for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
+        const struct event_type *type = schema_find_event(&gen->schema, busy[i].name);
+
+        for (unsigned n = 0; type != NULL && n < busy[i].weight; n++)
+            gen->pick[gen->picks++] = type;
+    }
+}
+
+bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail)
+{
+    struct generator *gen = alloc_zero(1, sizeof(*gen));
+    char path[4096], *template = read_text(options->metadata, fail), *text = NULL;
+    bool fine = template != NULL;
+
+    gen->options = *options;
+    gen->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
+    if (fine) {
+        text = fill_template(options, template);
+        fine = schema_build(&gen->schema, text, strlen(text), fail);
+    }
+    if (fine) {
+        choose_mix(gen);
+        mkdir(options->directory, 0777); /* if it fails, writing will too */
+        snprintf(path, sizeof(path), "%s/metadata", options->directory);
+        fine = write_text(path, text, fail);
+    }
+    for (uint32_t cpu = 0; fine && cpu < options->cpus; cpu++)
+        fine = write_stream(gen, cpu, options->events / options->cpus, fail);
+    if (written != NULL)
+        *written = gen->written;
+    schema_free(&gen->schema);
+    free(template);
+    free(text);
+    free(gen);
+    return fine;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/synthetic.h - synthetic traces of any size, from the system's real metadata.
+ *
+ * For benchmarks, comparisons with other readers, unit tests and the fuzzer. Events have the layouts of the
+ * metadata and plausible values; the mix is that of a busy system, or every event alike. Same options, same
+ * bytes. Both byte orders are written byte by byte, so they need no machine of their own.
+ */
+#ifndef TESTS_SYNTHETIC_H
+#define TESTS_SYNTHETIC_H
+
+#include <tools/tarn/tarn.h>
+
+struct synthetic_options {
+    const char *metadata;  /* the schema's metadata, as generated: @NAMES@ are filled in */
+    const char *directory; /* made if it is not there */
+    const char *order;     /* le or be */
+    uint64_t events, cpus, seed;
+    uint64_t packet; /* bytes */
+    uint64_t freq;   /* of the clock */
+    bool uniform;    /* every event of the schema alike */
+    bool losses;     /* some events and packets are lost */
+    bool ties;       /* many events have equal times */
+};
+#define SYNTHETIC_DEFAULTS                                                                                  \
+    {                                                                                                       \
+        .metadata = "build/gen/trace/metadata.tsdl", .order = "le", .events = 100000, .cpus = 4, .seed = 1, \
+        .packet = 65536, .freq = 1000000000                                                                 \
+    }
+
+/* WRITTEN (may be NULL) gets the number of events. */
+bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail);
+
+#endif
