@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/boot_mmu.c - the kernel's own page tables: direct map, image with its rights, device registers.
+ *
+ * boot_mmu_init() builds arch_kernel_space's root. Its upper half has all top-level entries that will ever be
+ * used, so spaces copy them once and share everything below (mmu.c). Changes later on: arch_map_device() and
+ * arch_trace_map() only, the first on the boot processor, the second under its caller's lock.
+ */
+#include "mmu.h"
+#include "port.h"
+#include <arch/clock.h>
+#include <kernel/kernel.h>
+#include <tarn/error.h>
+
+static struct arch_space kernel_space;
+struct arch_space *arch_kernel_space = &kernel_space;
+
+/* From kernel.ld. */
+extern const char kernel_start[], kernel_end[], rodata_start[], data_start[];
+
+static uint64_t *next_table(uint64_t *entry)
+{
+    if (!(*entry & PTE_PRESENT))
+        *entry = boot_alloc_page() | PTE_PRESENT | PTE_WRITE;
+    return phys_to_virt(*entry & PTE_ADDRESS);
+}
+
+static uint64_t *kernel_entry(uint64_t address, unsigned level)
+{
+    uint64_t *table = phys_to_virt(kernel_space.root);
+    for (unsigned l = 4; l > level; l--)
+        table = next_table(&table[table_index(address, l)]);
+    return &table[table_index(address, level)];
+}
+
+/* [base, end) in the biggest pages that fit, whole 2 MiB at least: RAM does not share those with devices that
+ * would mind (the memory types in the MTRRs win over ours). */
+static void map_direct(uint64_t base, uint64_t end, bool huge)
+{
+    const uint64_t large_bytes = 1ull << 21, huge_bytes = 1ull << 30;
+    const uint64_t flags = PTE_PRESENT | PTE_WRITE | PTE_LARGE | PTE_GLOBAL | PTE_NO_EXECUTE;
+    base &= ~(large_bytes - 1);
+    while (base < end) {
+        uint64_t address = ARCH_DIRECT_MAP + base;
+        if (huge && base % huge_bytes == 0 && end - base >= huge_bytes) {
+            *kernel_entry(address, 3) = base | flags;
+            base += huge_bytes;
+            continue;
+        }
+        if (!(*kernel_entry(address, 3) & PTE_LARGE))
+            *kernel_entry(address, 2) = base | flags;
+        base += large_bytes;
+    }
+}
+
+static void map_image(const char *start, const char *end, uint64_t flags)
+{
+    for (uint64_t at = (uint64_t)start; at < (uint64_t)end; at += 4096)
+        *kernel_entry(at, 1) = (at - ARCH_KERNEL_BASE) | PTE_PRESENT | PTE_GLOBAL | flags;
+}
+
+/* The trace windows: one table, reached through the kernel's top-level entry without the user bit, so that
+ * SMAP lets the kernel write there, and through the user's with it (arch_space_init). The entries below have
+ * it. */
+uint64_t trace_windows_entry;
+
+void boot_mmu_init(void)
+{
+    bool huge = read_cpuid(0x80000001).d & 1u << 26;
+    kernel_space.root = boot_alloc_page();
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        const struct boot_range *ram = &boot_info.ram[i];
+        uint64_t limit = ARCH_DIRECT_MAP_END - ARCH_DIRECT_MAP;
+        if (ram->base < limit)
+            map_direct(ram->base, ram->base + ram->size < limit ? ram->base + ram->size : limit, huge);
+    }
+    map_image(kernel_start, rodata_start, 0);
+    map_image(rodata_start, data_start, PTE_NO_EXECUTE);
+    map_image(data_start, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
+    uint64_t *root = phys_to_virt(kernel_space.root);
+    kernel_entry(ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
+    next_table(&root[table_index(ARCH_TRACE_WINDOWS, 4)]);
+    trace_windows_entry = root[table_index(ARCH_TRACE_WINDOWS, 4)];
+    arch_space_switch(&kernel_space);
+}
+
+/* Registers of devices that the port itself uses: few, mapped while there is one processor, never unmapped.
+ */
+void *arch_map_device(paddr_t address, uint64_t size)
+{
+    static uint64_t next = ARCH_DEVICE_MAP;
+    uint64_t start = next, offset = address & 4095;
+    for (uint64_t at = 0; at < offset + size; at += 4096) {
+        uint64_t *entry = kernel_table_entry(next);
+        if (!entry)
+            panic("no memory to map device registers at %lx", address);
+        *entry =
+            ((address - offset) + at) | PTE_PRESENT | PTE_WRITE | PTE_UNCACHED | PTE_NO_EXECUTE | PTE_GLOBAL;
+        next += 4096;
+    }
+    return (void *)(start + offset);
+}

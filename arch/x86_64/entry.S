@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/entry.S - the ways from user mode into the kernel and back.
+ *
+ * There is one kernel stack per processor, and it is empty whenever user mode runs. Entries store the user's
+ * registers in cpu->current's frame and call C; exits load those of whoever is cpu->current by then.
+ *
+ *   syscall_entry        SYSCALL: as few instructions as it can be, see the comment there
+ *   trap stubs           exceptions and interrupts -> trap_common; out of kernel mode (the idle loop's wait,
+ *                        user copies) the registers go onto the stack instead
+ *   special stubs        NMI, double fault, machine check: may hit between any two instructions, even where
+ *                        GS base is still the user's, so they have stacks of their own, on top of which the
+ *                        processor's struct cpu is found
+ *   return_to_user       the only exit
+ *
+ * In the kernel GS base is struct cpu; the user's waits in the other half of SWAPGS.
+ */
+#include "offsets.h"
+#include "vectors.h"
+#include "x86.h"
+#include <tarn/error.h>
+#include <tarn/syscall.h>
+
+/* ---- system calls ------------------------------------------------------------------------------- */
+
+/*
+ * rax number, rdi rsi rdx r10 r8 r9 arguments; rcx and r11 hold the user's rip and rflags. All others are
+ * stored, because the handler may switch threads. rax goes there too: a call that must be made again still has
+ * its number. The user's stack pointer passes through cpu->scratch.
+ */
+        .text
+        .global syscall_entry
+        .balign 64
+syscall_entry:
+        swapgs
+        movq    %rsp, %gs:CPU_SCRATCH
+        movq    %gs:CPU_CURRENT, %rsp
+        movq    %rcx, FRAME_RIP(%rsp)
+        movq    %r11, FRAME_RFLAGS(%rsp)
+        movq    %gs:CPU_SCRATCH, %rcx
+        movq    %rcx, FRAME_RSP(%rsp)
+        movq    %rax, FRAME_RAX(%rsp)
+        movq    %rdi, FRAME_RDI(%rsp)
+        movq    %rsi, FRAME_RSI(%rsp)
+        movq    %rdx, FRAME_RDX(%rsp)
+        movq    %r10, FRAME_R10(%rsp)
+        movq    %r8, FRAME_R8(%rsp)
+        movq    %r9, FRAME_R9(%rsp)
+        movq    %rbx, FRAME_RBX(%rsp)
+        movq    %r12, FRAME_R12(%rsp)
+        movq    %r13, FRAME_R13(%rsp)
+        movq    %r14, FRAME_R14(%rsp)
+        movq    %r15, FRAME_R15(%rsp)
+        movq    %rbp, FRAME_RBP(%rsp)
+        movl    $0, FRAME_INTERRUPTED(%rsp)
+        movq    %rsp, %rbx              /* who called: gets the result */
+        movq    %gs:CPU_KERNEL_STACK, %rsp
+        xorl    %ebp, %ebp              /* back-traces end here */
+        cmpq    $SYS_COUNT, %rax
+        jae     syscall_unknown
+        testb   $(1 << TRACE_CLASS_SYSCALL), trace_info_page(%rip)
+        jnz     syscall_slow
+        movq    %r10, %rcx
+        call    *syscall_table(, %rax, 8)
+syscall_result:
+        cmpq    $1, %rax                /* overflows for INT64_MIN alone: SYSCALL_NO_RESULT */
+        jo      return_to_user
+        movq    %rax, FRAME_RAX(%rbx)
+        /* falls through */
+
+/* Goes to user mode with the registers of cpu->current. */
+return_to_user:
+        cmpl    $0, %gs:CPU_NEED_RESCHED
+        jne     leave_kernel
+restore:
+        movq    %gs:CPU_CURRENT, %rsp
+        cmpl    $0, FRAME_INTERRUPTED(%rsp)
+        jne     restore_interrupted
+        /*
+         * SYSRET faults in kernel mode if rcx is not canonical. It always is: this rip was stored by SYSCALL, and
+         * nothing executable lies at the end of the user half (USER_END).
+         */
+        movq    FRAME_RIP(%rsp), %rcx
+        movq    FRAME_RFLAGS(%rsp), %r11
+        movq    FRAME_RAX(%rsp), %rax
+        movq    FRAME_RDI(%rsp), %rdi
+        movq    FRAME_RSI(%rsp), %rsi
+        movq    FRAME_RDX(%rsp), %rdx
+        movq    FRAME_R10(%rsp), %r10
+        movq    FRAME_R8(%rsp), %r8
+        movq    FRAME_R9(%rsp), %r9
+        movq    FRAME_RBX(%rsp), %rbx
+        movq    FRAME_R12(%rsp), %r12
+        movq    FRAME_R13(%rsp), %r13
+        movq    FRAME_R14(%rsp), %r14
+        movq    FRAME_R15(%rsp), %r15
+        movq    FRAME_RBP(%rsp), %rbp
+        movq    FRAME_RSP(%rsp), %rsp
+        swapgs
+        sysretq
+
+leave_kernel:
+        call    kernel_leave
+        jmp     restore
+
+syscall_unknown:
+        movq    $-E_BAD_SYSCALL, %rax
+        jmp     syscall_result
+
+syscall_slow:
+        movq    %rax, %rdi
+        movq    %rbx, %rsi
+        call    syscall_traced
+        jmp     syscall_result
+
+/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame) */
+        .global arch_call_syscall
+arch_call_syscall:
+        movq    %rdi, %rax
+        movq    %rsi, %r11
+        movq    FRAME_RDI(%r11), %rdi
+        movq    FRAME_RSI(%r11), %rsi
+        movq    FRAME_RDX(%r11), %rdx
+        movq    FRAME_R10(%r11), %rcx
+        movq    FRAME_R8(%r11), %r8
+        movq    FRAME_R9(%r11), %r9
+        jmp     *syscall_table(, %rax, 8)
+
+/* void arch_return_to_user(void): the stack is dropped. */
+        .global arch_return_to_user
+arch_return_to_user:
+        movq    %gs:CPU_KERNEL_STACK, %rsp
+        xorl    %ebp, %ebp
+        jmp     leave_kernel
+
+/* All registers count: by IRETQ, from a frame for it on the kernel's stack. */
+restore_interrupted:
+        movq    %rsp, %rax
+        movq    %gs:CPU_KERNEL_STACK, %rsp
+        pushq   $SELECTOR_USER_DATA
+        pushq   FRAME_RSP(%rax)
+        pushq   FRAME_RFLAGS(%rax)
+        pushq   $SELECTOR_USER_CODE
+        pushq   FRAME_RIP(%rax)
+        movq    FRAME_RCX(%rax), %rcx
+        movq    FRAME_R11(%rax), %r11
+        movq    FRAME_RDI(%rax), %rdi
+        movq    FRAME_RSI(%rax), %rsi
+        movq    FRAME_RDX(%rax), %rdx
+        movq    FRAME_R10(%rax), %r10
+        movq    FRAME_R8(%rax), %r8
+        movq    FRAME_R9(%rax), %r9
+        movq    FRAME_RBX(%rax), %rbx
+        movq    FRAME_R12(%rax), %r12
+        movq    FRAME_R13(%rax), %r13
+        movq    FRAME_R14(%rax), %r14
+        movq    FRAME_R15(%rax), %r15
+        movq    FRAME_RBP(%rax), %rbp
+        movq    FRAME_RAX(%rax), %rax
+        swapgs
+        iretq
+
+/* ---- exceptions and interrupts ------------------------------------------------------------------- */
+
+/* On the stack: vector, error code, and what the processor pushed. Positions before anything else is pushed: */
+#define TRAP_VECTOR 0
+#define TRAP_ERROR  8
+#define TRAP_RIP    16
+#define TRAP_CS     24
+#define TRAP_RFLAGS 32
+#define TRAP_RSP    40
+
+/* The user may have set the direction flag, and AC, which would switch SMAP off. */
+trap_common:
+        cld
+        clac
+        testb   $3, TRAP_CS(%rsp)
+        jz      trap_kernel
+        swapgs
+        pushq   %rax
+        movq    %gs:CPU_CURRENT, %rax
+        popq    FRAME_RAX(%rax)
+        movq    %rcx, FRAME_RCX(%rax)
+        movq    %r11, FRAME_R11(%rax)
+        movq    %rdi, FRAME_RDI(%rax)
+        movq    %rsi, FRAME_RSI(%rax)
+        movq    %rdx, FRAME_RDX(%rax)
+        movq    %r10, FRAME_R10(%rax)
+        movq    %r8, FRAME_R8(%rax)
+        movq    %r9, FRAME_R9(%rax)
+        movq    %rbx, FRAME_RBX(%rax)
+        movq    %r12, FRAME_R12(%rax)
+        movq    %r13, FRAME_R13(%rax)
+        movq    %r14, FRAME_R14(%rax)
+        movq    %r15, FRAME_R15(%rax)
+        movq    %rbp, FRAME_RBP(%rax)
+        movq    TRAP_RIP(%rsp), %rcx
+        movq    TRAP_RFLAGS(%rsp), %rdx
+        movq    TRAP_RSP(%rsp), %rsi
+        movq    %rcx, FRAME_RIP(%rax)
+        movq    %rdx, FRAME_RFLAGS(%rax)
+        movq    %rsi, FRAME_RSP(%rax)
+        movl    $1, FRAME_INTERRUPTED(%rax)
+        popq    %rdi
+        popq    %rsi
+        movq    %gs:CPU_KERNEL_STACK, %rsp
+        xorl    %ebp, %ebp
+        call    trap_from_user
+        jmp     return_to_user
+
+/* struct kernel_regs */
+.macro PUSH_ALL
+        pushq   %rax
+        pushq   %rbx
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %rbp
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        pushq   %r11
+        pushq   %r12
+        pushq   %r13
+        pushq   %r14
+        pushq   %r15
+.endm
+
+.macro POP_ALL
+        popq    %r15
+        popq    %r14
+        popq    %r13
+        popq    %r12
+        popq    %r11
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rbp
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %rbx
+        popq    %rax
+        addq    $16, %rsp               /* vector, error code */
+.endm
+
+trap_kernel:
+        PUSH_ALL
+        movq    %rsp, %rdi
+        call    trap_from_kernel
+        POP_ALL
+        iretq
+
+/* The struct cpu lies right above what the processor pushed: 22 words above the struct kernel_regs. */
+trap_on_own_stack:
+        cld
+        clac
+        PUSH_ALL
+        rdgsbase %rbx
+        movq    22 * 8(%rsp), %rax
+        wrgsbase %rax
+        movq    %rsp, %rdi
+        call    trap_special
+        wrgsbase %rbx
+        POP_ALL
+        iretq
+
+/* 256 stubs of 16 bytes each. */
+        .balign 16
+        .global trap_stubs
+trap_stubs:
+vector = 0
+.rept 256
+        .balign 16
+    .if !(vector == 8 || vector == 10 || vector == 11 || vector == 12 || vector == 13 || vector == 14 || vector == 17 || vector == 21)
+        pushq   $0
+    .endif
+        pushq   $vector
+    .if vector == VECTOR_NMI || vector == VECTOR_DOUBLE_FAULT || vector == VECTOR_MACHINE_CHECK
+        jmp     trap_on_own_stack
+    .else
+        jmp     trap_common
+    .endif
+vector = vector + 1
+.endr
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/trap.c - what exceptions and interrupts mean, and who deals with them.
+ *
+ * entry.S calls one of three: trap_from_user (registers are in current->frame), trap_from_kernel (idle loop's
+ * wait, faults of user copies; everything else is a bug), trap_special (NMI, double fault, machine check).
+ * All with interrupts off.
+ */
+#include "port.h"
+#include "vectors.h"
+#include "x86.h"
+#include <arch/machine.h>
+#include <arch/user.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <tarn/abi.h>
+
+_Static_assert(USER_END == 0x600000000000, "user_copy.S");
+
+/* ---- interrupts -----------------------------------------------------------------------------------------
+ */
+
+static void dispatch_interrupt(uint64_t vector)
+{
+    if (vector == VECTOR_TIMER) {
+        apic_end();
+        apic_timer_expired();
+    } else if (vector >= VECTOR_IPI_FIRST && vector < VECTOR_IPI_FIRST + IPI_STOP) {
+        apic_end();
+        handle_ipi((uint32_t)vector - VECTOR_IPI_FIRST);
+    } else if (vector < VECTOR_IRQ_FIRST + ARCH_IRQ_COUNT) {
+        handle_interrupt((uint32_t)vector - VECTOR_IRQ_FIRST);
+    } /* else spurious: must not be acknowledged */
+}
+
+/* ---- page faults ----------------------------------------------------------------------------------------
+ */
+
+#define PF_WRITE    2u
+#define PF_RESERVED 8u
+#define PF_FETCH    16u
+
+static uint32_t access_of(uint64_t error)
+{
+    return (error & PF_WRITE ? FAULT_ACCESS_WRITE : 0) | (error & PF_FETCH ? FAULT_ACCESS_EXECUTE : 0);
+}
+
+/* Made by FIXUP of user_copy.S; start and end from kernel.ld. */
+struct fixup {
+    uint64_t from, to, landing;
+};
+extern const struct fixup fixups_start[], fixups_end[];
+
+static const struct fixup *find_fixup(uint64_t ip)
+{
+    for (const struct fixup *f = fixups_start; f < fixups_end; f++)
+        if (ip >= f->from && ip < f->to)
+            return f;
+    return NULL;
+}
+
+/* A user copy met a page that is not there. True: dealt with, one way or the other. */
+static bool fix_user_copy(struct kernel_regs *regs)
+{
+    const struct fixup *fixup = find_fixup(regs->rip);
+    uint64_t address = read_cr2();
+    struct cpu *cpu = this_cpu();
+    if (!fixup || address >= USER_END || regs->error & PF_RESERVED)
+        return false;
+    uint32_t access = access_of(regs->error) | FAULT_ACCESS_KERNEL;
+    if (!cpu->arch.fail_faults && handle_page_fault(address, access, regs->rip, true))
+        return true;
+    cpu->fault_address = address;
+    cpu->fault_access = access;
+    regs->rip = fixup->landing;
+    return true;
+}
+
+/* ---- out of user mode ------------------------------------------------------------------------------------
+ */
+
+static const uint8_t fault_reasons[32] = {
+    [0] = FAULT_ARITHMETIC, [1] = FAULT_BREAKPOINT,  [3] = FAULT_BREAKPOINT, [4] = FAULT_ARITHMETIC,
+    [6] = FAULT_ILLEGAL,    [16] = FAULT_ARITHMETIC, [17] = FAULT_ALIGNMENT, [19] = FAULT_ARITHMETIC,
+}; /* all others: FAULT_PROTECTION */
+
+void trap_from_user(uint64_t vector, uint64_t error)
+{
+    if (vector >= VECTOR_IRQ_FIRST) {
+        dispatch_interrupt(vector);
+        return;
+    }
+    uint64_t ip = frame_ip(&this_cpu()->current->frame);
+    if (vector == VECTOR_PAGE_FAULT && !(error & PF_RESERVED)) {
+        handle_page_fault(read_cr2(), access_of(error), ip, false);
+        return;
+    }
+    uint32_t reason = fault_reasons[vector] ? fault_reasons[vector] : FAULT_PROTECTION;
+    handle_exception((uint32_t)vector, reason, error, ip);
+}
+
+/* ---- out of kernel mode ----------------------------------------------------------------------------------
+ */
+
+static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
+{
+    log_line("rip %016lx rflags %016lx cr2 %016lx error %lx", r->rip, r->rflags, read_cr2(), r->error);
+    log_line("rax %016lx rbx %016lx rcx %016lx rdx %016lx", r->rax, r->rbx, r->rcx, r->rdx);
+    log_line("rsi %016lx rdi %016lx rbp %016lx rsp %016lx", r->rsi, r->rdi, r->rbp, r->rsp);
+    log_line("r8  %016lx r9  %016lx r10 %016lx r11 %016lx", r->r8, r->r9, r->r10, r->r11);
+    log_line("r12 %016lx r13 %016lx r14 %016lx r15 %016lx", r->r12, r->r13, r->r14, r->r15);
+    panic("exception %lu in the kernel at %lx", r->vector, r->rip);
+}
+
+void trap_from_kernel(struct kernel_regs *regs)
+{
+    if (regs->vector >= VECTOR_IRQ_FIRST)
+        dispatch_interrupt(regs->vector);
+    else if (regs->vector != VECTOR_PAGE_FAULT || !fix_user_copy(regs))
+        fail(regs);
+}
+
+/* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
+void handle_nmi(uint64_t ip) __attribute__((weak));
+
+void trap_special(struct kernel_regs *regs)
+{
+    if (regs->vector != VECTOR_NMI)
+        fail(regs);
+    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) /* pairs with arch_send_ipi */
+        arch_stop_forever();
+    if (handle_nmi)
+        handle_nmi(regs->rip);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/vectors.h - what each interrupt vector means.
+ */
+#ifndef VECTORS_H
+#define VECTORS_H
+
+#define VECTOR_DEBUG         1
+#define VECTOR_NMI           2
+#define VECTOR_BREAKPOINT    3
+#define VECTOR_DOUBLE_FAULT  8
+#define VECTOR_PAGE_FAULT    14
+#define VECTOR_MACHINE_CHECK 18
+
+#define VECTOR_IRQ_FIRST 32  /* + irq number: lines, then messages; ARCH_IRQ_COUNT of them */
+#define VECTOR_TIMER     240 /* local timer */
+#define VECTOR_IPI_FIRST 241 /* + enum ipi_kind; IPI_STOP comes as an NMI */
+#define VECTOR_SPURIOUS  255
+
+#endif

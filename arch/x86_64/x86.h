@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/x86.h - instructions and numbers of the processor that C cannot express. Private to the port.
+ */
+#ifndef X86_H
+#define X86_H
+
+/* Selectors. SYSRET wants user data right before user code. */
+#define SELECTOR_KERNEL_CODE 0x08
+#define SELECTOR_KERNEL_DATA 0x10
+#define SELECTOR_USER_DATA   0x1b
+#define SELECTOR_USER_CODE   0x23
+#define SELECTOR_TSS         0x28
+
+#define CR0_PE (1 << 0)
+#define CR0_MP (1 << 1)
+#define CR0_NE (1 << 5)
+#define CR0_WP (1 << 16)
+#define CR0_AM (1 << 18)
+#define CR0_PG (1 << 31)
+
+#define CR4_PAE        (1 << 5)
+#define CR4_MCE        (1 << 6)
+#define CR4_PGE        (1 << 7)
+#define CR4_OSFXSR     (1 << 9)
+#define CR4_OSXMMEXCPT (1 << 10)
+#define CR4_UMIP       (1 << 11)
+#define CR4_FSGSBASE   (1 << 16)
+#define CR4_SMEP       (1 << 20)
+#define CR4_SMAP       (1 << 21)
+
+#define MSR_APIC_BASE      0x1b
+#define MSR_EFER           0xc0000080
+#define MSR_STAR           0xc0000081
+#define MSR_LSTAR          0xc0000082
+#define MSR_SFMASK         0xc0000084
+#define MSR_GS_BASE        0xc0000101
+#define MSR_KERNEL_GS_BASE 0xc0000102
+
+#define EFER_SCE (1 << 0)
+#define EFER_LME (1 << 8)
+#define EFER_NXE (1 << 11)
+
+/* Cleared at SYSCALL: trap, interrupt, direction, I/O privilege, nested task, resume, alignment/access. */
+#define RFLAGS_CLEARED 0x57700
+
+#define KERNEL_STACK_BYTES 0x4000
+#define IST_STACK_BYTES    0x1000
+#define CPU_STACKS_ORDER   3 /* pages of all stacks of a processor, as a power of two */
+#define CPU_STACKS_BYTES   (0x1000 << CPU_STACKS_ORDER)
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+static inline void outb(uint16_t port, uint8_t value)
+{
+    __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline void outw(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline void outl(uint16_t port, uint32_t value)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline uint8_t inb(uint16_t port)
+{
+    uint8_t value;
+    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+    return value;
+}
+
+static inline uint16_t inw(uint16_t port)
+{
+    uint16_t value;
+    __asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+    return value;
+}
+
+static inline uint32_t inl(uint16_t port)
+{
+    uint32_t value;
+    __asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+    return value;
+}
+
+static inline void write_msr(uint32_t msr, uint64_t value)
+{
+    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+}
+
+static inline uint64_t read_msr(uint32_t msr)
+{
+    uint32_t low, high;
+    __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+    return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t read_cr2(void)
+{
+    uint64_t value;
+    __asm__ volatile("movq %%cr2, %0" : "=r"(value));
+    return value;
+}
+
+struct cpuid {
+    uint32_t a, b, c, d;
+};
+
+static inline struct cpuid read_cpuid(uint32_t leaf)
+{
+    struct cpuid r;
+    __asm__ volatile("cpuid" : "=a"(r.a), "=b"(r.b), "=c"(r.c), "=d"(r.d) : "a"(leaf), "c"(0));
+    return r;
+}
+#endif
+
+#endif
