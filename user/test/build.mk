@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tests that run in the guest, each a program /test/NAME that prints TAP (tap.h, tests/README.md).
+# One: NAME, SOURCES
+define guest_test_program
+$(call user_program,test_$(1),$(2))
+BOOT_FILES += test/$(1)=$(BA)/user/test_$(1)
+GUEST_TESTS += $(1)
+endef
+
+$(foreach t,libc_stdio libc_pthread libc_file libc_process,$(eval $(call guest_test_program,$t,user/test/$t.c)))

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/libc_file.c - files, directories, descriptors and pipes (libc-glue/posix/, servers/fs).
+ */
+#include "tap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOT "/tmp/libc_file"
+
+static void test_stdio(void)
+{
+    FILE *file = fopen(ROOT "/text", "w");
+    CHECK(file != NULL, "fopen to write");
+    for (int i = 0; file && i < 20000; i++)
+        fprintf(file, "line %d\n", i);
+    CHECK(file && fclose(file) == 0, "fclose");
+    char line[64], expected[64];
+    int count = 0;
+    file = fopen(ROOT "/text", "r");
+    while (file && fgets(line, sizeof(line), file)) {
+        snprintf(expected, sizeof(expected), "line %d\n", count);
+        if (strcmp(line, expected))
+            break;
+        count++;
+    }
+    CHECK(count == 20000, "20000 lines come back");
+    CHECK(file && fseek(file, -6, SEEK_END) == 0 && fgets(line, sizeof(line), file) &&
+              !strcmp(line, "19999\n"),
+          "fseek from the end");
+    if (file)
+        fclose(file);
+    CHECK(!fopen(ROOT "/none", "r") && errno == ENOENT, "what is not there is ENOENT");
+}
+
+static void test_descriptors(void)
+{
+    struct stat attributes;
+    char buffer[16] = "";
+    int fd = open(ROOT "/bytes", O_RDWR | O_CREAT | O_EXCL, 0644);
+    CHECK(fd >= 0, "open makes a file");
+    CHECK(open(ROOT "/bytes", O_RDWR | O_CREAT | O_EXCL, 0644) < 0 && errno == EEXIST, "once");
+    CHECK(write(fd, "hello world", 11) == 11 && lseek(fd, 6, SEEK_SET) == 6, "write and lseek");
+    int copy = dup(fd);
+    CHECK(read(copy, buffer, 5) == 5 && !memcmp(buffer, "world", 5) && lseek(fd, 0, SEEK_CUR) == 11,
+          "duplicates share an offset");
+    CHECK(pread(fd, buffer, 5, 0) == 5 && !memcmp(buffer, "hello", 5) && lseek(fd, 0, SEEK_CUR) == 11,
+          "pread does not move it");
+    close(fd);
+    CHECK(write(copy, "!", 1) == 1, "a duplicate outlives the original");
+    CHECK(fstat(copy, &attributes) == 0 && attributes.st_size == 12 && S_ISREG(attributes.st_mode), "fstat");
+    CHECK(ftruncate(copy, 5) == 0 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 5,
+          "ftruncate");
+    CHECK(labs((long)(time(NULL) - attributes.st_mtime)) < 100, "its time is now");
+    close(copy);
+    CHECK(read(copy, buffer, 1) < 0 && errno == EBADF, "closed is closed");
+    fd = open(ROOT "/bytes", O_WRONLY | O_APPEND);
+    CHECK(write(fd, "++", 2) == 2 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 7,
+          "O_APPEND");
+    CHECK(read(fd, buffer, 1) < 0 && errno == EBADF, "no reading of what is open to write");
+    close(fd);
+    fd = open("/dev/null", O_RDWR);
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1 && read(fd, buffer, 1) == 0, "/dev/null");
+    close(fd);
+}
+
+static void test_big(void)
+{
+    size_t size = 300000;
+    unsigned char *out = malloc(size), *in = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        out[i] = (unsigned char)(i * 31 >> 3);
+    int fd = open(ROOT "/big", O_RDWR | O_CREAT, 0644);
+    CHECK(write(fd, out, size) == (ssize_t)size, "a write larger than a window");
+    CHECK(pread(fd, in, size, 0) == (ssize_t)size && !memcmp(in, out, size), "reads back");
+    char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    CHECK(map != MAP_FAILED && !memcmp(map, out, size), "mmap of a file");
+    if (map != MAP_FAILED)
+        munmap(map, size);
+    close(fd);
+    free(out);
+    free(in);
+}
+
+static void test_directories(void)
+{
+    struct stat attributes;
+    char path[256];
+    CHECK(mkdir(ROOT "/dir", 0755) == 0 && stat(ROOT "/dir", &attributes) == 0 && S_ISDIR(attributes.st_mode),
+          "mkdir");
+    CHECK(chdir(ROOT "/dir") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT "/dir"),
+          "chdir, getcwd");
+    for (int i = 0; i < 150; i++) {
+        snprintf(path, sizeof(path), "file-with-a-rather-long-name-%03d", i);
+        close(open(path, O_CREAT | O_WRONLY, 0644));
+    }
+    DIR *directory = opendir(".");
+    int files = 0, odd = 0;
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        files++;
+        odd += strncmp(entry->d_name, "file-with", 9) != 0 || entry->d_type != DT_REG;
+    }
+    CHECK(directory && files == 150 && odd == 0, "readdir finds 150 files");
+    if (directory)
+        closedir(directory);
+    CHECK(rename("file-with-a-rather-long-name-000", "../renamed") == 0 && access("../renamed", F_OK) == 0,
+          "rename");
+    CHECK(link("../renamed", "../linked") == 0 && stat("../linked", &attributes) == 0 &&
+              attributes.st_nlink == 2,
+          "link");
+    for (int i = 1; i < 150; i++) {
+        snprintf(path, sizeof(path), "file-with-a-rather-long-name-%03d", i);
+        unlink(path);
+    }
+    CHECK(chdir("..") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT), "chdir ..");
+    CHECK(rmdir("dir") == 0 && access("dir", F_OK) < 0 && errno == ENOENT, "rmdir");
+    CHECK(chdir("text") < 0 && errno == ENOTDIR, "no chdir into a file");
+}
+
+static void *write_late(void *argument)
+{
+    int fd = *(int *)argument;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    ssize_t put = write(fd, "late", 4);
+    close(fd);
+    return (void *)put;
+}
+
+static void test_pipes(void)
+{
+    int fds[2];
+    char buffer[16];
+    pthread_t thread;
+    CHECK(pipe(fds) == 0, "pipe");
+    CHECK(write(fds[1], "abc", 3) == 3 && read(fds[0], buffer, 16) == 3, "carries bytes");
+    struct pollfd poller = {.fd = fds[0], .events = POLLIN};
+    CHECK(poll(&poller, 1, 0) == 0, "poll: nothing to read");
+    CHECK(poll(&poller, 1, 20) == 0, "poll times out");
+    pthread_create(&thread, NULL, write_late, &fds[1]);
+    CHECK(poll(&poller, 1, 5000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
+    CHECK(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
+    pthread_join(thread, NULL);
+    CHECK(read(fds[0], buffer, 16) == 0, "a pipe without writers ends");
+    close(fds[0]);
+}
+
+int main(void)
+{
+    mkdir("/tmp", 0777);
+    CHECK(mkdir(ROOT, 0755) == 0, "a directory to work in");
+    test_stdio();
+    test_descriptors();
+    test_big();
+    test_directories();
+    test_pipes();
+    unlink(ROOT "/text");
+    unlink(ROOT "/bytes");
+    unlink(ROOT "/big");
+    unlink(ROOT "/renamed");
+    unlink(ROOT "/linked");
+    CHECK(rmdir(ROOT) == 0, "nothing is left");
+    return finish_tests();
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/libc_process.c - spawning, waiting, killing; what a child inherits. It spawns itself.
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *self;
+
+/* Runs this program with a word that main knows; its pid or 0. */
+static pid_t start(const char *what, const posix_spawn_file_actions_t *actions)
+{
+    pid_t pid = 0;
+    char *argv[] = {(char *)self, (char *)what, NULL};
+    return posix_spawn(&pid, self, actions, NULL, argv, environ) == 0 ? pid : 0;
+}
+
+static int status_of(pid_t pid)
+{
+    int status = -1;
+    return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+static void test_exit(void)
+{
+    int status = status_of(start("exit7", NULL));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit status");
+    CHECK(waitpid(-1, &status, 0) < 0 && errno == ECHILD, "no child is ECHILD");
+    pid_t pid = 0;
+    CHECK(posix_spawn(&pid, "/no/such/program", NULL, NULL, (char *[]){"x", NULL}, environ) == ENOENT,
+          "no program is ENOENT");
+    status = status_of(start("abort", NULL));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
+    status = status_of(start("crash", NULL));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
+}
+
+static void test_kill(void)
+{
+    pid_t pid = start("sleep", NULL);
+    int status = -1;
+    CHECK(waitpid(pid, &status, WNOHANG) == 0, "WNOHANG while it runs");
+    CHECK(kill(pid, 0) == 0 && kill(pid, SIGTERM) == 0, "kill");
+    status = status_of(pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "killed by it");
+    CHECK(kill(pid, SIGTERM) < 0 && errno == ESRCH, "no such process any more");
+}
+
+static void test_files(void)
+{
+    int fds[2];
+    char buffer[64] = "";
+    posix_spawn_file_actions_t actions;
+    CHECK(pipe(fds) == 0, "pipe");
+    fcntl(fds[0], F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+    posix_spawn_file_actions_addclose(&actions, fds[1]);
+    setenv("GREETING", "hello from the parent", 1);
+    pid_t pid = start("greet", &actions);
+    posix_spawn_file_actions_destroy(&actions);
+    close(fds[1]);
+    size_t size = 0;
+    ssize_t got;
+    while ((got = read(fds[0], buffer + size, sizeof(buffer) - 1 - size)) > 0)
+        size += (size_t)got;
+    close(fds[0]);
+    CHECK(status_of(pid) == 0 && !strcmp(buffer, "hello from the parent\n"),
+          "environment and a pipe as stdout");
+}
+
+static void test_many(void)
+{
+    pid_t pid[10];
+    int sum = 0;
+    for (int i = 0; i < 10; i++)
+        pid[i] = start("exit7", NULL);
+    for (int i = 0; i < 10; i++) {
+        int status = 0;
+        if (waitpid(-1, &status, 0) > 0)
+            sum += WEXITSTATUS(status);
+    }
+    CHECK(pid[9] > 0 && sum == 70, "ten at once");
+}
+
+static volatile int *volatile bad_address = (volatile int *)0x10;
+
+static int play_child(const char *what)
+{
+    if (!strcmp(what, "exit7"))
+        exit(7);
+    if (!strcmp(what, "abort"))
+        abort();
+    if (!strcmp(what, "crash"))
+        *bad_address = 1;
+    if (!strcmp(what, "sleep"))
+        sleep(100);
+    if (!strcmp(what, "greet"))
+        return puts(getenv("GREETING")) < 0;
+    return 99;
+}
+
+int main(int argc, char **argv)
+{
+    self = argv[0];
+    if (argc > 1)
+        return play_child(argv[1]);
+    test_exit();
+    test_kill();
+    test_files();
+    test_many();
+    return finish_tests();
+}

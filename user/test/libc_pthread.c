@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/libc_pthread.c - threads and everything that they wait on (libc-glue/posix/pthread*.c).
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <time.h>
+
+#define THREADS 8
+#define ROUNDS  2000
+
+static struct timespec after_ms(clockid_t clock, long ms)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    time.tv_nsec += ms * 1000000;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
+static void run_all(void *(*routine)(void *))
+{
+    pthread_t thread[THREADS];
+    for (intptr_t i = 0; i < THREADS; i++)
+        if (pthread_create(&thread[i], NULL, routine, (void *)i))
+            thread[i] = NULL;
+    for (int i = 0; i < THREADS; i++)
+        if (thread[i])
+            pthread_join(thread[i], NULL);
+}
+
+/* ---- life --------------------------------------------------------------------------------------------- */
+
+static void *return_square(void *argument)
+{
+    intptr_t n = (intptr_t)argument;
+    return (void *)(n * n);
+}
+
+static void *exit_deep(void *argument)
+{
+    pthread_exit((char *)argument + 1);
+}
+
+static __thread int own_variable = 17;
+static __thread char own_zeroes[100];
+
+static void *change_own(void *argument)
+{
+    bool fresh = own_variable == 17 && own_zeroes[99] == 0;
+    own_variable = 5;
+    own_zeroes[99] = 1;
+    errno = (int)(intptr_t)argument;
+    sched_yield();
+    return (void *)(intptr_t)(fresh && errno == (int)(intptr_t)argument);
+}
+
+static uint32_t detached_done;
+static void *run_detached(void *argument)
+{
+    __atomic_fetch_add(&detached_done, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void test_life(void)
+{
+    pthread_t thread;
+    void *result = NULL;
+    CHECK(pthread_create(&thread, NULL, return_square, (void *)12) == 0, "a thread is created");
+    CHECK(pthread_join(thread, &result) == 0 && result == (void *)144, "join gives its result");
+    pthread_create(&thread, NULL, exit_deep, (void *)41);
+    CHECK(pthread_join(thread, &result) == 0 && result == (void *)42, "and what pthread_exit said");
+    CHECK(pthread_join(pthread_self(), NULL) == EDEADLK, "nobody joins itself");
+
+    errno = 99;
+    own_variable = 3;
+    pthread_create(&thread, NULL, change_own, (void *)7);
+    pthread_join(thread, &result);
+    CHECK(result && errno == 99 && own_variable == 3, "errno and __thread variables are each thread's own");
+
+    int ok = 0;
+    for (int i = 0; i < 200; i++) { /* stacks come back, or we run out */
+        pthread_attr_t attr;
+        pthread_attr_init(&attr);
+        pthread_attr_setstacksize(&attr, 4 << 20);
+        ok += pthread_create(&thread, &attr, return_square, (void *)3) == 0 &&
+              pthread_join(thread, &result) == 0 && result == (void *)9;
+    }
+    CHECK(ok == 200, "200 threads with 4 MiB stacks, one after the other");
+
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    for (int i = 0; i < 20; i++)
+        pthread_create(&thread, &attr, run_detached, NULL);
+    for (int i = 0; i < 1000 && __atomic_load_n(&detached_done, __ATOMIC_ACQUIRE) < 20; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    CHECK(detached_done == 20, "detached threads run");
+}
+
+/* ---- mutexes ------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long counter;
+
+static void *count_up(void *argument)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(&mutex);
+        counter++;
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void *try_for_20_ms(void *argument)
+{
+    struct timespec until = after_ms(CLOCK_REALTIME, 20);
+    return (void *)(intptr_t)pthread_mutex_timedlock(argument, &until);
+}
+
+static void *unlock_it(void *argument)
+{
+    return (void *)(intptr_t)pthread_mutex_unlock(argument);
+}
+
+static void test_mutex(void)
+{
+    run_all(count_up);
+    CHECK(counter == (unsigned long)THREADS * ROUNDS, "a mutex excludes");
+
+    pthread_t thread;
+    void *result;
+    pthread_mutex_lock(&mutex);
+    CHECK(pthread_mutex_trylock(&mutex) == EBUSY, "trylock of a held mutex is EBUSY");
+    pthread_create(&thread, NULL, try_for_20_ms, &mutex);
+    pthread_join(thread, &result);
+    CHECK(result == (void *)ETIMEDOUT, "timedlock times out");
+    pthread_mutex_unlock(&mutex);
+    pthread_create(&thread, NULL, try_for_20_ms, &mutex);
+    pthread_join(thread, &result);
+    CHECK(result == NULL, "timedlock takes a free mutex");
+
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_t recursive, checked;
+    pthread_mutex_init(&recursive, &attr);
+    int again =
+        pthread_mutex_lock(&recursive) | pthread_mutex_lock(&recursive) | pthread_mutex_trylock(&recursive);
+    CHECK(again == 0, "a recursive mutex can be taken again");
+    pthread_create(&thread, NULL, unlock_it, &recursive);
+    pthread_join(thread, &result);
+    CHECK(result == (void *)EPERM, "only its owner gives it back");
+    pthread_mutex_unlock(&recursive);
+    pthread_mutex_unlock(&recursive);
+    CHECK(pthread_mutex_destroy(&recursive) == EBUSY, "as often as it was taken");
+    pthread_mutex_unlock(&recursive);
+    CHECK(pthread_mutex_destroy(&recursive) == 0, "then it is free");
+
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&checked, &attr);
+    pthread_mutex_lock(&checked);
+    CHECK(pthread_mutex_lock(&checked) == EDEADLK, "an error-checking mutex sees the deadlock");
+    CHECK(pthread_mutex_unlock(&checked) == 0 && pthread_mutex_unlock(&checked) == EPERM,
+          "and an unlock too many");
+}
+
+/* ---- condition variables ----------------------------------------------------------------------------------
+ */
+
+#define QUEUE_MAX 4
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t not_empty, not_full;
+    int item[QUEUE_MAX];
+    int count;
+    long sum;
+} queue = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, {0}, 0, 0};
+
+static void put_item(int item)
+{
+    pthread_mutex_lock(&queue.mutex);
+    while (queue.count == QUEUE_MAX)
+        pthread_cond_wait(&queue.not_full, &queue.mutex);
+    queue.item[queue.count++] = item;
+    pthread_cond_signal(&queue.not_empty);
+    pthread_mutex_unlock(&queue.mutex);
+}
+
+static void take_item(void)
+{
+    pthread_mutex_lock(&queue.mutex);
+    while (queue.count == 0)
+        pthread_cond_wait(&queue.not_empty, &queue.mutex);
+    queue.sum += queue.item[--queue.count];
+    pthread_cond_signal(&queue.not_full);
+    pthread_mutex_unlock(&queue.mutex);
+}
+
+static void *produce_or_consume(void *argument)
+{
+    for (int i = 1; i <= ROUNDS; i++)
+        if ((intptr_t)argument % 2)
+            take_item();
+        else
+            put_item(i);
+    return NULL;
+}
+
+static int woken;
+static bool released;
+static void *wait_for_release(void *argument)
+{
+    pthread_mutex_lock(&queue.mutex);
+    while (!released)
+        pthread_cond_wait(&queue.not_empty, &queue.mutex);
+    woken++;
+    pthread_mutex_unlock(&queue.mutex);
+    return NULL;
+}
+
+static void *release_soon(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    pthread_mutex_lock(&queue.mutex);
+    released = true;
+    pthread_cond_broadcast(&queue.not_empty);
+    pthread_mutex_unlock(&queue.mutex);
+    return NULL;
+}
+
+static void test_cond(void)
+{
+    run_all(produce_or_consume);
+    CHECK(queue.sum == (long)THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2, "a bounded queue loses nothing");
+
+    pthread_t releaser;
+    pthread_create(&releaser, NULL, release_soon, NULL);
+    run_all(wait_for_release);
+    pthread_join(releaser, NULL);
+    CHECK(woken == THREADS, "broadcast wakes all");
+
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_t cond;
+    pthread_cond_init(&cond, &attr);
+    struct timespec begin, until = after_ms(CLOCK_MONOTONIC, 30), end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    pthread_mutex_lock(&queue.mutex);
+    int result = 0;
+    while (result == 0)
+        result = pthread_cond_timedwait(&cond, &queue.mutex, &until);
+    bool held = pthread_mutex_trylock(&queue.mutex) == EBUSY;
+    pthread_mutex_unlock(&queue.mutex);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
+    CHECK(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");
+}
+
+/* ---- the rest
+ * ------------------------------------------------------------------------------------------------ */
+
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static volatile long pair[2];
+static uint32_t torn;
+
+static void *read_or_write(void *argument)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if ((intptr_t)argument < 2) {
+            pthread_rwlock_wrlock(&rwlock);
+            pair[0]++;
+            pair[1]++;
+        } else {
+            pthread_rwlock_rdlock(&rwlock);
+            if (pair[0] != pair[1])
+                __atomic_fetch_add(&torn, 1, __ATOMIC_RELAXED);
+        }
+        pthread_rwlock_unlock(&rwlock);
+    }
+    return NULL;
+}
+
+static pthread_barrier_t barrier;
+static uint32_t arrived, serial, early;
+static void *meet(void *argument)
+{
+    for (uint32_t round = 1; round <= 50; round++) {
+        __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
+        if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+            __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < round * THREADS)
+            __atomic_fetch_add(&early, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static uint32_t once_runs;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void run_slowly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    once_runs++;
+}
+static uint32_t once_missing;
+static void *call_once(void *argument)
+{
+    pthread_once(&once, run_slowly);
+    if (once_runs != 1)
+        __atomic_fetch_add(&once_missing, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static pthread_key_t key;
+static uint32_t destroyed;
+static void destroy_value(void *value)
+{
+    __atomic_fetch_add(&destroyed, (uint32_t)(uintptr_t)value, __ATOMIC_RELAXED);
+}
+static void *set_value(void *argument)
+{
+    pthread_setspecific(key, (void *)((intptr_t)argument + 1));
+    sched_yield();
+    return pthread_getspecific(key);
+}
+
+static sem_t semaphore;
+static uint32_t inside, most_inside;
+static void *pass_semaphore(void *argument)
+{
+    for (int i = 0; i < 200; i++) {
+        sem_wait(&semaphore);
+        uint32_t now = __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+        if (now > 3)
+            most_inside = now;
+        __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+        sem_post(&semaphore);
+    }
+    return NULL;
+}
+
+static uint32_t heap_errors;
+static void *use_heap(void *argument)
+{
+    unsigned char mark = (unsigned char)((intptr_t)argument + 1);
+    for (int i = 0; i < 300; i++) {
+        size_t size = 1 + (size_t)(i * 37) % 5000;
+        unsigned char *block = malloc(size);
+        memset(block, mark, size);
+        sched_yield();
+        for (size_t k = 0; k < size; k++)
+            if (block[k] != mark) {
+                __atomic_fetch_add(&heap_errors, 1, __ATOMIC_RELAXED);
+                break;
+            }
+        free(block);
+    }
+    return NULL;
+}
+
+static void test_rest(void)
+{
+    run_all(read_or_write);
+    CHECK(torn == 0 && pair[0] == 2 * ROUNDS, "readers never see half a write");
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    run_all(meet);
+    CHECK(early == 0 && serial == 50, "a barrier holds all, and names one");
+    run_all(call_once);
+    CHECK(once_runs == 1 && once_missing == 0, "once is once, and over before anyone goes on");
+    pthread_key_create(&key, destroy_value);
+    run_all(set_value);
+    CHECK(destroyed == THREADS * (THREADS + 1) / 2, "each thread's value is destroyed");
+    sem_init(&semaphore, 0, 3);
+    run_all(pass_semaphore);
+    CHECK(most_inside == 0, "a semaphore of 3 lets 3 in");
+    struct timespec until = after_ms(CLOCK_REALTIME, 10);
+    sem_init(&semaphore, 0, 0);
+    CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT, "sem_timedwait times out");
+    run_all(use_heap);
+    CHECK(heap_errors == 0, "malloc and free from many threads");
+}
+
+int main(void)
+{
+    test_life();
+    test_mutex();
+    test_cond();
+    test_rest();
+    return finish_tests();
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/libc_stdio.c - what the C library does on its own: text, heap, time, environment, sorting.
+ *
+ * Needs no server but what its output goes to. Files and processes: libc_file.c, libc_process.c.
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <tarn/runtime.h>
+#include <time.h>
+#include <unistd.h>
+
+static void test_text(void)
+{
+    char line[200];
+    int length = snprintf(line, sizeof(line), "%5d|%-6s|%08.3f|%#lx|%lld|%zu|%c", -42, "ab", 3.14159,
+                          0xbeeful, -(1ll << 62), sizeof(long), 'z');
+    CHECK(!strcmp(line, "  -42|ab    |0003.142|0xbeef|-4611686018427387904|8|z") && length == 53,
+          "snprintf knows widths, floats and 64 bits");
+    int number;
+    char word[20];
+    double real;
+    CHECK(sscanf("12 apples 2.5", "%d %19s %lf", &number, word, &real) == 3 && number == 12 && real == 2.5,
+          "sscanf");
+    errno = 0;
+    CHECK(strtol("99999999999999999999", NULL, 10) == INT64_MAX && errno == ERANGE, "strtol overflows");
+    CHECK(fabs(sqrt(2.0) * sin(1.0) - 1.1900195) < 1e-6, "libm");
+}
+
+static void test_heap(void)
+{
+    unsigned char *big = malloc(20 << 20), *zero = calloc(1 << 20, 3);
+    CHECK(big && zero, "malloc of 20 MiB, calloc of 3 MiB");
+    memset(big, 0xa5, 20 << 20);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 3 << 20; i++)
+        sum += zero[i];
+    CHECK(sum == 0, "calloc gives zeroes");
+    free(zero);
+    big = realloc(big, 30 << 20);
+    CHECK(big && big[0] == 0xa5 && big[(20 << 20) - 1] == 0xa5, "realloc keeps contents");
+    free(big);
+    errno = 0;
+    CHECK(!malloc(1ull << 60) && errno == ENOMEM, "too much is ENOMEM");
+    void *aligned = memalign(4096, 100);
+    CHECK(aligned && !((uintptr_t)aligned & 4095), "memalign");
+    free(aligned);
+
+    char *map = mmap(NULL, 100000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(map != MAP_FAILED && map[99999] == 0, "anonymous mmap");
+    map[99999] = 1;
+    CHECK(munmap(map, 100000) == 0, "munmap");
+    CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EINVAL,
+          "mmap of nothing is EINVAL");
+}
+
+static void test_time(void)
+{
+    struct timespec begin, end;
+    struct timeval day;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    CHECK(nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) == 0, "nanosleep");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t ns = (end.tv_sec - begin.tv_sec) * 1000000000ll + end.tv_nsec - begin.tv_nsec;
+    CHECK(ns >= 20000000 && ns < 5000000000ll, "lasts what it should");
+    gettimeofday(&day, NULL);
+    CHECK(day.tv_sec > 1600000000 && labs((long)(time(NULL) - day.tv_sec)) <= 1, "the wall clock is set");
+    time_t known = 1000000000;
+    char text[40];
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", gmtime(&known));
+    CHECK(!strcmp(text, "2001-09-09 01:46:40"), "strftime");
+}
+
+static int compare(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+static jmp_buf jump;
+static void jump_back(int value)
+{
+    longjmp(jump, value);
+}
+
+static void test_rest(void)
+{
+    int numbers[100];
+    for (int i = 0; i < 100; i++)
+        numbers[i] = i * 37 % 100;
+    qsort(numbers, 100, sizeof(int), compare);
+    bool sorted = true;
+    for (int i = 0; i < 100; i++)
+        sorted &= numbers[i] == i;
+    CHECK(sorted, "qsort");
+    CHECK(setenv("COLOUR", "green", 1) == 0 && !strcmp(getenv("COLOUR"), "green"), "environment");
+    volatile int rounds = 0;
+    int value = setjmp(jump);
+    if (value < 3) {
+        rounds++;
+        jump_back(value + 1);
+    }
+    CHECK(value == 3 && rounds == 3, "setjmp and longjmp");
+    CHECK(getpid() > 0, "getpid");
+    CHECK(sysconf(_SC_NPROCESSORS_ONLN) >= 1, "sysconf knows the processors");
+    CHECK(write(77, "x", 1) == -1 && errno == EBADF, "a closed descriptor is EBADF");
+    CHECK(sbrk(0) != (void *)-1, "sbrk");
+}
+
+int main(void)
+{
+    test_text();
+    test_heap();
+    test_time();
+    test_rest();
+    return finish_tests();
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/tap.h - tests in the guest say what they found in TAP; tests/README.md says who reads it.
+ *
+ *     int main(void) { CHECK(1 + 1 == 2, "sums"); return finish_tests(); }
+ */
+#ifndef USER_TEST_TAP_H
+#define USER_TEST_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tests_run, tests_failed;
+
+/* One line for the condition. From one thread at a time. */
+static inline void check_condition(bool ok, const char *file, int line, const char *what)
+{
+    tests_run++;
+    tests_failed += !ok;
+    printf("%sok %d - %s\n", ok ? "" : "not ", tests_run, what);
+    if (!ok)
+        printf("# failed at %s:%d\n", file, line);
+    fflush(stdout);
+}
+#define CHECK(condition, what) check_condition((condition), __FILE__, __LINE__, (what))
+
+static inline int finish_tests(void)
+{
+    printf("1..%d\n", tests_run);
+    fflush(stdout);
+    return tests_failed ? 1 : 0;
+}
+
+#endif
