@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/loader.h - the first program: init, from the boot archive.
+ */
+#ifndef KERNEL_LOADER_H
+#define KERNEL_LOADER_H
+
+/* Makes init's space, maps sbin/init of the boot archive into it, gives it its capabilities and lets it run.
+ * Panics with what to do if that is impossible. Boot processor, once, with everything else set up. */
+void loader_start_init(void);
+
+#endif
