@@ -51,7 +51,7 @@ static int find_match(const struct book *other, uint64_t side, uint64_t price)
         uint64_t offered = other->order[i].price;
         bool agrees = side == TRACE_MARKET_BUY ? offered <= price : offered >= price;
         bool better = best < 0 || (side == TRACE_MARKET_BUY ? offered < other->order[best].price
-                                                           : offered > other->order[best].price);
+                                                            : offered > other->order[best].price);
         if (agrees && better)
             best = (int)i;
     }
