@@ -33,3 +33,14 @@ KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c $(wildcard trace/contr
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
+
+# Unit tests: the same sources against the host's port of <arch/trace.h>.
+TRACE_TEST_FLAGS := -Itrace/test/host -Iarch/include -Ikernel/abi
+$(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(eval $(call host_test,ring,trace/test/ring_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+    trace/event/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
+
+.PHONY: unit-trace
+unit-trace: $(B)/host/test/ring ## run the trace's unit tests
+	@set -e; for t in $^; do echo "# $$t"; $$t; done

@@ -146,35 +146,80 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
     return event;
 }
 
-bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy)
+/* Ends the content of a copy at word `position`: an end event, then a filler up to `size`. */
+static void end_content(struct trace_packet *packet, uint64_t position, uint64_t size, uint64_t time)
 {
-    struct trace_packet *packet = copy;
-    if (!header_is_sound(reader, number, packet))
-        return false;
-    /* Whoever closes the packet writes its end; did he? */
-    uint64_t end = content_is_sound(packet) ? packet->timestamp_end : ~0ull;
+    struct trace_header *event = (struct trace_header *)((char *)packet + position * 8);
+    uint64_t rest = size - position - 1;
+    *event = (struct trace_header){
+        .id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END), .length = 1, .timestamp = (uint32_t)time};
+    if (rest)
+        event[1] = (struct trace_header){.id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER),
+                                         .length = rest <= TRACE_LENGTH_MAX ? (uint32_t)rest : 0,
+                                         .timestamp = (uint32_t)time};
+    packet->timestamp_end = time;
+    packet->content_size = (position + 1) * 64;
+}
+
+/* Walks a copy whose header is sound up to `limit`; ends its content before the first hole. `all_there`:
+ * nothing is missing up to the limit. */
+static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t size, uint64_t end,
+                        bool all_there)
+{
     struct trace_walk walk;
-    trace_walk_begin(&walk, copy, buffer_words(reader->info), end);
+    trace_walk_begin(&walk, packet, limit, end);
     const struct trace_header *event = trace_walk_next(&walk);
     if (!event || event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) ||
         event->length != TRACE_CONTEXT_WORDS)
         return false;
-    uint64_t context_end = walk.position, context_time = walk.time;
-    bool ended = false;
-    while (!ended && (event = trace_walk_next(&walk)))
-        ended = event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
-    /* A word is missing, but every event looks written: an old one stands where the hole is. Which one?
-     * Believe none. The same when there is no room for the end. */
+    const uint64_t context_end = walk.position, context_time = walk.time;
     uint64_t cut = walk.position, time = walk.time;
-    if (ended || cut >= buffer_words(reader->info)) {
+    while ((event = trace_walk_next(&walk)) && event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END)) {
+        cut = walk.position;
+        time = walk.time;
+    }
+    if (!walk.broken && !all_there) {
+        /* A word is missing, but every event looks written: an old one stands where the hole is. Which one?
+         * Believe none. */
         cut = context_end;
         time = context_time;
     }
-    struct trace_header *last = (struct trace_header *)((char *)copy + cut * 8);
-    *last = (struct trace_header){
-        .id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END), .length = 1, .timestamp = (uint32_t)time};
-    packet->timestamp_end = time;
-    packet->content_size = (cut + 1) * 64;
-    packet->flags |= TRACE_PACKET_CUT;
+    if (walk.broken || !all_there)
+        packet->flags |= TRACE_PACKET_CUT;
+    end_content(packet, cut, size, time);
+    return true;
+}
+
+bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy)
+{
+    struct trace_packet *packet = copy;
+    const uint64_t size = buffer_words(reader->info);
+    if (!header_is_sound(reader, number, packet))
+        return false;
+    /* Whoever closes the packet writes its end; did he? */
+    uint64_t end = content_is_sound(packet) ? packet->timestamp_end : ~0ull;
+    /* one word is left for the end in any case */
+    return cut_content(packet, size - 1, size, end, false);
+}
+
+bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
+{
+    const struct trace_control *control = control_of(reader);
+    const uint64_t size = buffer_words(reader->info);
+    const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_ACQUIRE);
+    const uint64_t number = index / size, limit = index & reader->info->buffer_mask;
+    const struct trace_packet *from = packet_at(reader, number);
+    /* acquire: pairs with the release of the commits that it counts */
+    const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < limit; i++)
+        ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    struct trace_packet *packet = copy;
+    if (trace_reader_head(reader) != number || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||
+        !header_is_sound(reader, number, packet))
+        return false;
+    if (!cut_content(packet, limit, size, ~0ull, committed == limit))
+        return false;
+    packet->committed = size;
     return true;
 }

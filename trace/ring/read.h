@@ -48,6 +48,11 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
  * flags say TRACE_PACKET_CUT. False: not even header and context are there. */
 bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy);
 
+/* Copies the open packet as far as it is written, and closes the copy: for rings that stopped because they
+ * are full, and for whoever cannot flush. Made whole by an end event and a filler; what is doubtful is cut.
+ * False: it was closed meanwhile, or there is nothing in it yet. */
+bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
+
 /* Walks the events of a copy. Starts with trace_walk_begin; each trace_walk_next gives the next event and its
  * full time. False: the content ends, or what follows is no event (`broken`). */
 struct trace_walk {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/test/host/port/trace.h - the unit tests' port of <arch/trace.h>.
+ *
+ * Info page and windows are ordinary memory (ring_harness.c); the window of "this processor" is a variable of
+ * the thread; the clock is a counter that tests can make jump. Every named race window calls test_point().
+ */
+#ifndef PORT_TRACE_H
+#define PORT_TRACE_H
+
+extern struct trace_info test_info;
+extern __thread char *test_window; /* of the processor that the thread runs on */
+extern char *test_windows;         /* processor 0's */
+uint64_t test_clock(void);
+void test_point(int point);
+#define TRACE_TEST_POINT(point) test_point(point)
+
+static inline const struct trace_info *arch_trace_info(void)
+{
+    return &test_info;
+}
+
+static inline bool arch_trace_enabled(unsigned class_number)
+{
+    return test_info.mask >> class_number & 1;
+}
+
+static inline bool arch_trace_switched(unsigned class_number, unsigned minor)
+{
+    return test_info.switches[class_number] >> minor & 1;
+}
+
+static inline uint64_t arch_trace_clock(void)
+{
+    return test_clock();
+}
+
+static inline char *arch_trace_window(void)
+{
+    return test_window;
+}
+
+static inline bool arch_trace_same_window(const char *window)
+{
+    return window == test_window;
+}
+
+static inline uint32_t arch_trace_cpu(const char *window)
+{
+    return (uint32_t)((uint64_t)(window - test_windows) >> TRACE_WINDOW_SHIFT);
+}
+
+static inline void arch_trace_context(const char *window, struct trace_context *context)
+{
+    *context = (struct trace_context){.pid = 7, .tid = 70 + arch_trace_cpu(window), .name = "unit test"};
+}
+
+#endif

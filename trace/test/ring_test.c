@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/test/ring_test.c - the logging path under its own races, on the host, with sanitizers.
+ *
+ * Interrupts, preemption, migration and death are played at the path's named race windows (ring.h, enum
+ * trace_test_point): an action logs events of its own, moves the thread to another processor, or never comes
+ * back. Each event carries a number, so a reader can say which arrived.
+ */
+#include "ring_harness.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/lock.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+#define SMALL             TRACE_BUFFER_BYTES_MIN
+#define EVENTS_PER_BUFFER (SMALL / 16) /* of two words, a little less */
+
+static const char *directory; /* for traces that babeltrace2 judges */
+
+/* Numbers seen: how often each was read. */
+static uint8_t seen[1 << 20];
+static uint64_t wrong_order, last_number;
+
+static void note_number(const struct trace_header *event, uint64_t time, void *context)
+{
+    uint64_t number = *(const uint64_t *)(event + 1);
+    if (event->id == TRACE_ID(TRACE_CLASS_USER, 3) && number < sizeof(seen)) {
+        seen[number]++;
+        wrong_order += number < last_number;
+        last_number = number;
+    }
+}
+
+static void forget_numbers(void)
+{
+    memset(seen, 0, sizeof(seen));
+    wrong_order = last_number = 0;
+}
+
+static bool seen_once(uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        if (seen[i] != 1)
+            return false;
+    return true;
+}
+
+static void log_numbers(uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        trace_user_stopwatch_start(i);
+}
+
+/* --- one writer ------------------------------------------------------------------------------------ */
+
+static void test_plain(void)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 3000);
+    struct findings f = read_all(note_number, NULL, directory);
+    check(f.whole >= 3 && !f.incomplete && !f.lost && !f.disorder, "plain: every packet whole");
+    check(seen_once(0, 3000) && !wrong_order, "plain: every event once, in order");
+    check(count_by_babeltrace2(directory, "/tmp/ring_test.text") == (long)f.events,
+          "plain: babeltrace2 agrees");
+    unlink("/tmp/ring_test.text");
+}
+
+static void test_overwrite(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 100 * EVENTS_PER_BUFFER);
+    struct findings f = read_all(note_number, NULL, NULL);
+    uint64_t first = 0;
+    while (!seen[first])
+        first++;
+    check(f.whole == 3 && !f.incomplete && !f.lost && !f.disorder && !control_of_cpu(0)->torn,
+          "flight recorder: the newest packets are there and whole");
+    check(seen_once(first, 100 * EVENTS_PER_BUFFER), "flight recorder: no gap up to the last event");
+}
+
+static void test_tails(void)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
+    static char text[20000];
+    static uint64_t chain[2000];
+    memset(text, 'x', sizeof(text) - 1);
+    trace_user_text("");
+    for (unsigned i = 0; i < 40; i++)
+        trace_user_mark(i, text + sizeof(text) - 1 - i);
+    trace_user_text(text);
+    trace_lock_contended(1, 2, 3, 4, 5, 2000, chain);
+    trace_lock_contended(1, 2, 3, 4, 5, 0, chain);
+    struct findings f = read_all(NULL, NULL, directory);
+    check(f.events == 44 && !f.incomplete && !f.disorder, "tails: strings and arrays of any length");
+    check(count_by_babeltrace2(directory, "/tmp/ring_test.text") == 44, "tails: babeltrace2 agrees");
+    unlink("/tmp/ring_test.text");
+}
+
+static void note_time(const struct trace_header *event, uint64_t time, void *context)
+{
+    uint64_t *times = context;
+    times[++times[0]] = time;
+}
+
+static void test_time_gaps(void)
+{
+    static const uint64_t gaps[] = {
+        1, 1u << 30, (1ull << 31) - 1000, (1ull << 31) + 1000, (1ull << 32) + 5, 1ull << 40};
+    static uint64_t times[100];
+    uint64_t expected[7], worst = 0;
+    setup_rings(SMALL, 32, TRACE_MODE_FLIGHT);
+    memset(times, 0, sizeof(times));
+    for (unsigned i = 0; i < 6; i++) {
+        expected[i] = test_clock();
+        trace_user_stopwatch_start(i);
+        jump_clock(gaps[i]);
+    }
+    expected[6] = test_clock();
+    trace_user_stopwatch_start(6);
+    struct findings f = read_all(note_time, times, directory);
+    for (unsigned i = 0; i < 7 && times[0] == 7; i++)
+        if (times[i + 1] - expected[i] > worst)
+            worst = times[i + 1] - expected[i];
+    check(times[0] == 7 && worst <= 20, "time gaps up to 2^40 ticks: every time right (worst %llu off)",
+          (unsigned long long)worst);
+    check(!f.incomplete && !f.disorder && count_by_babeltrace2(directory, "/tmp/ring_test.text") == 7,
+          "time gaps: babeltrace2 agrees");
+    unlink("/tmp/ring_test.text");
+}
+
+/* --- interrupted writers --------------------------------------------------------------------------- */
+
+static uint64_t nested_first, nested_count;
+
+static void log_nested(void)
+{
+    log_numbers(nested_first, nested_first + nested_count);
+}
+
+static const char *const point_names[] = {"after index read", "before reserve", "after reserve",
+                                          "before commit",    "before change",  "after change",
+                                          "before open"};
+
+/* The nth pass of every point, interrupted by so many events. */
+static void test_interrupts(void)
+{
+    static const uint64_t counts[] = {1, 40, EVENTS_PER_BUFFER, 3 * EVENTS_PER_BUFFER};
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+        bool good = true;
+        for (unsigned c = 0; c < 4; c++) {
+            for (unsigned nth = 1; nth <= 2; nth++) {
+                setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+                forget_numbers();
+                nested_first = 10000;
+                nested_count = counts[c];
+                set_hook(point, nth, log_nested);
+                log_numbers(0, 3 * EVENTS_PER_BUFFER);
+                struct findings f = read_all(note_number, NULL, NULL);
+                good = good && hook_was_run() && !f.incomplete && !f.lost && !f.disorder &&
+                       seen_once(0, 3 * EVENTS_PER_BUFFER) && seen_once(10000, 10000 + counts[c]);
+            }
+        }
+        check(good, "interrupted %s: nothing lost, nothing torn, times in order", point_names[point]);
+    }
+}
+
+/* A writer stopped for a whole lap: its words land in a packet that is not its own, and that packet says so.
+ */
+static void test_late_commit(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    nested_first = 10000;
+    nested_count = 4 * EVENTS_PER_BUFFER + 100;
+    set_hook(TRACE_AFTER_RESERVE, 5, log_nested);
+    log_numbers(0, 10);
+    struct findings f = read_all(note_number, NULL, NULL);
+    check(f.incomplete == 1 && f.whole == 2 && !f.disorder,
+          "a lap too late: the packet hit is not whole, the others are (%llu, %llu)",
+          (unsigned long long)f.incomplete, (unsigned long long)f.whole);
+    check(control_of_cpu(0)->torn > 0, "a lap too late: the missing words were counted");
+}
+
+static jmp_buf death;
+
+static void die(void)
+{
+    longjmp(death, 1);
+}
+
+/* A thread killed in each window; others go on. */
+static void test_deaths(void)
+{
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        forget_numbers();
+        /* stale events of an earlier lap stand where the hole will be */
+        log_numbers(0, 20 * EVENTS_PER_BUFFER);
+        forget_numbers();
+        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        if (!setjmp(death))
+            log_numbers(100000, 100000 + 3 * EVENTS_PER_BUFFER);
+        log_numbers(200000, 200000 + 3 * EVENTS_PER_BUFFER);
+        struct findings f = read_all(note_number, NULL, NULL);
+        bool harmless =
+            point == TRACE_AFTER_INDEX_READ || point == TRACE_BEFORE_RESERVE || point == TRACE_BEFORE_CHANGE;
+        check(hook_was_run() && !f.disorder &&
+                  (harmless ? !f.incomplete : f.incomplete >= 1 && f.incomplete <= 2 && f.whole >= 10),
+              "killed %s: %llu packets incomplete, %llu cut, %llu lost, the others whole", point_names[point],
+              (unsigned long long)f.incomplete, (unsigned long long)f.cut, (unsigned long long)f.lost);
+        check(seen_once(200000 + 2 * EVENTS_PER_BUFFER, 200000 + 3 * EVENTS_PER_BUFFER),
+              "killed %s: logging goes on", point_names[point]);
+    }
+}
+
+static void move_away(void)
+{
+    test_window = window_of_cpu(1);
+}
+
+static void test_migration(void)
+{
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        forget_numbers();
+        set_hook(point, 1, move_away);
+        log_numbers(0, 3 * EVENTS_PER_BUFFER);
+        struct findings f = read_all(note_number, NULL, NULL);
+        check(hook_was_run() && !f.incomplete && !f.disorder && seen_once(0, 3 * EVENTS_PER_BUFFER),
+              "moved to another processor %s: every event once", point_names[point]);
+    }
+}
+
+/* --- many writers ---------------------------------------------------------------------------------- */
+
+#define WRITERS 4
+
+static uint64_t per_writer;
+
+static void *write_many(void *argument)
+{
+    uint64_t writer = (uint64_t)argument;
+    unsigned random = (unsigned)writer;
+    for (uint64_t i = 0; i < per_writer; i++) {
+        test_window = window_of_cpu((uint32_t)rand_r(&random) % TEST_CPUS);
+        uint64_t number = writer * per_writer + i;
+        trace_lock_held(number, ~number, (uint32_t)number, (uint32_t)~number);
+    }
+    return NULL;
+}
+
+struct tally {
+    uint64_t events, wrong;
+};
+
+static void check_payload(const struct trace_header *event, uint64_t time, void *context)
+{
+    struct tally *tally = context;
+    const uint64_t *word = (const uint64_t *)(event + 1);
+    const uint32_t *half = (const uint32_t *)(word + 2);
+    tally->events++;
+    tally->wrong += word[0] != ~word[1] || half[0] != ~half[1] || half[0] != (uint32_t)word[0];
+}
+
+static void run_writers(pthread_t threads[])
+{
+    for (uint64_t i = 0; i < WRITERS; i++)
+        pthread_create(&threads[i], NULL, write_many, (void *)i);
+}
+
+static void join_writers(pthread_t threads[])
+{
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* A consumer that is too slow: what arrives and what is counted as discarded make up what was attempted. */
+static void test_stream(unsigned sleep_us)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_STREAM);
+    per_writer = 60000;
+    pthread_t threads[WRITERS];
+    struct findings f = {0};
+    struct tally tally = {0};
+    uint64_t next[TEST_CPUS] = {0}, discarded = 0;
+    run_writers(threads);
+    for (unsigned round = 0; round < 400; round++) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            /* only what is whole: a writer may be asleep in the middle */
+            while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
+                read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
+                __atomic_store_n(&test_info.consumed[cpu], next[cpu], __ATOMIC_RELEASE);
+            }
+        }
+        usleep(sleep_us);
+    }
+    join_writers(threads);
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            read_ring(cpu, &next[cpu], check_payload, &tally, NULL, &f);
+            test_info.consumed[cpu] = next[cpu];
+            trace_ring_flush(window_of_cpu(cpu));
+        }
+    }
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        read_ring(cpu, &next[cpu], check_payload, &tally, NULL, &f);
+        discarded += control_of_cpu(cpu)->discarded;
+    }
+    check(tally.events + discarded == WRITERS * per_writer && !tally.wrong && !f.disorder && !f.lost,
+          "stream, consumer sleeps %u us: %llu arrived + %llu discarded = %llu attempted", sleep_us,
+          (unsigned long long)tally.events, (unsigned long long)discarded,
+          (unsigned long long)(WRITERS * per_writer));
+}
+
+static void test_once(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_ONCE);
+    forget_numbers();
+    log_numbers(0, 10000);
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    static uint64_t copy[SMALL / 8];
+    struct findings f = {0};
+    uint64_t next = 0;
+    read_ring(0, &next, note_number, NULL, NULL, &f);
+    bool open_read = trace_packet_snapshot(&reader, copy);
+    if (open_read)
+        visit_packet((struct trace_packet *)copy, note_number, NULL, &f);
+    uint64_t arrived = f.events;
+    check(f.whole == 3 && open_read && !f.disorder && arrived + control_of_cpu(0)->discarded == 10000 &&
+              seen_once(0, arrived),
+          "once: the first %llu events stay, %llu counted as discarded", (unsigned long long)arrived,
+          (unsigned long long)control_of_cpu(0)->discarded);
+}
+
+/* A reader copies while the ring is overwritten many times over: what it calls whole is right. */
+static void test_overwriting_reader(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    per_writer = 150000;
+    pthread_t threads[WRITERS];
+    struct tally tally = {0};
+    struct findings f = {0};
+    uint64_t next[TEST_CPUS] = {0};
+    run_writers(threads);
+    for (unsigned round = 0; round < 3000; round++) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            uint64_t oldest = trace_reader_tail(&reader);
+            next[cpu] = next[cpu] < oldest ? oldest : next[cpu];
+            if (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE)
+                read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
+        }
+    }
+    join_writers(threads);
+    check(f.whole > 20 && !tally.wrong && !f.disorder,
+          "reading while overwritten: %llu packets called whole, none wrong", (unsigned long long)f.whole);
+}
+
+/* --- hostile programs ------------------------------------------------------------------------------ */
+
+static unsigned seed = 12345;
+
+static uint64_t random_word(void)
+{
+    uint64_t word = (uint64_t)rand_r(&seed) << 42 ^ (uint64_t)rand_r(&seed) << 21 ^ (uint64_t)rand_r(&seed);
+    switch (rand_r(&seed) % 4) {
+    case 0:
+        return word;
+    case 1:
+        return ~0ull - word % 5000;
+    case 2:
+        return word % 20000;
+    default:
+        return 0;
+    }
+}
+
+/* Garbage in control pages and buffers between and within calls; stores outside would hit unmapped memory. */
+static void scribble(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t *control = (uint64_t *)window_of_cpu(rand_r(&seed) % TEST_CPUS);
+        control[rand_r(&seed) % 4] = random_word();
+        uint64_t *ring = (uint64_t *)(window_of_cpu(rand_r(&seed) % TEST_CPUS) + TRACE_BUFFERS_OFFSET);
+        ring[rand_r(&seed) % (test_info.ring_mask + 1)] = random_word();
+        ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 15] =
+            random_word();
+    }
+}
+
+static void test_garbage(void)
+{
+    uint64_t packets = 0;
+    for (unsigned round = 0; round < 3; round++) {
+        setup_rings(SMALL, 4,
+                    round == 0   ? TRACE_MODE_FLIGHT
+                    : round == 1 ? TRACE_MODE_STREAM
+                                 : TRACE_MODE_ONCE);
+        for (unsigned i = 0; i < 20000; i++) {
+            set_hook(rand_r(&seed) % (TRACE_BEFORE_OPEN + 1), 1, scribble);
+            log_numbers(i, i + 3);
+            trace_user_text("some text");
+            trace_ring_heartbeat();
+            if (i % 16)
+                continue;
+            struct findings f = {0};
+            uint32_t cpu = i / 16 % TEST_CPUS;
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            uint64_t head = trace_reader_head(&reader), next = head > 4 ? head - 4 : 0;
+            read_ring(cpu, &next, NULL, NULL, NULL, &f);
+            packets += f.whole + f.incomplete;
+            trace_ring_flush(window_of_cpu(cpu));
+        }
+    }
+    check(packets > 0, "garbage everywhere: nothing written outside the ring, %llu packets looked at",
+          (unsigned long long)packets);
+}
+
+int main(void)
+{
+    char name[] = "/tmp/ring_test.XXXXXX", command[64];
+    directory = mkdtemp(name);
+    test_plain();
+    test_overwrite();
+    test_tails();
+    test_time_gaps();
+    test_interrupts();
+    test_late_commit();
+    test_deaths();
+    test_migration();
+    test_stream(0);
+    test_stream(2000);
+    test_once();
+    test_overwriting_reader();
+    test_garbage();
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    if (system(command))
+        perror(command);
+    return finish_tests();
+}
