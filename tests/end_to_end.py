@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the end-to-end tests share: a guest that runs a script while its trace is pulled over the network, TAP,
+and what the readers say about the result.
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
+import guest  # noqa: E402
+
+TARN = os.path.join(guest.ROOT, "build/host/tarn")
+_checks = []
+
+
+def check(good, text, detail=""):
+    """One line of TAP; `detail` explains a failure."""
+    _checks.append(bool(good))
+    print(f"{'ok' if good else 'not ok'} {len(_checks)} - {text}", flush=True)
+    if not good and detail:
+        print("\n".join(f"# {line}" for line in str(detail).splitlines()[-40:]), flush=True)
+    return good
+
+
+def finish():
+    print(f"1..{len(_checks)}")
+    sys.exit(0 if _checks and all(_checks) else 1)
+
+
+def run(*command, seconds=300):
+    """Exit status, standard output and error."""
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds)
+    return result.returncode, result.stdout, result.stderr
+
+
+def tarn(*words, seconds=300):
+    return run(TARN, *words, seconds=seconds)
+
+
+def out_directory(name):
+    path = os.path.join(guest.ROOT, "out", "test", name)
+    os.makedirs(path, exist_ok=True)
+    return tempfile.mkdtemp(prefix="run-", dir=path)
+
+
+class Pull:
+    """`tarn pull` in the background."""
+
+    def __init__(self, machine, trace, *options):
+        self.log = open(trace + ".pull", "w+")
+        self.process = subprocess.Popen([TARN, "pull", f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
+                                        stdout=self.log, stderr=subprocess.STDOUT)
+
+    def finish(self, seconds=90):
+        """Ends it as Ctrl-C does; its exit status (None: it did not end) and what it printed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = None
+        self.log.seek(0)
+        return status, self.log.read()
+
+
+def pull_while(script, trace, done, seconds, options=(), **machine):
+    """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
+    log = os.path.join(os.path.dirname(trace), "serial.log")
+    with guest.Guest(log=log, options=f"run={script}", limit=seconds + 120, **machine) as vm:
+        vm.wait_line(r"^tarn: ready", 90)
+        pull = Pull(vm, trace, *options)
+        try:
+            vm.wait_line(done, seconds)
+        finally:
+            result = pull.finish()
+        vm.stop()
+        return result
+
+
+def readers_agree(trace):
+    """Compares babeltrace2 with tarn event by event; True and what was compared, or False and the differences."""
+    status, out, err = run(os.path.join(guest.ROOT, "tests/compare_babeltrace.sh"), trace, seconds=600)
+    return status == 0, out + err
+
