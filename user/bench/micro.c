@@ -265,7 +265,7 @@ static void measure_pager_faults(void)
  * to a user handler without any mapping, as seL4's figure has it. */
 static void measure_fault_handler(void)
 {
-    extern void fault_forever(void); /* arch/ARCH/user: loads from address 0x1000, for ever */
+    extern void fault_forever(void); /* arch/ARCH/user/fault.S: loads from address 0x1000, for ever */
     cap_t space = must(sys_space_create("faulter"), "space_create");
     cap_t endpoint = must(sys_endpoint_create(), "endpoint_create");
     must(sys_space_set_fault_handler(space, endpoint), "space_set_fault_handler");

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/user/fault.S - code that faults, for benchmarks and tests to copy into a space of its own.
+ * arch/x86_64/user/fault.S - a program that only faults, for user/bench/micro.c: it is copied into a space of its own, so
+ * it depends on its position and on memory in no way.
  */
     .text
-
-/* Loads from address 0x1000, for ever. At most 64 bytes, and runs anywhere. */
     .globl fault_forever
     .type fault_forever, @function
 fault_forever:
-    movq 0x1000, %rax
-    jmp fault_forever
+    movq $0x1000, %rax
+1:  movq (%rax), %rcx
+    jmp 1b
     .size fault_forever, . - fault_forever
-    .skip 64
 
     .section .note.GNU-stack, "", @progbits
