@@ -241,7 +241,6 @@ void boot_start(uint64_t protocol, uint64_t info)
 
 void boot_secondary(uint32_t index)
 {
-    arch_space_switch(arch_kernel_space);
     cpu_load(&cpus[index]);
     kernel_secondary_main(index);
 }

@@ -170,7 +170,10 @@ secondary_start:
 3:      cli                             /* nobody asked for this one */
         hlt
         jmp     3b
-2:      movq    CPU_KERNEL_STACK(%rax), %rsp
+2:      movq    arch_kernel_space, %rcx /* the stack may lie beyond the boot tables' 4 GiB */
+        movq    (%rcx), %rcx
+        movq    %rcx, %cr3
+        movq    CPU_KERNEL_STACK(%rax), %rsp
         SET_GS_BASE
         xorl    %ebp, %ebp
         call    boot_secondary
