@@ -9,8 +9,8 @@
 
 static uint32_t access_of(int protection)
 {
-    return (protection & PROT_READ ? MAP_READ : 0) | (protection & PROT_WRITE ? MAP_WRITE : 0) |
-           (protection & PROT_EXEC ? MAP_EXECUTE : 0);
+    return (protection & (PROT_READ | PROT_WRITE) ? MAP_READ : 0) |
+           (protection & PROT_WRITE ? MAP_WRITE : 0) | (protection & PROT_EXEC ? MAP_EXECUTE : 0);
 }
 
 /* A slot with the memory to be mapped, the caller's to close. */

@@ -5,7 +5,7 @@
  * A thread made here owns one mapping, and gives it back with its last instructions:
  *
  *     mapping                                                    mapping + mapping_size
- *     | guard page, no access | stack, grows down | thread-local variables |
+ *     | guard page, read-only | stack, grows down | thread-local variables |
  *
  * errno and the rest of newlib's state lie in the variables: __getreent().
  */
@@ -114,7 +114,9 @@ static int map_stack(struct pthread *thread, uint64_t guard, uint64_t stack)
     char *mapping = memory_map_anonymous(size);
     if (!mapping)
         return -E_NO_MEMORY;
-    int64_t result = guard ? sys_space_protect(SLOT_SPACE, (uint64_t)mapping, guard, 0) : 0;
+    /* A stack that overflows writes, so a guard that can be read will do, and keeps its place in the space.
+     */
+    int64_t result = guard ? sys_space_protect(SLOT_SPACE, (uint64_t)mapping, guard, MAP_READ) : 0;
     if (result < 0) {
         memory_unmap(mapping, size);
         return (int)result;
