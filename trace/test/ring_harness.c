@@ -14,7 +14,7 @@ struct trace_info test_info;
 __thread char *test_window;
 char *test_windows;
 
-static uint64_t clock_ticks = 1000;
+static uint64_t clock_ticks = 1 << 20, clock_skew;
 static unsigned checks, failures;
 
 void check(bool good, const char *format, ...)
@@ -39,7 +39,13 @@ int finish_tests(void)
 
 uint64_t test_clock(void)
 {
-    return __atomic_add_fetch(&clock_ticks, 3, __ATOMIC_RELAXED);
+    uint64_t now = __atomic_add_fetch(&clock_ticks, 3, __ATOMIC_RELAXED);
+    return test_windows && test_window == window_of_cpu(1) ? now - clock_skew : now;
+}
+
+void skew_clock(uint64_t ticks)
+{
+    clock_skew = ticks;
 }
 
 void jump_clock(uint64_t ticks)
@@ -120,7 +126,8 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         allow(window_of_cpu(cpu), 4096);
         allow(window_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count);
-        trace_ring_open(window_of_cpu(cpu), 0);
+        test_window = window_of_cpu(cpu);
+        trace_ring_open(test_window, 0);
     }
     test_window = window_of_cpu(0);
     test_info.mask = ~0ull;
@@ -145,7 +152,7 @@ void visit_packet(const struct trace_packet *packet, visit_event *visit, void *c
         if (visit)
             visit(event, walk.time, context);
     }
-    f->disorder += walk.broken;
+    f->disorder += walk.broken || walk.time != packet->timestamp_end;
 }
 
 void read_packet(uint32_t cpu, uint64_t number, visit_event *visit, void *context, FILE *file,
@@ -217,7 +224,8 @@ struct findings read_all(visit_event *visit, void *context, const char *director
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct trace_reader reader = {.info = &test_info, .window = window_of_cpu(cpu), .cpu = cpu};
-        trace_ring_flush(window_of_cpu(cpu));
+        test_window = window_of_cpu(cpu);
+        trace_ring_flush(test_window);
         uint64_t next = trace_reader_tail(&reader);
         FILE *file = NULL;
         if (directory)

@@ -25,6 +25,7 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
 struct trace_control *control_of_cpu(uint32_t cpu);
 char *window_of_cpu(uint32_t cpu);
 void jump_clock(uint64_t ticks);
+void skew_clock(uint64_t ticks); /* processor 1's lags by so many */
 
 /* What to do when a thread passes `point` for the `nth` time (1 = first); once. Runs in that thread, hooks
  * off. */
@@ -38,7 +39,8 @@ typedef void visit_event(const struct trace_header *event, uint64_t time, void *
 struct findings {
     uint64_t whole, incomplete, cut, lost; /* packets */
     uint64_t events;                       /* without contexts and ends */
-    uint64_t disorder;                     /* times that decreased, contents that no walk explains */
+    uint64_t
+        disorder; /* times that decreased, contents that no walk explains, ends that are not timestamp_end */
 };
 /* Visits the events of one packet. */
 void visit_packet(const struct trace_packet *packet, visit_event *visit, void *context, struct findings *f);
