@@ -20,19 +20,22 @@
 
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
 {
-    trace_libc_entry(call, thread_id(), a, b);
+    if (TRACE_ON_LIBC()) /* here too: the thread's number is not free */
+        trace_libc_entry(call, thread_id(), a, b);
 }
 
 /* The path that the call under way is about. */
 static inline void name_path(enum trace_libc_libc_call call, const char *path)
 {
-    trace_libc_path(call, thread_id(), path);
+    if (TRACE_ON_LIBC())
+        trace_libc_path(call, thread_id(), path);
 }
 
 /* For calls that return their error instead of setting errno (pthreads). */
 static inline int64_t leave_plain(enum trace_libc_libc_call call, int64_t result)
 {
-    trace_libc_exit(call, thread_id(), result);
+    if (TRACE_ON_LIBC())
+        trace_libc_exit(call, thread_id(), result);
     return result;
 }
 

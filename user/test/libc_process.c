@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static void test_exit(void)
           "no program is ENOENT");
     status = status_of(start("abort", NULL));
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
+    status = status_of(start("overflow", NULL));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a thread's stack that overflows is SIGSEGV");
     status = status_of(start("crash", NULL));
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
 }
@@ -94,6 +97,20 @@ static void test_many(void)
 
 static volatile int *volatile bad_address = (volatile int *)0x10;
 
+static int sink;
+static __attribute__((noinline)) int recurse(int depth)
+{
+    volatile char frame[1000];
+    frame[0] = (char)depth;
+    return depth > 1000000 ? sink : recurse(depth + 1) + frame[0];
+}
+
+static void *overflow_stack(void *argument)
+{
+    sink = recurse(0);
+    return NULL;
+}
+
 static int play_child(const char *what)
 {
     if (!strcmp(what, "exit7"))
@@ -102,6 +119,11 @@ static int play_child(const char *what)
         abort();
     if (!strcmp(what, "crash"))
         *bad_address = 1;
+    if (!strcmp(what, "overflow")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, overflow_stack, NULL);
+        pthread_join(thread, NULL);
+    }
     if (!strcmp(what, "sleep"))
         sleep(100);
     if (!strcmp(what, "greet"))
