@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/test/stages_test.c - the stages of tarn, each by itself: TSDL, layouts, numbers, text, packets,
+ * tests/stages_test.c - the stages of tarn, each by itself: TSDL, layouts, numbers, text, packets,
  * events, order, losses and every anomaly. Prints TAP. Traces come from tests/synthetic.c.
  */
 #include <fcntl.h>
