@@ -21,12 +21,13 @@ enum {
 
 #define CONSOLE_NO_WAIT 1u
 
-#define CONSOLE_CANONICAL 1u /* lines: erase (Backspace), word erase (Ctrl-W), kill (Ctrl-U), end (Ctrl-D) \
-                              */
-#define CONSOLE_ECHO      2u /* what is typed is shown */
-#define CONSOLE_SIGNALS   4u /* Ctrl-C kills the foreground */
-#define CONSOLE_COOKED    (CONSOLE_CANONICAL | CONSOLE_ECHO | CONSOLE_SIGNALS)
-#define CONSOLE_RAW       0u
+#define CONSOLE_CANONICAL                                                                                \
+    1u                     /* lines: erase (Backspace), word erase (Ctrl-W), kill (Ctrl-U), end (Ctrl-D) \
+                            */
+#define CONSOLE_ECHO    2u /* what is typed is shown */
+#define CONSOLE_SIGNALS 4u /* Ctrl-C kills the foreground */
+#define CONSOLE_COOKED  (CONSOLE_CANONICAL | CONSOLE_ECHO | CONSOLE_SIGNALS)
+#define CONSOLE_RAW     0u
 /* Output: a lone newline is sent as carriage return and newline. Input: carriage return arrives as newline in
  * canonical mode, unchanged in raw mode. */
 

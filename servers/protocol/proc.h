@@ -17,8 +17,10 @@ enum {
     PROC_GET_PARENT, /* pid, 0 = own -> parent's pid */
     PROC_SHUTDOWN,   /* status: ends the machine; needs PROC_AUTHORITY_TRACE or _MACHINE */
     /* Names for services of ordinary programs; <tarn/service.h>. The name lies in word[0..3], NUL-padded. */
-    PROC_PUBLISH, /* cap[0] = endpoint, with RIGHT_GRANT; EEXIST: taken. The name is free again when its owner ends */
-    PROC_CONNECT, /* word[4] = deadline -> cap[0] = the endpoint, badge = caller's pid; waits until it is published */
+    PROC_PUBLISH, /* cap[0] = endpoint, with RIGHT_GRANT; EEXIST: taken. The name is free again when its owner
+                     ends */
+    PROC_CONNECT, /* word[4] = deadline -> cap[0] = the endpoint, badge = caller's pid; waits until it is
+                     published */
 };
 
 #define PROC_ANY          (~0ull)
@@ -32,9 +34,9 @@ enum {
 #define PROC_AUTHORITY_TRACE   1u /* SLOT_TRACE: read and control the trace */
 #define PROC_AUTHORITY_MACHINE 2u /* SLOT_MACHINE */
 
-#define PROC_SPAWN_BYTES SERVER_WINDOW_BYTES /* all of it, strings included: E2BIG beyond */
-#define PROC_FDS_MAX     256u
-#define PROC_ARGS_MAX    4096u /* argc + envc */
+#define PROC_SPAWN_BYTES        SERVER_WINDOW_BYTES /* all of it, strings included: E2BIG beyond */
+#define PROC_FDS_MAX            256u
+#define PROC_ARGS_MAX           4096u /* argc + envc */
 #define PROC_SERVICE_NAME_BYTES 32u
 
 /* Lies in the window, 8-byte aligned, followed by the open files and the strings. */

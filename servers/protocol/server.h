@@ -11,8 +11,8 @@
  * memory capability of SERVER_WINDOW_BYTES that the server has mapped too. Paths, buffers and arrays lie in
  * a window and requests name them with a span: window number, offset, length, in one word. A thread uses a
  * window of its own as long as its request runs; a client may attach SERVER_WINDOWS_MAX of them and keeps
- * them till it ends (windows are recycled, so what a request named is zeroed before the next owner).
- * A server reads a span once: what it must trust, it copies first.
+ * them till it ends. A window is never given to a second client. A server reads a span once: what it must
+ * trust, it copies first.
  *
  * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced.
  */
@@ -37,6 +37,7 @@ enum {
      * there is a notification, it is signalled once when something wanted (or an error) becomes true. A
      * client has one watch for each (handle, token): asking again replaces it. The console's handle is 0. */
     SERVER_POLL = 4,
+    SERVER_PING = 5, /* any answer means that the server has started */
 };
 
 #define SERVER_POLL_READ   1u /* a read would not block (also at the end of file) */

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# init, proc, fs and console; net and traced have build files of their own.
+
+SERVERS_LIB := $(wildcard servers/lib/*.c)
+$(eval $(call user_library,server,$(SERVERS_LIB)))
+SERVERS_LIBS := $(BA)/lib/libserver.a
+
+define server_program
+$(eval $(call user_program,$(1),$(wildcard servers/$(1)/*.c),$(SERVERS_LIBS)))
+BOOT_FILES += sbin/$(1)=$(BA)/user/$(1)
+endef
+$(foreach s,init proc fs console,$(eval $(call server_program,$(s))))
+
+# What has no messages in it also runs on the host.
+SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/elf.c servers/lib/startup.c \
+                servers/proc/process.c servers/console/line.c \
+                $(filter-out servers/fs/main.c servers/fs/request.c servers/fs/storage.c servers/fs/notify.c,\
+                  $(wildcard servers/fs/*.c)) \
+                $(wildcard servers/*/test/*.c)
+$(foreach s,$(SERVERS_HOST),$(eval CFLAGS_$(s) += -Ikernel/abi))
+$(eval $(call host_test,servers_fs,servers/lib/test/fake_server.c servers/lib/cpio.c $(wildcard servers/fs/test/*.c) \
+    $(filter servers/fs/%,$(filter-out servers/fs/test/%,$(SERVERS_HOST))),-lpthread))
+$(eval $(call host_test,servers_lib,servers/lib/test/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
+    servers/lib/startup.c))
+$(eval $(call host_test,servers_proc,servers/proc/test/process_test.c servers/proc/process.c \
+    servers/lib/test/fake_server.c,-lpthread))
+$(eval $(call host_test,servers_console,servers/console/test/line_test.c servers/console/line.c))

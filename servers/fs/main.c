@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/fs/main.c - the file system server: loads the boot archive, then serves requests with one worker
+ * for each processor. Read next: request.c.
+ */
+#include "load.h"
+#include "open.h"
+#include "request.h"
+#include "tree.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tarn/runtime.h>
+
+static void make_devices(void)
+{
+    tree_make("/dev", NODE_DIRECTORY, S_IFDIR | 0755);
+    tree_make("/tmp", NODE_DIRECTORY, S_IFDIR | 0777);
+    tree_make("/dev/null", NODE_NULL, S_IFCHR | 0666);
+    tree_make("/dev/zero", NODE_ZERO, S_IFCHR | 0666);
+}
+
+static void load_boot_archive(void)
+{
+    struct load_result result;
+    int64_t size = sys_memory_size(SLOT_BOOT_ARCHIVE);
+    void *archive = size > 0 ? memory_map(SLOT_BOOT_ARCHIVE, (uint64_t)size, MAP_READ) : NULL;
+    if (!archive) {
+        server_log("fs: no boot archive: the file system is empty");
+        return;
+    }
+    int error = load_archive(archive, (uint64_t)size, &result);
+    if (error)
+        server_log("fs: boot archive: %s: %s", result.name, strerror(-error));
+    memory_unmap(archive, (uint64_t)size);
+    sys_cap_close(SLOT_BOOT_ARCHIVE);
+    server_log("fs: %llu files and directories, %llu KiB", (unsigned long long)result.entries,
+               (unsigned long long)result.bytes / 1024);
+}
+
+static unsigned count_cpus(void)
+{
+    struct system_stats stats = {0};
+    sys_system_read(SYSTEM_STATS, 0, &stats, sizeof(stats));
+    return stats.cpus ? (unsigned)stats.cpus : 1;
+}
+
+int main(void)
+{
+    if (tree_init() < 0) {
+        server_log("fs: no memory for the root directory");
+        return EXIT_FAILURE;
+    }
+    load_boot_archive();
+    make_devices();
+    struct server server = {
+        .name = "fs",
+        .threads = count_cpus(),
+        .handle = fs_handle,
+        .client_exit = handle_close_client,
+        .inherit = handle_inherit,
+    };
+    server_run(&server, SLOT_SERVICE);
+}

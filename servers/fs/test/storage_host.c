@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/fs/test/storage_host.c - storage.h and notify.h over malloc, for tests. `memory` is 1 + an index.
+ * Exactly as much is allocated as is asked for, so that the sanitizer sees every step too far.
+ */
+#include "storage_host.h"
+#include "../notify.h"
+#include "../storage.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *memories[4096];
+uint64_t storage_limit = ~0ull;
+unsigned notify_signals, notify_closed;
+
+static char **slot_of(struct storage *storage)
+{
+    for (uint32_t i = 1; !storage->memory && i < 4096; i++) {
+        if (!memories[i]) {
+            storage->memory = i;
+            storage->capacity = 0;
+            memories[i] = malloc(1);
+        }
+    }
+    return &memories[storage->memory];
+}
+
+int storage_read(struct storage *storage, uint64_t offset, void *buffer, uint64_t size)
+{
+    uint64_t present = offset < storage->capacity ? storage->capacity - offset : 0;
+    if (present > size)
+        present = size;
+    if (present)
+        memcpy(buffer, memories[storage->memory] + offset, present);
+    memset((char *)buffer + present, 0, size - present);
+    return 0;
+}
+
+int storage_write(struct storage *storage, uint64_t offset, const void *buffer, uint64_t size)
+{
+    char **memory = slot_of(storage);
+    if (offset + size > storage_limit)
+        return -ENOSPC;
+    if (offset + size > storage->capacity) {
+        *memory = realloc(*memory, offset + size);
+        memset(*memory + storage->capacity, 0, offset + size - storage->capacity);
+        storage->capacity = offset + size;
+    }
+    memcpy(*memory + offset, buffer, size);
+    return 0;
+}
+
+int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size)
+{
+    if (storage->memory && size < storage->capacity)
+        memset(memories[storage->memory] + size, 0, storage->capacity - size);
+    return 0;
+}
+
+void storage_release(struct storage *storage)
+{
+    if (storage->memory) {
+        free(memories[storage->memory]);
+        memories[storage->memory] = NULL;
+    }
+    *storage = (struct storage){0};
+}
+
+unsigned storage_live(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 1; i < 4096; i++)
+        count += memories[i] != NULL;
+    return count;
+}
+
+void notify_signal(uint32_t notification, uint64_t bits)
+{
+    notify_signals++;
+}
+
+void notify_close(uint32_t notification)
+{
+    notify_closed++;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/init/boot.c - starts the servers out of the boot archive and watches over them.
+ *
+ * init makes every server's endpoint, so the capabilities for all of them exist before the first one runs and
+ * the order of starting does not matter: whoever asks a server that is not there yet waits for it.
+ */
+#include "init.h"
+#include <errno.h>
+#include <servers/lib/cpio.h>
+#include <servers/lib/program.h>
+#include <servers/lib/server.h>
+#include <signal.h>
+#include <string.h>
+#include <tarn/file_kind.h>
+#include <tarn/runtime.h>
+
+#define ANSWER_NS 10000000000ull /* a server that is silent for so long is broken */
+
+enum { NEEDS_TRACE = 1, NEEDS_MACHINE = 2, NEEDS_ARCHIVE = 4, MAY_BADGE = 8, OPTIONAL = 16 };
+
+static struct server_program {
+    const char *path; /* in the archive */
+    cap_t slot;       /* its endpoint, in our table and in everybody's */
+    unsigned flags;
+    struct program program;
+    bool running;
+} servers[] = {
+    {.path = "sbin/console", .slot = SLOT_CONSOLE, .flags = NEEDS_MACHINE},
+    {.path = "sbin/fs", .slot = SLOT_FS, .flags = NEEDS_ARCHIVE},
+    {.path = "sbin/proc", .slot = SLOT_PROC, .flags = NEEDS_TRACE | NEEDS_MACHINE | MAY_BADGE},
+    {.path = "sbin/net", .slot = SLOT_NET, .flags = NEEDS_MACHINE | OPTIONAL},
+    {.path = "sbin/traced", .slot = SLOT_TRACED, .flags = NEEDS_TRACE | NEEDS_MACHINE | OPTIONAL},
+};
+#define SERVER_COUNT (sizeof(servers) / sizeof(servers[0]))
+
+static cap_t deaths;         /* notification: bit i = servers[i] is dead */
+static cap_t fault_endpoint; /* for the servers' threads */
+static const char *archive;
+static uint64_t archive_size;
+
+/* ---- starting one -------------------------------------------------------------------------------- */
+
+/* The file's bytes in a memory object of their own, so that they start at a page. */
+static int64_t copy_image(const struct cpio_entry *entry)
+{
+    int64_t memory = sys_memory_create((entry->size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1));
+    if (memory < 0)
+        return -server_errno(memory);
+    int64_t result = sys_memory_write((cap_t)memory, 0, entry->data, entry->size);
+    if (result >= 0)
+        return memory;
+    sys_cap_close((cap_t)memory);
+    return -server_errno(result);
+}
+
+/* Endpoints of all servers that exist, badged unless it is proc, who hands out badges itself. */
+static int give_servers(const struct server_program *server)
+{
+    const struct program *program = &server->program;
+    uint32_t badge = server->flags & MAY_BADGE ? 0 : program->pid;
+    int error = program_give(program, server->slot, SLOT_SERVICE, RIGHT_ALL, 0);
+    for (unsigned i = 0; !error && i < SERVER_COUNT; i++)
+        if (slot_is_filled(servers[i].slot))
+            error = program_give(program, servers[i].slot, servers[i].slot, RIGHT_SEND | RIGHT_GRANT, badge);
+    return error;
+}
+
+static int give_authority(const struct server_program *server)
+{
+    const struct program *program = &server->program;
+    int error = 0;
+    if (server->flags & NEEDS_TRACE)
+        error = program_give(program, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
+    if (!error && (server->flags & NEEDS_MACHINE))
+        error = program_give(program, SLOT_MACHINE, SLOT_MACHINE, RIGHT_ALL, 0);
+    if (!error && (server->flags & NEEDS_ARCHIVE))
+        error = program_give(program, SLOT_BOOT_ARCHIVE, SLOT_BOOT_ARCHIVE, RIGHT_READ, 0);
+    return error;
+}
+
+/* We hear of its faults and of its death. */
+static int watch_server(const struct server_program *server)
+{
+    int64_t result = sys_space_set_fault_handler(server->program.space, fault_endpoint);
+    if (result >= 0)
+        result = sys_space_watch(server->program.space, deaths, 1ull << (server - servers));
+    return result < 0 ? -server_errno(result) : 0;
+}
+
+static int run_program(struct server_program *server)
+{
+    static const struct startup_fd files[] = {{.fd = 0, .kind = FILE_DEBUG},
+                                              {.fd = 1, .kind = FILE_DEBUG, .flags = 1},
+                                              {.fd = 2, .kind = FILE_DEBUG, .flags = 1}};
+    char path[64] = "/", strings[64];
+    strncat(path, server->path, sizeof(path) - 2);
+    strcpy(strings, path);
+    struct startup_arguments arguments = {
+        .pid = server->program.pid,
+        .parent_pid = process_id(),
+        .argc = 1,
+        .fd_count = 3,
+        .strings = strings,
+        .strings_size = strlen(strings) + 1,
+        .fds = files,
+        .cwd = "/",
+        .path = path,
+    };
+    return program_start(&server->program, &arguments, TARN_PRIO_SERVER);
+}
+
+static int start_from(struct server_program *server, const struct cpio_entry *entry)
+{
+    int64_t image = copy_image(entry);
+    if (image < 0)
+        return (int)image;
+    int error = program_create(server->path, &server->program);
+    if (!error)
+        error = program_load(&server->program, (cap_t)image, entry->size);
+    sys_cap_close((cap_t)image);
+    if (!error)
+        error = give_servers(server);
+    if (!error)
+        error = give_authority(server);
+    if (!error)
+        error = watch_server(server);
+    return error ? error : run_program(server);
+}
+
+static void start_server(struct server_program *server)
+{
+    struct cpio_entry entry;
+    int found = cpio_find(archive, archive_size, server->path, &entry);
+    int error = found > 0 ? start_from(server, &entry) : -ENOENT;
+    server->running = !error;
+    if (!error)
+        return;
+    program_discard(&server->program);
+    if (!(server->flags & OPTIONAL))
+        panic("init: cannot start %s: %s", server->path, strerror(-error));
+    server_log("init: cannot start %s: %s", server->path, strerror(-error));
+}
+
+/* ---- starting all -------------------------------------------------------------------------------- */
+
+static void map_archive(void)
+{
+    int64_t size = sys_memory_size(SLOT_BOOT_ARCHIVE);
+    archive = size > 0 ? memory_map(SLOT_BOOT_ARCHIVE, (uint64_t)size, MAP_READ) : NULL;
+    archive_size = (uint64_t)size;
+    if (!archive)
+        panic("init: there is no boot archive");
+}
+
+static cap_t require(int64_t slot, const char *what)
+{
+    if (slot < 0)
+        panic("init: cannot make %s: error %lld", what, (long long)-slot);
+    return (cap_t)slot;
+}
+
+/* A server that the archive does not have gets no endpoint: nobody shall wait for it. */
+static void make_endpoint(const struct server_program *server)
+{
+    struct cpio_entry entry;
+    if (cpio_find(archive, archive_size, server->path, &entry) <= 0)
+        return;
+    cap_t endpoint = require(sys_endpoint_create(), "an endpoint");
+    require(sys_cap_copy(SLOT_SPACE, endpoint, server->slot, RIGHT_ALL, 0), "an endpoint");
+    sys_cap_close(endpoint);
+}
+
+void start_servers(void)
+{
+    map_archive();
+    deaths = require(sys_notification_create(), "a notification");
+    fault_endpoint = require(sys_endpoint_create(), "an endpoint");
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        make_endpoint(&servers[i]);
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        start_server(&servers[i]);
+    memory_unmap((void *)archive, archive_size);
+}
+
+void wait_for_servers(void)
+{
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        struct ipc_message message = {.label = SERVER_PING};
+        if (servers[i].running && ipc_call_deadline(servers[i].slot, &message, deadline_after(ANSWER_NS)) < 0)
+            server_log("init: /%s does not answer", servers[i].path);
+    }
+}
+
+/* ---- watching ------------------------------------------------------------------------------------ */
+
+static void report_fault(const struct ipc_message *message)
+{
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        if (servers[i].program.pid != (uint32_t)message->word[5])
+            continue;
+        server_log("init: server /%s, thread %u: fault %llu at address %#llx, instruction %#llx",
+                   servers[i].path, (unsigned)message->word[4], (unsigned long long)message->word[0],
+                   (unsigned long long)message->word[1], (unsigned long long)message->word[2]);
+        sys_space_kill(servers[i].program.space, -SIGSEGV);
+    }
+}
+
+static void report_deaths(uint64_t bits)
+{
+    bool fatal = false;
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        if (!(bits >> i & 1))
+            continue;
+        servers[i].running = false;
+        fatal |= !(servers[i].flags & OPTIONAL);
+        server_log("init: *** server /%s (pid %u) died ***", servers[i].path,
+                   (unsigned)servers[i].program.pid);
+    }
+    if (fatal) {
+        server_log("init: the system cannot go on without it");
+        shut_down(3);
+    }
+}
+
+/* Faults come to the endpoint, deaths to the notification that is bound to this thread. */
+_Noreturn void watch_servers(void)
+{
+    struct ipc_message message;
+    require(sys_notification_bind(deaths), "the servers' watch");
+    for (;;) {
+        if (ipc_receive(fault_endpoint, &message) < 0)
+            continue;
+        if (message.label == IPC_LABEL_NOTIFICATION) {
+            report_deaths(message.word[0]);
+        } else if (message.label == IPC_LABEL_FAULT) {
+            report_fault(&message);
+            ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* servers/init/init.h - what the files of init tell each other. */
+#ifndef SERVERS_INIT_INIT_H
+#define SERVERS_INIT_INIT_H
+
+#include <stdbool.h>
+#include <tarn/abi.h>
+
+/* ---- boot.c: the servers ---- */
+void start_servers(void);           /* panics if proc, fs or console cannot be started */
+void wait_for_servers(void);        /* until each answers */
+_Noreturn void watch_servers(void); /* says loudly when one dies */
+
+/* ---- session.c: the first programs ---- */
+struct boot_options {
+    char run[128]; /* PATH of run=PATH, or empty */
+    bool exit;     /* exit=1 */
+};
+void read_boot_options(struct boot_options *options);
+void run_sessions(const struct boot_options *options);
+void shut_down(uint32_t status);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/init/main.c - the first process: starts the servers (boot.c), then the first programs (session.c),
+ * and stays to say what dies.
+ */
+#include "init.h"
+#include <pthread.h>
+#include <servers/lib/server.h>
+#include <stddef.h>
+#include <tarn/runtime.h>
+
+static struct boot_options options;
+
+static void *session_main(void *argument)
+{
+    wait_for_servers();
+    server_log("tarn: ready");
+    run_sessions(&options);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    read_boot_options(&options);
+    start_servers();
+    if (pthread_create(&thread, NULL, session_main, NULL) != 0)
+        panic("init: cannot start a thread");
+    watch_servers();
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/init/session.c - what runs once the servers do: the program of run=PATH, then shells on the
+ * console.
+ */
+#include "init.h"
+#include <errno.h>
+#include <servers/lib/client.h>
+#include <servers/lib/server.h>
+#include <servers/protocol/proc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tarn/file_kind.h>
+#include <tarn/runtime.h>
+
+#define SHELL         "/bin/sh"
+#define STATUS_NO_RUN 127u
+
+static struct client_window proc_window;
+
+/* ---- the kernel's command line ------------------------------------------------------------------- */
+
+void read_boot_options(struct boot_options *options)
+{
+    char text[1024] = "", *rest = text;
+    *options = (struct boot_options){0};
+    int64_t size = sys_system_read(SYSTEM_COMMAND_LINE, 0, text, sizeof(text) - 1);
+    text[size > 0 ? size : 0] = 0;
+    for (char *word; (word = strtok_r(rest, " \t\n", &rest));) {
+        if (!strncmp(word, "run=", 4))
+            strncpy(options->run, word + 4, sizeof(options->run) - 1);
+        else if (!strcmp(word, "exit=1"))
+            options->exit = true;
+    }
+}
+
+void shut_down(uint32_t status)
+{
+    sys_machine_shutdown(SLOT_MACHINE, status);
+    server_log("init: this machine cannot be switched off");
+}
+
+/* ---- one program --------------------------------------------------------------------------------- */
+
+struct text {
+    char *start;
+    uint32_t used;
+};
+
+/* Adds a string to the request; its offset. What we add is short: it fits. */
+static uint32_t add_string(struct proc_spawn *request, const char *string)
+{
+    uint32_t at = request->size, size = (uint32_t)strlen(string) + 1;
+    memcpy((char *)request + at, string, size);
+    request->size += size;
+    return at;
+}
+
+/* Starts `path` on the console; pid or -errno. */
+static int64_t spawn(const char *path, const char *argument)
+{
+    static const char *const environment[] = {"PATH=/bin:/sbin", "HOME=/", "TERM=vt100"};
+    struct proc_spawn *request = proc_window.bytes;
+    *request = (struct proc_spawn){
+        .size = sizeof(*request) + 3 * sizeof(struct startup_fd),
+        .authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
+        .argc = argument ? 2 : 1,
+        .envc = sizeof(environment) / sizeof(environment[0]),
+        .fd_count = 3,
+    };
+    for (int fd = 0; fd < 3; fd++)
+        request->fd[fd] =
+            (struct startup_fd){.fd = fd, .kind = FILE_CONSOLE, .server = SLOT_CONSOLE, .flags = fd ? 1 : 0};
+    request->path = add_string(request, path);
+    request->cwd = add_string(request, "/");
+    request->strings = add_string(request, path);
+    if (argument)
+        add_string(request, argument);
+    for (unsigned i = 0; i < request->envc; i++)
+        add_string(request, environment[i]);
+    struct ipc_message message = {.label = PROC_SPAWN};
+    message.word[0] = SERVER_SPAN(proc_window.number, 0, request->size);
+    return client_call(SLOT_PROC, &message);
+}
+
+/* Its wait status, or -errno. */
+static int64_t wait_for(int64_t pid)
+{
+    struct ipc_message message = {.label = PROC_WAIT, .word = {(uint64_t)pid, 0}};
+    int64_t result = client_call(SLOT_PROC, &message);
+    return result < 0 ? result : (int64_t)message.word[0];
+}
+
+static uint32_t exit_status(int64_t status)
+{
+    if (status < 0)
+        return STATUS_NO_RUN;
+    return WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : 128u + (uint32_t)WTERMSIG(status);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------ */
+
+/* A program, or a script for the shell. */
+static uint32_t run_path(const char *path)
+{
+    int64_t pid = spawn(path, NULL);
+    if (pid == -ENOEXEC)
+        pid = spawn(SHELL, path);
+    if (pid < 0) {
+        server_log("init: cannot run %s: %s", path, strerror((int)-pid));
+        return STATUS_NO_RUN;
+    }
+    uint32_t status = exit_status(wait_for(pid));
+    server_log("init: %s ended with status %u", path, (unsigned)status);
+    return status;
+}
+
+void run_sessions(const struct boot_options *options)
+{
+    if (client_attach(&proc_window, SLOT_PROC) < 0)
+        panic("init: proc does not answer");
+    if (options->run[0]) {
+        uint32_t status = run_path(options->run);
+        if (options->exit)
+            shut_down(status);
+    }
+    for (;;) {
+        int64_t pid = spawn(SHELL, NULL);
+        if (pid < 0) {
+            server_log("init: cannot run %s: %s", SHELL, strerror((int)-pid));
+            if (options->exit)
+                shut_down(STATUS_NO_RUN);
+            return;
+        }
+        uint32_t status = exit_status(wait_for(pid));
+        server_log("init: the shell ended with status %u", (unsigned)status);
+    }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* servers/lib/elf.c - ELF64 headers. Interface: elf.h. Programs are of this machine's byte order. */
+#include "elf.h"
+#include <errno.h>
+#include <string.h>
+#include <tarn/abi.h>
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, program_offset, section_offset;
+    uint32_t flags;
+    uint16_t header_size, program_size, program_count, section_size, section_count, names;
+};
+
+struct elf_program {
+    uint32_t type, flags;
+    uint64_t offset, address, physical, file_size, size, align;
+};
+
+enum { ELF_CLASS_64 = 2, ELF_LITTLE = 1, ELF_BIG = 2, ELF_EXECUTABLE = 2, ELF_LOAD = 1 };
+enum { ELF_X = 1, ELF_W = 2, ELF_R = 4 };
+
+#define ELF_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELF_BIG : ELF_LITTLE)
+
+static uint64_t page_down(uint64_t address)
+{
+    return address & ~(TARN_PAGE_SIZE - 1);
+}
+
+static uint64_t page_up(uint64_t address)
+{
+    return page_down(address + TARN_PAGE_SIZE - 1);
+}
+
+static int check_header(const struct elf_header *header, uint64_t header_size, uint16_t machine)
+{
+    if (memcmp(header->ident, "\177ELF", 4) != 0 || header->ident[4] != ELF_CLASS_64 ||
+        header->ident[5] != ELF_BYTE_ORDER)
+        return -ENOEXEC;
+    if (header->type != ELF_EXECUTABLE || header->machine != machine)
+        return -ENOEXEC;
+    if (header->program_size != sizeof(struct elf_program) || header->program_offset > header_size ||
+        header->program_count > (header_size - header->program_offset) / sizeof(struct elf_program))
+        return -EINVAL;
+    return 0;
+}
+
+static int add_segment(struct elf_image *image, const struct elf_program *program, uint64_t file_size)
+{
+    if (image->count == ELF_SEGMENTS_MAX)
+        return -EINVAL;
+    if (program->offset > file_size || program->file_size > file_size - program->offset ||
+        program->file_size > program->size)
+        return -EINVAL;
+    if (program->address < USER_BASE || program->address >= USER_MMAP_BASE ||
+        program->size > USER_MMAP_BASE - program->address)
+        return -EINVAL;
+    if ((program->address ^ program->offset) & (TARN_PAGE_SIZE - 1))
+        return -EINVAL;
+    if ((program->flags & ELF_W) && (program->flags & ELF_X))
+        return -EINVAL;
+    uint64_t low = page_down(program->address), high = page_up(program->address + program->size);
+    for (unsigned i = 0; i < image->count; i++) {
+        const struct elf_segment *other = &image->segment[i];
+        if (low < page_up(other->address + other->size) && page_down(other->address) < high)
+            return -EINVAL;
+    }
+    image->segment[image->count++] = (struct elf_segment){
+        .address = program->address,
+        .offset = program->offset,
+        .file_size = program->file_size,
+        .size = program->size,
+        .flags = ((program->flags & ELF_R) ? MAP_READ : 0) | ((program->flags & ELF_W) ? MAP_WRITE : 0) |
+                 ((program->flags & ELF_X) ? MAP_EXECUTE : 0),
+    };
+    return 0;
+}
+
+uint16_t elf_machine(const void *header)
+{
+    return ((const struct elf_header *)header)->machine;
+}
+
+int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, uint16_t machine,
+              struct elf_image *image)
+{
+    struct elf_header header;
+    uint64_t low = ~0ull, high = 0;
+    *image = (struct elf_image){0};
+    if (header_size < sizeof(header) || file_size < header_size)
+        return -ENOEXEC;
+    memcpy(&header, bytes, sizeof(header));
+    int error = check_header(&header, header_size, machine);
+    for (unsigned i = 0; !error && i < header.program_count; i++) {
+        struct elf_program program;
+        memcpy(&program, (const char *)bytes + header.program_offset + i * sizeof(program), sizeof(program));
+        if (program.type != ELF_LOAD || program.size == 0)
+            continue;
+        error = add_segment(image, &program, file_size);
+        if (page_down(program.address) < low)
+            low = page_down(program.address);
+        if (page_up(program.address + program.size) > high)
+            high = page_up(program.address + program.size);
+    }
+    if (error)
+        return error;
+    if (!image->count)
+        return -EINVAL;
+    image->entry = header.entry;
+    image->base = low;
+    image->size = high - low;
+    return header.entry >= low && header.entry < high ? 0 : -EINVAL;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/lib/program.c - new processes. Interface: program.h.
+ *
+ * Text and read-only data are mapped from the image's own frames, shared by all that run it; written data are
+ * mapped copy-on-write; the last, partly filled page of data and everything zero behind it are one new
+ * object.
+ */
+#include "program.h"
+#include "elf.h"
+#include "server.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <trace/process.h>
+
+#define PAGE_MASK (TARN_PAGE_SIZE - 1)
+
+const char *path_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void copy_name(char name[TARN_NAME_BYTES], const char *path)
+{
+    strncpy(name, path_basename(path), TARN_NAME_BYTES - 1);
+    name[TARN_NAME_BYTES - 1] = 0;
+}
+
+int program_create(const char *path, struct program *program)
+{
+    char name[TARN_NAME_BYTES];
+    *program = (struct program){0};
+    copy_name(name, path);
+    int64_t space = sys_space_create(name);
+    if (space < 0)
+        return -server_errno(space);
+    program->space = (cap_t)space;
+    int64_t pid = sys_space_info(program->space);
+    if (pid < 0)
+        return -server_errno(pid);
+    program->pid = (uint32_t)pid;
+    return program_give(program, program->space, SLOT_SPACE, RIGHT_ALL, 0);
+}
+
+int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge)
+{
+    int64_t result = sys_cap_copy(program->space, own, slot, rights, badge);
+    return result < 0 ? -server_errno(result) : 0;
+}
+
+/* ---- image --------------------------------------------------------------------------------------- */
+
+static int map_pages(const struct program *program, cap_t memory, uint64_t address, uint64_t size,
+                     uint64_t offset, uint32_t flags)
+{
+    int64_t result =
+        size ? sys_space_map(program->space, memory, address, size, offset, flags | MAP_FIXED) : 0;
+    return result < 0 ? -server_errno(result) : 0;
+}
+
+/* A new object for [address, address + size) that begins with bytes of the image. */
+static int map_fresh(const struct program *program, cap_t image, uint64_t address, uint64_t size,
+                     uint64_t offset, uint64_t bytes, uint32_t flags)
+{
+    char page[TARN_PAGE_SIZE];
+    if (!size)
+        return 0;
+    int64_t memory = sys_memory_create(size);
+    if (memory < 0)
+        return -server_errno(memory);
+    int64_t result = 0;
+    if (bytes)
+        result = sys_memory_read(image, offset, page, bytes);
+    if (bytes && result >= 0)
+        result = sys_memory_write((cap_t)memory, 0, page, bytes);
+    int error =
+        result < 0 ? -server_errno(result) : map_pages(program, (cap_t)memory, address, size, 0, flags);
+    sys_cap_close((cap_t)memory); /* the mapping keeps it */
+    return error;
+}
+
+static int map_segment(const struct program *program, cap_t image, const struct elf_segment *segment)
+{
+    uint64_t low = segment->address & ~PAGE_MASK;
+    uint64_t offset = segment->offset & ~PAGE_MASK;
+    uint64_t high = (segment->address + segment->size + PAGE_MASK) & ~PAGE_MASK;
+    uint64_t file_end = segment->address + segment->file_size;
+    if (!(segment->flags & MAP_WRITE) && segment->file_size == segment->size)
+        return map_pages(program, image, low, high - low, offset, segment->flags);
+
+    uint64_t whole =
+        segment->file_size ? (file_end & ~PAGE_MASK) - low : 0; /* pages that are all the file's */
+    int error = map_pages(program, image, low, whole, offset, segment->flags | MAP_PRIVATE);
+    if (error)
+        return error;
+    uint64_t bytes = segment->file_size ? file_end & PAGE_MASK : 0;
+    return map_fresh(program, image, low + whole, high - low - whole, offset + whole, bytes, segment->flags);
+}
+
+static uint16_t own_machine(void)
+{
+    extern const char __image_start[]; /* arch/ARCH/user.ld: our own ELF header */
+    return elf_machine(__image_start);
+}
+
+int program_load(struct program *program, cap_t image, uint64_t image_bytes)
+{
+    char header[ELF_HEADER_BYTES] __attribute__((aligned(8)));
+    struct elf_image elf;
+    uint64_t header_size = image_bytes < sizeof(header) ? image_bytes : sizeof(header);
+    int64_t result = header_size ? sys_memory_read(image, 0, header, header_size) : 0;
+    if (result < 0)
+        return -server_errno(result);
+    int error = elf_parse(header, header_size, image_bytes, own_machine(), &elf);
+    for (unsigned i = 0; !error && i < elf.count; i++)
+        error = map_segment(program, image, &elf.segment[i]);
+    program->entry = elf.entry;
+    program->image_base = elf.base;
+    program->image_size = elf.size;
+    return error;
+}
+
+/* ---- first thread -------------------------------------------------------------------------------- */
+
+/* Maps the stack with the startup block at its top; the block's address in *block. */
+static int make_stack(const struct program *program, struct startup_arguments *arguments, uint64_t *block)
+{
+    uint64_t size = startup_size(arguments);
+    if (size > PROGRAM_STACK_BYTES / 4)
+        return -E2BIG;
+    arguments->image_base = program->image_base;
+    arguments->image_size = program->image_size;
+    arguments->stack_high = PROGRAM_STACK_HIGH;
+    arguments->stack_low = PROGRAM_STACK_HIGH - PROGRAM_STACK_BYTES;
+    *block = PROGRAM_STACK_HIGH - size;
+    void *bytes = calloc(1, size);
+    if (!bytes)
+        return -ENOMEM;
+    startup_fill(arguments, bytes, *block);
+    int64_t memory = sys_memory_create(PROGRAM_STACK_BYTES);
+    int64_t result = memory;
+    if (memory >= 0)
+        result = sys_memory_write((cap_t)memory, PROGRAM_STACK_BYTES - size, bytes, size);
+    free(bytes);
+    int error = result < 0 ? -server_errno(result)
+                           : map_pages(program, (cap_t)memory, arguments->stack_low, PROGRAM_STACK_BYTES, 0,
+                                       MAP_READ | MAP_WRITE);
+    if (memory >= 0)
+        sys_cap_close((cap_t)memory);
+    return error;
+}
+
+int program_start(struct program *program, struct startup_arguments *arguments, uint32_t priority)
+{
+    struct thread_config config = {
+        .entry = program->entry, .priority = priority, .affinity = arguments->affinity};
+    int error = make_stack(program, arguments, &config.arg);
+    if (error)
+        return error;
+    config.stack = config.arg;
+    copy_name(config.name, arguments->path);
+    int64_t thread = sys_thread_create(program->space, &config);
+    if (thread < 0)
+        return -server_errno(thread);
+    program->thread = (cap_t)thread;
+    error = program_give(program, program->thread, SLOT_THREAD, RIGHT_ALL, 0);
+    if (error)
+        return error;
+    trace_process_exec(program->pid, program->entry, arguments->path);
+    int64_t result = sys_thread_resume(program->thread);
+    return result < 0 ? -server_errno(result) : 0;
+}
+
+void program_discard(struct program *program)
+{
+    if (program->thread)
+        sys_cap_close(program->thread);
+    if (program->space) {
+        sys_space_kill(program->space, -1);
+        sys_cap_close(program->space);
+    }
+    program->space = program->thread = 0;
+}

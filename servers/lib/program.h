@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/lib/program.h - makes a process out of an ELF image in a memory object. init and proc use it.
+ *
+ *     program_create -> program_load -> (capabilities for it: program_give) -> program_start
+ *     program_discard at any point takes everything back.
+ */
+#ifndef SERVERS_LIB_PROGRAM_H
+#define SERVERS_LIB_PROGRAM_H
+
+#include "startup.h"
+#include <stdint.h>
+#include <tarn/abi.h>
+
+#define PROGRAM_STACK_BYTES 0x100000ull /* demand-zero; what lies below stays unmapped */
+#define PROGRAM_STACK_HIGH  (USER_MMAP_BASE - 0x100000ull)
+
+struct program {
+    cap_t space, thread;
+    uint32_t pid;
+    uint64_t entry, image_base, image_size;
+};
+
+/* All give 0 or -errno. */
+int program_create(const char *path, struct program *program);
+int program_load(struct program *program, cap_t image, uint64_t image_bytes);
+/* Copies an own capability to a slot of the new space. */
+int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge);
+/* Stack, first thread (in SLOT_THREAD), go. Fills in what `arguments` says about image and stack. */
+int program_start(struct program *program, struct startup_arguments *arguments, uint32_t priority);
+void program_discard(struct program *program);
+
+const char *path_basename(const char *path);
+
+#endif

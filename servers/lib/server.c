@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/lib/server.c - the workers: receive, hand to the server, answer; and the quiet times between.
+ *
+ * Locking: none of its own. worker.busy is odd while the worker is inside a request; server_quiesce reads it.
+ * Read next: window.c, and a server's handle function.
+ */
+#include "server.h"
+#include "window.h"
+#include <arch/ipc_stub.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <tarn/error.h>
+#include <tarn/syscall.h>
+
+#define WORKERS_MAX 64
+
+struct worker {
+    /* Odd: inside a request. The store at its start is sequentially consistent and pairs with window_close's
+     * store of the owner followed by server_quiesce's load: either we see that the window is gone, or the
+     * other sees that we are busy. */
+    _Atomic uint64_t busy;
+    uint64_t padding[7]; /* a cache line each */
+};
+
+static struct worker workers[WORKERS_MAX];
+static _Atomic unsigned worker_count;
+static __thread struct worker *self;
+static const struct server *the_server;
+static cap_t the_endpoint;
+
+/* ---- one request --------------------------------------------------------------------------------- */
+
+void server_client_exit(uint32_t client)
+{
+    window_close_client(client);
+    server_quiesce();
+    if (the_server->client_exit)
+        the_server->client_exit(client);
+}
+
+static int64_t handle_client_exit(struct server_request *request)
+{
+    if (request->client != 0)
+        return -EPERM;
+    server_client_exit((uint32_t)request->word[0]);
+    return 0;
+}
+
+static int64_t handle_inherit(struct server_request *request)
+{
+    uint64_t handles[256], span = request->word[2];
+    uint32_t bytes = SERVER_SPAN_LENGTH(span);
+    void *array = server_span(request->client, span);
+    if (request->client != 0)
+        return -EPERM;
+    if (!the_server->inherit)
+        return -ENOSYS;
+    if (!array || bytes > sizeof(handles) || bytes % sizeof(handles[0]) != 0)
+        return -EINVAL;
+    memcpy(handles, array, bytes);
+    int64_t result = the_server->inherit((uint32_t)request->word[0], (uint32_t)request->word[1], handles,
+                                         bytes / sizeof(handles[0]));
+    memcpy(array, handles, bytes);
+    return result;
+}
+
+static int64_t handle_request(struct server_request *request)
+{
+    switch (request->label) {
+    case SERVER_ATTACH:
+        return window_attach(request);
+    case SERVER_CLIENT_EXIT:
+        return handle_client_exit(request);
+    case SERVER_INHERIT:
+        return handle_inherit(request);
+    case SERVER_PING:
+        return 0;
+    default:
+        return the_server->handle(request);
+    }
+}
+
+/* Turns the message into a request, has it handled, turns the result into the answer.
+ * True if the answer is to be sent now. */
+static bool serve(struct ipc_message *message)
+{
+    struct server_request request = {.client = (uint32_t)message->badge, .label = message->label};
+    memcpy(request.word, message->word, sizeof(request.word));
+    for (int i = 0; i < IPC_CAPS; i++)
+        request.received[i] = message->cap[i];
+    int64_t result = handle_request(&request);
+    for (int i = 0; i < IPC_CAPS; i++) {
+        if (request.received[i])
+            sys_cap_close(request.received[i]);
+        message->cap[i] = (uint16_t)request.send[i];
+    }
+    memcpy(message->word, request.word, sizeof(message->word));
+    message->label = (uint64_t)result;
+    if (!request.close_sent)
+        return result != SERVER_LATER;
+    ipc_reply(message);
+    for (int i = 0; i < IPC_CAPS; i++)
+        if (request.send[i])
+            sys_cap_close(request.send[i]);
+    return false;
+}
+
+static void *worker_main(void *argument)
+{
+    struct ipc_message message;
+    bool answer = false;
+    self = argument;
+    for (;;) {
+        int64_t error =
+            answer ? ipc_reply_receive(the_endpoint, &message) : ipc_receive(the_endpoint, &message);
+        answer = false;
+        if (error == -E_BAD_CAP || error == -E_BAD_RIGHT || error == -E_BAD_TYPE)
+            break;
+        if (error < 0)
+            continue; /* the caller died before its answer, or somebody cancelled us */
+        atomic_fetch_add(&self->busy, 1);
+        if (message.label == IPC_LABEL_NOTIFICATION) {
+            if (the_server->notified)
+                the_server->notified(message.word[0]);
+        } else {
+            answer = serve(&message);
+        }
+        /* Release: what we did with the windows is done before the other side sees us idle. */
+        atomic_fetch_add_explicit(&self->busy, 1, memory_order_release);
+    }
+    server_log("%s: cannot receive on its endpoint, a worker ends", the_server->name);
+    return NULL;
+}
+
+_Noreturn void server_run(const struct server *server, cap_t endpoint)
+{
+    the_server = server;
+    the_endpoint = endpoint;
+    window_init();
+    unsigned threads = server->threads < 1             ? 1
+                       : server->threads > WORKERS_MAX ? WORKERS_MAX
+                                                       : server->threads;
+    atomic_store(&worker_count, threads);
+    for (unsigned i = 1; i < threads; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, worker_main, &workers[i]) != 0)
+            server_log("%s: only %u of %u workers could be started", server->name, i, threads);
+    }
+    if (server->notification && sys_notification_bind(server->notification) < 0)
+        server_log("%s: cannot bind its notification", server->name);
+    worker_main(&workers[0]);
+    for (;;)
+        sys_thread_sleep(TARN_FOREVER);
+}
+
+void server_quiesce(void)
+{
+    unsigned count = atomic_load(&worker_count);
+    if (self) /* two workers that wait for each other must each look idle */
+        atomic_fetch_add(&self->busy, 1);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t seen = atomic_load(&workers[i].busy);
+        while ((seen & 1) && &workers[i] != self && atomic_load(&workers[i].busy) == seen)
+            sys_thread_yield();
+    }
+    if (self)
+        atomic_fetch_add(&self->busy, 1);
+}
+
+/* ---- late answers -------------------------------------------------------------------------------- */
+
+cap_t server_save_reply(void)
+{
+    int64_t slot = ipc_save_reply();
+    return slot > 0 ? (cap_t)slot : 0;
+}
+
+static bool answer(cap_t reply, const struct ipc_message *message)
+{
+    if (ipc_reply_to(reply, message) >= 0)
+        return true;
+    sys_cap_close(reply); /* may be gone already: then this does nothing */
+    return false;
+}
+
+bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
+{
+    struct ipc_message message = {.label = (uint64_t)result};
+    for (unsigned i = 0; i < count; i++)
+        message.word[i] = words[i];
+    return answer(reply, &message);
+}
+
+bool server_answer_cap(cap_t reply, int64_t result, cap_t capability)
+{
+    struct ipc_message message = {.label = (uint64_t)result, .cap = {(uint16_t)capability}};
+    return answer(reply, &message);
+}
+
+/* ---- small things -------------------------------------------------------------------------------- */
+
+int64_t server_path(uint32_t client, uint64_t span, char *path, uint32_t size)
+{
+    uint32_t length = SERVER_SPAN_LENGTH(span);
+    const char *bytes = server_span(client, span);
+    if (!bytes)
+        return -EFAULT;
+    if (length >= size)
+        return -ENAMETOOLONG;
+    memcpy(path, bytes, length);
+    path[length] = 0;
+    if (memchr(path, 0, length))
+        return -EINVAL;
+    return length;
+}
+
+void server_log(const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    if (length > (int)sizeof(line) - 2)
+        length = sizeof(line) - 2;
+    line[length] = '\n';
+    sys_debug_write(line, length + 1u);
+}
+
+int server_errno(int64_t result)
+{
+    switch (-result) {
+    case E_OK:
+        return 0;
+    case E_NO_MEMORY:
+    case E_NO_SLOT:
+        return ENOMEM;
+    case E_BAD_ADDRESS:
+        return EFAULT;
+    case E_BAD_RIGHT:
+        return EPERM;
+    case E_TIMEOUT:
+        return ETIMEDOUT;
+    case E_CANCELED:
+        return EINTR;
+    case E_DEAD:
+        return EPIPE;
+    case E_BUSY:
+        return EBUSY;
+    case E_AGAIN:
+        return EAGAIN;
+    case E_EXISTS:
+        return EEXIST;
+    case E_NOT_FOUND:
+        return ENOENT;
+    case E_TOO_LARGE:
+        return E2BIG;
+    case E_BAD_SYSCALL:
+    case E_UNSUPPORTED:
+        return ENOSYS;
+    default:
+        return EINVAL;
+    }
+}

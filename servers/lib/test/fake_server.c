@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* servers/lib/test/fake_server.c - see fake_server.h. */
+#include "fake_server.h"
+#include <stdlib.h>
+
+static char windows[FAKE_CLIENTS][SERVER_WINDOW_BYTES];
+static bool gone[FAKE_CLIENTS];
+static uint32_t saving;
+static cap_t last_reply;
+static struct {
+    uint32_t client;
+    bool answered;
+    int64_t result;
+    uint64_t word;
+} replies[FAKE_REPLIES];
+
+char *fake_window(uint32_t client)
+{
+    return windows[client];
+}
+
+void fake_client_gone(uint32_t client)
+{
+    gone[client] = true;
+}
+
+void fake_next_client(uint32_t client)
+{
+    saving = client;
+}
+
+cap_t fake_last_reply(void)
+{
+    return last_reply;
+}
+
+bool fake_answered(cap_t reply)
+{
+    return replies[reply].answered;
+}
+
+int64_t fake_result(cap_t reply)
+{
+    return replies[reply].result;
+}
+
+uint64_t fake_word(cap_t reply)
+{
+    return replies[reply].word;
+}
+
+void *server_span(uint32_t client, uint64_t span)
+{
+    uint32_t offset = SERVER_SPAN_OFFSET(span);
+    if (SERVER_SPAN_WINDOW(span) != 0 || client >= FAKE_CLIENTS || gone[client] ||
+        offset > SERVER_WINDOW_BYTES || SERVER_SPAN_LENGTH(span) > SERVER_WINDOW_BYTES - offset)
+        return NULL;
+    return windows[client] + offset;
+}
+
+cap_t server_save_reply(void)
+{
+    if (last_reply + 1 == FAKE_REPLIES)
+        abort();
+    replies[++last_reply].client = saving;
+    return last_reply;
+}
+
+bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
+{
+    if (reply == 0 || reply > last_reply || replies[reply].answered)
+        abort(); /* answered twice */
+    replies[reply].answered = true;
+    replies[reply].result = result;
+    replies[reply].word = count ? words[0] : 0;
+    return !gone[replies[reply].client];
+}

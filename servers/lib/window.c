@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/lib/window.c - memory that the server shares with each client, to move bytes through.
+ *
+ * Window i always lies at WINDOW_REGION + i * SERVER_WINDOW_BYTES, so a span becomes an address by arithmetic
+ * and one check of the owner. Unmapping costs an interrupt on every processor that runs one of our threads,
+ * so dead windows are taken back in batches: a janitor thread waits a moment, then unmaps runs of neighbours
+ * with one call each.
+ *
+ * Locking: window_lock covers everything but reads of `owner` in server_span (see struct worker in server.c
+ * for why a window stays mapped under a worker that has seen its owner).
+ */
+#include "window.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <tarn/error.h>
+#include <tarn/syscall.h>
+#include <time.h>
+
+#define WINDOW_COUNT    4096u
+#define WINDOW_REGION   0x0000500000000000ull
+#define WINDOW_BATCH_NS 50000000ull /* how long a dead window may wait for others */
+
+enum { WINDOW_FREE, WINDOW_LIVE, WINDOW_DEAD };
+
+static struct window {
+    /* pid + 1 of the client, 0: nobody. Stores under window_lock; seq_cst, pairs with server_span. */
+    _Atomic uint64_t owner;
+    cap_t memory;
+    uint32_t state;
+} windows[WINDOW_COUNT];
+
+static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost */
+static uint32_t window_top;                                     /* no window from here on was ever used */
+static uint32_t window_next;                                    /* where the search for a free one starts */
+static uint32_t window_dead;                                    /* how many are dead */
+static cap_t janitor_bell;                                      /* notification: there are dead windows */
+
+static void *window_address(uint32_t index)
+{
+    return (void *)(uintptr_t)(WINDOW_REGION + (uint64_t)index * SERVER_WINDOW_BYTES);
+}
+
+void *server_span(uint32_t client, uint64_t span)
+{
+    uint32_t window = SERVER_SPAN_WINDOW(span), offset = SERVER_SPAN_OFFSET(span);
+    if (window >= WINDOW_COUNT || offset > SERVER_WINDOW_BYTES ||
+        SERVER_SPAN_LENGTH(span) > SERVER_WINDOW_BYTES - offset)
+        return NULL;
+    if (atomic_load(&windows[window].owner) != client + 1ull)
+        return NULL;
+    return (char *)window_address(window) + offset;
+}
+
+static uint32_t count_windows(uint32_t client)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < window_top; i++)
+        count += atomic_load_explicit(&windows[i].owner, memory_order_relaxed) == client + 1ull;
+    return count;
+}
+
+/* An index whose window is free, or -1. */
+static int find_free(void)
+{
+    for (uint32_t tried = 0; tried < WINDOW_COUNT; tried++) {
+        uint32_t index = window_next;
+        window_next = (window_next + 1) % WINDOW_COUNT;
+        if (windows[index].state == WINDOW_FREE)
+            return (int)index;
+    }
+    return -1;
+}
+
+static int64_t attach_locked(struct server_request *request)
+{
+    if (count_windows(request->client) >= SERVER_WINDOWS_MAX)
+        return -EMFILE;
+    int index = find_free();
+    if (index < 0)
+        return -EAGAIN;
+    int64_t memory = sys_memory_create(SERVER_WINDOW_BYTES);
+    if (memory < 0)
+        return -server_errno(memory);
+    int64_t mapped = sys_space_map(SLOT_SPACE, (cap_t)memory, (uint64_t)(uintptr_t)window_address(index),
+                                   SERVER_WINDOW_BYTES, 0, MAP_READ | MAP_WRITE | MAP_FIXED);
+    if (mapped < 0) {
+        sys_cap_close((cap_t)memory);
+        return -server_errno(mapped);
+    }
+    struct window *window = &windows[index];
+    window->memory = (cap_t)memory;
+    window->state = WINDOW_LIVE;
+    atomic_store(&window->owner, request->client + 1ull);
+    if ((uint32_t)index >= window_top)
+        window_top = (uint32_t)index + 1;
+    request->send[0] = (cap_t)memory;
+    request->word[0] = SERVER_WINDOW_BYTES;
+    return index;
+}
+
+int64_t window_attach(struct server_request *request)
+{
+    pthread_mutex_lock(&window_lock);
+    int64_t result = attach_locked(request);
+    pthread_mutex_unlock(&window_lock);
+    return result;
+}
+
+void window_close_client(uint32_t client)
+{
+    uint32_t closed = 0;
+    pthread_mutex_lock(&window_lock);
+    for (uint32_t i = 0; i < window_top; i++) {
+        if (windows[i].state != WINDOW_LIVE || atomic_load(&windows[i].owner) != client + 1ull)
+            continue;
+        atomic_store(&windows[i].owner, 0);
+        windows[i].state = WINDOW_DEAD;
+        closed++;
+    }
+    bool ring = closed && window_dead == 0;
+    window_dead += closed;
+    pthread_mutex_unlock(&window_lock);
+    if (ring)
+        sys_notification_signal(janitor_bell, 1);
+}
+
+/* ---- the janitor --------------------------------------------------------------------------------- */
+
+/* Unmaps every run of neighbouring dead windows. */
+static void reclaim_windows(void)
+{
+    pthread_mutex_lock(&window_lock);
+    for (uint32_t first = 0, end; first < window_top; first = end) {
+        end = first + 1;
+        if (windows[first].state != WINDOW_DEAD)
+            continue;
+        while (end < window_top && windows[end].state == WINDOW_DEAD)
+            end++;
+        sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)window_address(first),
+                        (uint64_t)(end - first) * SERVER_WINDOW_BYTES);
+        for (uint32_t i = first; i < end; i++) {
+            sys_cap_close(windows[i].memory);
+            windows[i] = (struct window){.state = WINDOW_FREE};
+        }
+    }
+    window_dead = 0;
+    pthread_mutex_unlock(&window_lock);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void *janitor_main(void *argument)
+{
+    for (;;) {
+        if (sys_notification_wait(janitor_bell, TARN_FOREVER) < 0)
+            continue;
+        sys_thread_sleep(now_ns() + WINDOW_BATCH_NS);
+        server_quiesce(); /* nobody is still in a request of a client that is gone */
+        reclaim_windows();
+    }
+    return NULL;
+}
+
+void window_init(void)
+{
+    pthread_t thread;
+    int64_t bell = sys_notification_create();
+    janitor_bell = bell > 0 ? (cap_t)bell : 0;
+    if (bell < 0 || pthread_create(&thread, NULL, janitor_main, NULL) != 0)
+        server_log("cannot start the janitor: windows of dead clients will not come back");
+}

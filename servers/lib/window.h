@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* servers/lib/window.h - the windows of a server's clients; private to servers/lib (see server.h). */
+#ifndef SERVERS_LIB_WINDOW_H
+#define SERVERS_LIB_WINDOW_H
+
+#include "server.h"
+
+void window_init(void);
+int64_t window_attach(struct server_request *request);
+void window_close_client(uint32_t client);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/proc/process.c - the table of processes. Interface and life of a record: process.h.
+ *
+ * Locking: table_lock covers everything here, and is innermost. Answers to those who wait go out while it is
+ * held: they never wait themselves.
+ */
+#include "process.h"
+#include <errno.h>
+#include <pthread.h>
+#include <servers/lib/server.h>
+#include <servers/protocol/proc.h>
+#include <stdlib.h>
+
+#define BUCKETS 256u
+
+enum state { RUNNING, ENDING, ZOMBIE };
+
+struct process {
+    struct process *chain; /* of its bucket */
+    uint32_t pid;
+    enum state state;
+    int status;
+    uint32_t space, authority;
+    unsigned death_bit;
+    bool orphan;                                         /* its parent ended: nobody will wait */
+    struct process *parent, *children, *older, *younger; /* siblings */
+    struct waiter *waiters;
+};
+
+struct waiter { /* a PROC_WAIT of this process that has no answer yet */
+    struct waiter *next;
+    uint64_t pid; /* or PROC_ANY */
+    uint32_t reply;
+};
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+/* table_lock: */
+static struct process *buckets[BUCKETS];
+static struct process *init_process;
+static unsigned next_bit, live_count;
+
+/* ---- the table and the family (the lock is held) ------------------------------------------------- */
+
+static struct process *find(uint32_t pid)
+{
+    struct process *process = buckets[pid % BUCKETS];
+    while (process && process->pid != pid)
+        process = process->chain;
+    return process;
+}
+
+static void adopt(struct process *parent, struct process *child)
+{
+    child->parent = parent;
+    child->younger = NULL;
+    child->older = parent->children;
+    if (child->older)
+        child->older->younger = child;
+    parent->children = child;
+}
+
+static void leave_family(struct process *child)
+{
+    if (child->older)
+        child->older->younger = child->younger;
+    *(child->younger ? &child->younger->older : &child->parent->children) = child->older;
+}
+
+static struct process *create(uint32_t pid)
+{
+    struct process *process = calloc(1, sizeof(*process));
+    if (!process)
+        return NULL;
+    process->pid = pid;
+    process->chain = buckets[pid % BUCKETS];
+    buckets[pid % BUCKETS] = process;
+    live_count++;
+    return process;
+}
+
+static void destroy(struct process *process)
+{
+    struct process **link = &buckets[process->pid % BUCKETS];
+    while (*link != process)
+        link = &(*link)->chain;
+    *link = process->chain;
+    leave_family(process);
+    live_count--;
+    free(process);
+}
+
+void process_init(uint32_t init_pid)
+{
+    pthread_mutex_lock(&table_lock);
+    init_process = create(init_pid);
+    if (!init_process)
+        abort();
+    init_process->parent = init_process;
+    init_process->authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE;
+    pthread_mutex_unlock(&table_lock);
+}
+
+int process_add(uint32_t pid, uint32_t parent_pid, uint32_t space, uint32_t authority, unsigned *death_bit)
+{
+    int error = 0;
+    pthread_mutex_lock(&table_lock);
+    struct process *parent = find(parent_pid);
+    struct process *process = NULL;
+    if (!parent || parent->state != RUNNING)
+        error = -ESRCH;
+    else if (find(pid))
+        error = -EEXIST;
+    else if (!(process = create(pid)))
+        error = -ENOMEM;
+    if (process) {
+        process->space = space;
+        process->authority = authority & parent->authority;
+        *death_bit = process->death_bit = next_bit++ % PROCESS_DEATH_BITS;
+        adopt(parent, process);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return error;
+}
+
+void process_remove(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process && process != init_process)
+        destroy(process);
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* ---- ending -------------------------------------------------------------------------------------- */
+
+bool process_set_exit(uint32_t pid, int status)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    bool first = process && process != init_process && process->state == RUNNING;
+    if (first) {
+        process->state = ENDING;
+        process->status = status;
+        kill_space(process->space, status);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return first;
+}
+
+static void drop_waiters(struct process *process)
+{
+    for (struct waiter *waiter; (waiter = process->waiters);) {
+        process->waiters = waiter->next;
+        server_answer(waiter->reply, -EINTR, NULL, 0);
+        free(waiter);
+    }
+}
+
+/* Gives its children to init; those that are zombies go, nobody will ask for them. */
+static void leave_children(struct process *process)
+{
+    for (struct process *child; (child = process->children);) {
+        if (child->state == ZOMBIE) {
+            destroy(child);
+            continue;
+        }
+        leave_family(child);
+        adopt(init_process, child);
+        child->orphan = true;
+    }
+}
+
+/* Tells one waiter of the parent that wants this child; false if there is none that still listens. */
+static bool tell_parent(struct process *process)
+{
+    struct waiter **link = &process->parent->waiters;
+    uint64_t status = (uint64_t)process->status;
+    while (*link) {
+        struct waiter *waiter = *link;
+        if (waiter->pid != PROC_ANY && waiter->pid != process->pid) {
+            link = &waiter->next;
+            continue;
+        }
+        bool told = server_answer(waiter->reply, process->pid, &status, 1);
+        *link = waiter->next;
+        free(waiter);
+        if (told)
+            return true;
+    }
+    return false;
+}
+
+/* A child is gone for good: nobody shall wait for it, nor for any child if there is none left. */
+static void answer_childless(struct process *parent, uint32_t pid)
+{
+    struct waiter **link = &parent->waiters;
+    while (*link) {
+        struct waiter *waiter = *link;
+        if (parent->children && waiter->pid != pid) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        server_answer(waiter->reply, -ECHILD, NULL, 0);
+        free(waiter);
+    }
+}
+
+bool process_finish(uint32_t pid, uint32_t *space)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    bool found = process && process != init_process && process->state != ZOMBIE;
+    if (found) {
+        struct process *parent = process->parent;
+        process->state = ZOMBIE;
+        *space = process->space;
+        process->space = 0;
+        drop_waiters(process);
+        leave_children(process);
+        if (process->orphan || tell_parent(process)) {
+            destroy(process);
+            answer_childless(parent, pid);
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    return found;
+}
+
+void process_forget_waits(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process)
+        drop_waiters(process);
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------- */
+
+static int64_t save_waiter(struct process *parent, uint64_t pid)
+{
+    struct waiter *waiter = malloc(sizeof(*waiter));
+    cap_t reply = waiter ? server_save_reply() : 0;
+    if (!reply) {
+        free(waiter);
+        return -ENOMEM;
+    }
+    *waiter = (struct waiter){.next = parent->waiters, .pid = pid, .reply = reply};
+    parent->waiters = waiter;
+    return SERVER_LATER;
+}
+
+/* A child that the parent may ask for: orphans of others are init's only in name. */
+static struct process *find_child(struct process *parent, uint64_t pid, bool *any)
+{
+    *any = false;
+    for (struct process *child = parent->children; child; child = child->older) {
+        if (child->orphan || (pid != PROC_ANY && child->pid != pid))
+            continue;
+        *any = true;
+        if (child->state == ZOMBIE)
+            return child;
+    }
+    return NULL;
+}
+
+int64_t process_wait(uint32_t parent_pid, uint64_t pid, bool no_hang, int *status)
+{
+    bool any = false;
+    int64_t result;
+    pthread_mutex_lock(&table_lock);
+    struct process *parent = find(parent_pid);
+    struct process *child = parent ? find_child(parent, pid, &any) : NULL;
+    if (child) {
+        *status = child->status;
+        result = child->pid;
+        destroy(child);
+        answer_childless(parent, (uint32_t)result);
+    } else if (!any) {
+        result = -ECHILD;
+    } else {
+        result = no_hang ? 0 : save_waiter(parent, pid);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return result;
+}
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+bool process_exists(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    bool exists = process && process->state != ZOMBIE;
+    pthread_mutex_unlock(&table_lock);
+    return exists;
+}
+
+int64_t process_parent(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    int64_t parent = process ? (int64_t)process->parent->pid : -ESRCH;
+    pthread_mutex_unlock(&table_lock);
+    return parent;
+}
+
+uint32_t process_authority(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    uint32_t authority = process ? process->authority : 0;
+    pthread_mutex_unlock(&table_lock);
+    return authority;
+}
+
+unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process && process != init_process && max)
+        pids[count++] = pid;
+    for (unsigned next = 0; next < count; next++) {
+        for (struct process *child = find(pids[next])->children; child; child = child->older)
+            if (child->state != ZOMBIE && count < max)
+                pids[count++] = child->pid;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return count;
+}
+
+unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsigned max)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&table_lock);
+    for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+        for (struct process *process = buckets[bucket]; process; process = process->chain) {
+            if (process == init_process || process->state == ZOMBIE || !(bits >> process->death_bit & 1) ||
+                count == max)
+                continue;
+            spaces[count] = process->space;
+            pids[count++] = process->pid;
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    return count;
+}
+
+unsigned process_count(void)
+{
+    pthread_mutex_lock(&table_lock);
+    unsigned count = live_count;
+    pthread_mutex_unlock(&table_lock);
+    return count;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/proc/reap.c - what follows a process's death.
+ *
+ * One thread waits for death_notification. A space that is dead has given its memory back; now the servers
+ * drop what they keep for it, and last its parent hears of it: when wait returns, all files are closed.
+ * No worker waits for this thread, so it may wait for any server.
+ */
+#include "proc.h"
+#include "process.h"
+#include <pthread.h>
+#include <servers/lib/client.h>
+#include <tarn/runtime.h>
+
+#define BATCH 128u
+
+cap_t death_notification;
+
+void kill_space(uint32_t space, int status)
+{
+    int signal = status & 0x7f;
+    sys_space_kill(space, signal ? -signal : status >> 8);
+}
+
+void client_is_gone(uint32_t pid)
+{
+    static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
+    for (unsigned i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+        struct ipc_message message = {.label = SERVER_CLIENT_EXIT, .word = {pid}};
+        if (slot_is_filled(servers[i]))
+            client_call(servers[i], &message);
+    }
+    server_client_exit(pid);
+}
+
+static void reap(uint32_t pid)
+{
+    uint32_t space;
+    process_forget_waits(pid);
+    client_is_gone(pid);
+    if (process_finish(pid, &space))
+        sys_cap_close(space);
+}
+
+static bool is_dead(cap_t space)
+{
+    return sys_space_info(space) == -E_DEAD;
+}
+
+static void *reaper_main(void *argument)
+{
+    for (;;) {
+        uint32_t pids[BATCH], spaces[BATCH];
+        int64_t bits = sys_notification_wait(death_notification, TARN_FOREVER);
+        if (bits <= 0)
+            continue;
+        unsigned count;
+        do {
+            count = process_with_bits((uint64_t)bits, pids, spaces, BATCH);
+            for (unsigned i = 0; i < count; i++)
+                if (is_dead(spaces[i]))
+                    reap(pids[i]);
+        } while (count == BATCH);
+    }
+    return NULL;
+}
+
+void start_reaper(void)
+{
+    pthread_t thread;
+    int64_t notification = sys_notification_create();
+    death_notification = notification > 0 ? (cap_t)notification : 0;
+    if (notification < 0 || pthread_create(&thread, NULL, reaper_main, NULL) != 0)
+        panic("proc: cannot start the reaper");
+}

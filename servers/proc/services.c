@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/proc/services.c - names under which programs publish endpoints: PROC_PUBLISH, PROC_CONNECT.
+ *
+ * Who connects before the name is there waits; a thread of its own ends waits whose deadline has passed.
+ * Locking: services_lock covers both lists; answers go out while it is held.
+ */
+#include "proc.h"
+#include <errno.h>
+#include <pthread.h>
+#include <servers/protocol/proc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+#define SERVICES_MAX 256u
+
+struct service {
+    struct service *next;
+    char name[PROC_SERVICE_NAME_BYTES];
+    cap_t endpoint;
+    uint32_t owner;
+};
+
+struct seeker { /* waits for a service */
+    struct seeker *next;
+    char name[PROC_SERVICE_NAME_BYTES];
+    uint32_t client;
+    cap_t reply;
+    uint64_t deadline;
+};
+
+static pthread_mutex_t services_lock = PTHREAD_MUTEX_INITIALIZER;
+/* services_lock: */
+static struct service *services;
+static unsigned service_count;
+static struct seeker *seekers;
+
+static cap_t timer_bell; /* notification: there is a new deadline */
+
+static int take_name(const struct server_request *request, char name[PROC_SERVICE_NAME_BYTES])
+{
+    memcpy(name, request->word, PROC_SERVICE_NAME_BYTES);
+    return name[0] && !name[PROC_SERVICE_NAME_BYTES - 1] ? 0 : -EINVAL;
+}
+
+static struct service *find_service(const char *name)
+{
+    struct service *service = services;
+    while (service && strcmp(service->name, name))
+        service = service->next;
+    return service;
+}
+
+/* A capability for one client: it can call, and the service sees who does. */
+static int64_t badge_endpoint(const struct service *service, uint32_t client)
+{
+    int64_t copy = sys_cap_copy(SLOT_SPACE, service->endpoint, 0, RIGHT_SEND | RIGHT_GRANT, client);
+    return copy < 0 ? -server_errno(copy) : copy;
+}
+
+/* Answers those who wait for it. */
+static void serve_seekers(const struct service *service)
+{
+    for (struct seeker **link = &seekers; *link;) {
+        struct seeker *seeker = *link;
+        if (strcmp(seeker->name, service->name)) {
+            link = &seeker->next;
+            continue;
+        }
+        int64_t copy = badge_endpoint(service, seeker->client);
+        server_answer_cap(seeker->reply, copy < 0 ? copy : 0, copy < 0 ? 0 : (cap_t)copy);
+        if (copy > 0)
+            sys_cap_close((cap_t)copy);
+        *link = seeker->next;
+        free(seeker);
+    }
+}
+
+static int64_t publish_locked(struct server_request *request, const char *name)
+{
+    if (find_service(name))
+        return -EEXIST;
+    struct service *service = service_count < SERVICES_MAX ? calloc(1, sizeof(*service)) : NULL;
+    if (!service)
+        return -ENOMEM;
+    strcpy(service->name, name);
+    service->endpoint = request->received[0];
+    request->received[0] = 0;
+    service->owner = request->client;
+    service->next = services;
+    services = service;
+    service_count++;
+    serve_seekers(service);
+    return 0;
+}
+
+int64_t publish_service(struct server_request *request)
+{
+    char name[PROC_SERVICE_NAME_BYTES];
+    int64_t info = request->received[0] ? sys_cap_info(request->received[0]) : -1;
+    if (info < 0 || info >> 8 != CAP_ENDPOINT || !(info & RIGHT_SEND) || !(info & RIGHT_GRANT) ||
+        take_name(request, name))
+        return -EINVAL;
+    pthread_mutex_lock(&services_lock);
+    int64_t result = publish_locked(request, name);
+    pthread_mutex_unlock(&services_lock);
+    return result;
+}
+
+static int64_t seek(struct server_request *request, const char *name)
+{
+    struct seeker *seeker = request->word[4] ? calloc(1, sizeof(*seeker)) : NULL;
+    if (!seeker)
+        return request->word[4] ? -ENOMEM : -ENOENT;
+    seeker->reply = server_save_reply();
+    if (!seeker->reply) {
+        free(seeker);
+        return -ENOMEM;
+    }
+    strcpy(seeker->name, name);
+    seeker->client = request->client;
+    seeker->deadline = request->word[4];
+    seeker->next = seekers;
+    seekers = seeker;
+    sys_notification_signal(timer_bell, 1);
+    return SERVER_LATER;
+}
+
+static int64_t connect_locked(struct server_request *request, const char *name)
+{
+    struct service *service = find_service(name);
+    if (!service)
+        return seek(request, name);
+    int64_t copy = badge_endpoint(service, request->client);
+    if (copy < 0)
+        return copy;
+    request->send[0] = (cap_t)copy;
+    request->close_sent = true;
+    return 0;
+}
+
+int64_t connect_service(struct server_request *request)
+{
+    char name[PROC_SERVICE_NAME_BYTES];
+    if (take_name(request, name))
+        return -EINVAL;
+    pthread_mutex_lock(&services_lock);
+    int64_t result = connect_locked(request, name);
+    pthread_mutex_unlock(&services_lock);
+    return result;
+}
+
+/* Ends the waits of a client (0: of nobody) and those whose time is over; the next deadline. */
+static uint64_t drop_seekers(uint32_t client, uint64_t now)
+{
+    uint64_t next = TARN_FOREVER;
+    for (struct seeker **link = &seekers; *link;) {
+        struct seeker *seeker = *link;
+        if (seeker->client != client && seeker->deadline > now) {
+            if (seeker->deadline < next)
+                next = seeker->deadline;
+            link = &seeker->next;
+            continue;
+        }
+        server_answer(seeker->reply, seeker->client == client ? -EINTR : -ETIMEDOUT, NULL, 0);
+        *link = seeker->next;
+        free(seeker);
+    }
+    return next;
+}
+
+void forget_services(uint32_t pid)
+{
+    pthread_mutex_lock(&services_lock);
+    for (struct service **link = &services; *link;) {
+        struct service *service = *link;
+        if (service->owner != pid) {
+            link = &service->next;
+            continue;
+        }
+        sys_cap_close(service->endpoint);
+        service_count--;
+        *link = service->next;
+        free(service);
+    }
+    drop_seekers(pid, 0);
+    pthread_mutex_unlock(&services_lock);
+}
+
+static void *timer_main(void *argument)
+{
+    uint64_t next = TARN_FOREVER;
+    for (;;) {
+        sys_notification_wait(timer_bell, next);
+        pthread_mutex_lock(&services_lock);
+        next = drop_seekers(0, clock_monotonic_ns());
+        pthread_mutex_unlock(&services_lock);
+    }
+    return NULL;
+}
+
+void start_services(void)
+{
+    pthread_t thread;
+    int64_t bell = sys_notification_create();
+    timer_bell = bell > 0 ? (cap_t)bell : 0;
+    if (bell < 0 || pthread_create(&thread, NULL, timer_main, NULL) != 0)
+        panic("proc: cannot start the services' timer");
+}

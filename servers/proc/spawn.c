@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/proc/spawn.c - PROC_SPAWN: from a request to a running program.
+ *
+ *     take_request    copies the request out of the client's window and checks it
+ *     get_image       fs gives the memory of the file
+ *     program_*       a space, the image mapped into it (servers/lib/program.c)
+ *     give_authority  servers' endpoints with the child's pid as badge, trace and machine if it may
+ *     inherit_files   fs and net give the child its parent's open files
+ *     program_start   stack, startup block, first thread
+ *
+ * Until program_start nothing of the child runs, so an error on the way just takes everything back.
+ */
+#include "proc.h"
+#include "process.h"
+#include <errno.h>
+#include <servers/lib/client.h>
+#include <servers/lib/program.h>
+#include <servers/protocol/fs.h>
+#include <servers/protocol/proc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+struct spawn {
+    struct proc_spawn *request; /* our copy */
+    const char *path, *cwd;
+    struct startup_fd *fds;
+    uint32_t parent;
+    struct program program;
+    bool registered;
+};
+
+/* ---- the request --------------------------------------------------------------------------------- */
+
+/* The NUL-terminated string at this offset of the request, or NULL. */
+static const char *string_at(const struct proc_spawn *request, uint32_t offset)
+{
+    const char *string = (const char *)request + offset;
+    if (offset < sizeof(*request) || offset >= request->size || !memchr(string, 0, request->size - offset))
+        return NULL;
+    return string;
+}
+
+static int check_request(struct spawn *spawn)
+{
+    struct proc_spawn *request = spawn->request;
+    if (request->fd_count > PROC_FDS_MAX || request->argc > PROC_ARGS_MAX || request->envc > PROC_ARGS_MAX ||
+        request->argc == 0)
+        return -EINVAL;
+    uint64_t fds_end = sizeof(*request) + request->fd_count * sizeof(struct startup_fd);
+    if (fds_end > request->size || request->strings < fds_end || request->strings > request->size)
+        return -EINVAL;
+    spawn->path = string_at(request, request->path);
+    spawn->cwd = string_at(request, request->cwd);
+    spawn->fds = request->fd;
+    if (!spawn->path || !spawn->cwd)
+        return -EINVAL;
+    if (strlen(spawn->path) >= FS_PATH_MAX || strlen(spawn->cwd) >= FS_PATH_MAX)
+        return -ENAMETOOLONG;
+    return 0;
+}
+
+/* Bytes of argc + envc strings from the start of `strings`, or 0 if they are not all there. */
+static uint64_t measure_strings(const struct proc_spawn *request)
+{
+    const char *start = (const char *)request + request->strings, *next = start;
+    const char *end = (const char *)request + request->size;
+    for (uint64_t i = 0; i < (uint64_t)request->argc + request->envc; i++) {
+        const char *nul = memchr(next, 0, (size_t)(end - next));
+        if (!nul)
+            return 0;
+        next = nul + 1;
+    }
+    return (uint64_t)(next - start);
+}
+
+static int take_request(struct server_request *message, struct spawn *spawn)
+{
+    uint32_t size = SERVER_SPAN_LENGTH(message->word[0]);
+    const void *bytes = server_span(message->client, message->word[0]);
+    if (!bytes)
+        return -EFAULT;
+    if (size < sizeof(struct proc_spawn))
+        return -EINVAL;
+    spawn->request = malloc(size);
+    if (!spawn->request)
+        return -ENOMEM;
+    memcpy(spawn->request, bytes, size);
+    return spawn->request->size == size ? check_request(spawn) : -EINVAL;
+}
+
+/* ---- what other servers give --------------------------------------------------------------------- */
+
+/* This worker's window with a server; it is made when it is needed first. */
+static struct client_window *window_with(cap_t server)
+{
+    static __thread struct client_window windows[SLOT_SERVICE];
+    struct client_window *window = &windows[server];
+    if (!window->bytes && client_attach(window, server) < 0)
+        return NULL;
+    return window;
+}
+
+/* A capability of the file's memory, to be closed; its size in *size. */
+static int get_image(const char *path, cap_t *image, uint64_t *size)
+{
+    struct client_window *window = window_with(SLOT_FS);
+    if (!window)
+        return -ENOMEM;
+    struct ipc_message message = {.label = FS_IMAGE};
+    message.word[0] = client_put(window, 0, path, (uint32_t)strlen(path));
+    int64_t result = client_call(SLOT_FS, &message);
+    if (result < 0)
+        return (int)result;
+    *image = message.cap[0];
+    *size = message.word[0];
+    return *image ? 0 : -EIO;
+}
+
+/* The child's handles of one server instead of the parent's. */
+static int inherit_from(const struct spawn *spawn, cap_t server)
+{
+    uint64_t handles[PROC_FDS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spawn->request->fd_count; i++)
+        if (spawn->fds[i].server == server)
+            handles[count++] = spawn->fds[i].handle;
+    if (!count)
+        return 0;
+    struct client_window *window = window_with(server);
+    if (!window)
+        return -ENOMEM;
+    struct ipc_message message = {.label = SERVER_INHERIT, .word = {spawn->parent, spawn->program.pid}};
+    message.word[2] = client_put(window, 0, handles, count * (uint32_t)sizeof(handles[0]));
+    int64_t result = client_call(server, &message);
+    if (result < 0)
+        return (int)result;
+    const uint64_t *inherited = window->bytes;
+    for (uint32_t i = 0; i < spawn->request->fd_count; i++)
+        if (spawn->fds[i].server == server)
+            spawn->fds[i].handle = *inherited++;
+    return 0;
+}
+
+static int inherit_files(const struct spawn *spawn)
+{
+    int error = inherit_from(spawn, SLOT_FS);
+    return error || !slot_is_filled(SLOT_NET) ? error : inherit_from(spawn, SLOT_NET);
+}
+
+static int give_authority(const struct spawn *spawn)
+{
+    static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
+    const struct program *child = &spawn->program;
+    uint32_t authority = process_authority(child->pid);
+    int error = program_give(child, SLOT_SERVICE, SLOT_PROC, RIGHT_SEND | RIGHT_GRANT, child->pid);
+    for (unsigned i = 0; !error && i < sizeof(servers) / sizeof(servers[0]); i++)
+        if (slot_is_filled(servers[i]))
+            error = program_give(child, servers[i], servers[i], RIGHT_SEND | RIGHT_GRANT, child->pid);
+    if (!error && (authority & PROC_AUTHORITY_TRACE))
+        error = program_give(child, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
+    if (!error && (authority & PROC_AUTHORITY_MACHINE))
+        error = program_give(child, SLOT_MACHINE, SLOT_MACHINE, RIGHT_ALL, 0);
+    return error;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+/* The table knows the child, and we hear when it faults or is dead. */
+static int register_child(struct spawn *spawn)
+{
+    unsigned bit;
+    cap_t space = spawn->program.space;
+    int error = process_add(spawn->program.pid, spawn->parent, space, spawn->request->authority, &bit);
+    if (error)
+        return error;
+    spawn->registered = true;
+    int64_t result = sys_space_set_fault_handler(space, fault_endpoint);
+    if (result >= 0)
+        result = sys_space_watch(space, death_notification, 1ull << bit);
+    return result < 0 ? -server_errno(result) : 0;
+}
+
+static int start_child(struct spawn *spawn)
+{
+    const struct proc_spawn *request = spawn->request;
+    struct startup_arguments arguments = {
+        .pid = spawn->program.pid,
+        .parent_pid = spawn->parent,
+        .argc = request->argc,
+        .envc = request->envc,
+        .fd_count = request->fd_count,
+        .strings = (const char *)request + request->strings,
+        .strings_size = measure_strings(request),
+        .fds = spawn->fds,
+        .cwd = spawn->cwd,
+        .path = spawn->path,
+        .affinity = request->affinity,
+    };
+    if (!arguments.strings_size)
+        return -EINVAL;
+    return program_start(&spawn->program, &arguments, TARN_PRIO_USER);
+}
+
+static int make_child(struct spawn *spawn)
+{
+    cap_t image = 0;
+    uint64_t size = 0;
+    int error = get_image(spawn->path, &image, &size);
+    if (!error)
+        error = program_create(spawn->path, &spawn->program);
+    if (!error)
+        error = program_load(&spawn->program, image, size);
+    if (image)
+        sys_cap_close(image);
+    if (!error)
+        error = register_child(spawn);
+    if (!error)
+        error = give_authority(spawn);
+    if (!error)
+        error = inherit_files(spawn);
+    return error ? error : start_child(spawn);
+}
+
+static void discard_child(struct spawn *spawn)
+{
+    uint32_t pid = spawn->program.pid;
+    if (spawn->registered)
+        process_remove(pid);
+    if (pid)
+        client_is_gone(pid);
+    program_discard(&spawn->program);
+}
+
+int64_t spawn_process(struct server_request *message, uint32_t parent)
+{
+    struct spawn spawn = {.parent = parent};
+    int error = take_request(message, &spawn);
+    if (!error) {
+        error = make_child(&spawn);
+        if (error)
+            discard_child(&spawn);
+        else
+            sys_cap_close(spawn.program.thread); /* the space is enough to end it */
+    }
+    free(spawn.request);
+    return error ? error : (int64_t)spawn.program.pid;
+}
