@@ -26,7 +26,8 @@
 /*
  * rax number, rdi rsi rdx r10 r8 r9 arguments; rcx and r11 hold the user's rip and rflags. All others are
  * stored, because the handler may switch threads. rax goes there too: a call that must be made again still has
- * its number. The user's stack pointer passes through cpu->scratch.
+ * its number. The user's stack pointer passes through cpu->scratch; rbp stays the user's, and arch_backtrace ends
+ * where a chain leaves the kernel's stacks.
  */
         .text
         .global syscall_entry
@@ -55,7 +56,6 @@ syscall_entry:
         movl    $0, FRAME_INTERRUPTED(%rsp)
         movq    %rsp, %rbx              /* who called: gets the result */
         movq    %gs:CPU_KERNEL_STACK, %rsp
-        xorl    %ebp, %ebp              /* back-traces end here */
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
         testb   $(1 << TRACE_CLASS_SYSCALL), trace_info_page(%rip)
