@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for. libgcc has
+ * them too, but not on every port for the kernel's ABI and flags. None is on a fast path.
+ */
+#include <stdint.h>
+
+typedef unsigned __int128 uint128_t;
+
+uint128_t __udivti3(uint128_t dividend, uint128_t divisor);
+int __popcountdi2(int64_t value);
+
+/* Bit by bit, as on paper. A division by zero gives all ones. */
+uint128_t __udivti3(uint128_t dividend, uint128_t divisor)
+{
+    uint128_t quotient = 0, rest = 0;
+    for (int bit = 127; bit >= 0; bit--) {
+        rest = rest << 1 | (dividend >> bit & 1);
+        if (rest >= divisor) {
+            rest -= divisor;
+            quotient |= (uint128_t)1 << bit;
+        }
+    }
+    return quotient;
+}
+
+int __popcountdi2(int64_t value)
+{
+    int count = 0;
+    for (uint64_t left = (uint64_t)value; left; left &= left - 1)
+        count++;
+    return count;
+}
