@@ -85,6 +85,24 @@ static int64_t handle_request(struct server_request *request)
     }
 }
 
+/* An answer with capabilities goes out at once, because it may fail: the client's table may be full. It must
+ * hear something nevertheless. False if there are none: then the answer can wait for the next receive. */
+static bool send_capabilities(struct ipc_message *message, const struct server_request *request)
+{
+    bool any = false;
+    for (int i = 0; i < IPC_CAPS; i++)
+        any |= request->send[i] != 0;
+    if (!any)
+        return false;
+    int64_t error = ipc_reply(message);
+    if (error < 0 && error != -E_DEAD)
+        ipc_reply(&(struct ipc_message){.label = (uint64_t)-EMFILE});
+    for (int i = 0; i < IPC_CAPS && request->close_sent; i++)
+        if (request->send[i])
+            sys_cap_close(request->send[i]);
+    return true;
+}
+
 /* Turns the message into a request, has it handled, turns the result into the answer.
  * True if the answer is to be sent now. */
 static bool serve(struct ipc_message *message)
@@ -101,13 +119,7 @@ static bool serve(struct ipc_message *message)
     }
     memcpy(message->word, request.word, sizeof(message->word));
     message->label = (uint64_t)result;
-    if (!request.close_sent)
-        return result != SERVER_LATER;
-    ipc_reply(message);
-    for (int i = 0; i < IPC_CAPS; i++)
-        if (request.send[i])
-            sys_cap_close(request.send[i]);
-    return false;
+    return result != SERVER_LATER && !send_capabilities(message, &request);
 }
 
 static void *worker_main(void *argument)
@@ -124,7 +136,7 @@ static void *worker_main(void *argument)
         if (error < 0)
             continue; /* the caller died before its answer, or somebody cancelled us */
         atomic_fetch_add(&self->busy, 1);
-        if (message.label == IPC_LABEL_NOTIFICATION) {
+        if (message.label == IPC_LABEL_NOTIFICATION && message.badge == 0) { /* a client's badge is its pid */
             if (the_server->notified)
                 the_server->notified(message.word[0]);
         } else {
@@ -182,10 +194,10 @@ cap_t server_save_reply(void)
 
 static bool answer(cap_t reply, const struct ipc_message *message)
 {
-    if (ipc_reply_to(reply, message) >= 0)
-        return true;
-    sys_cap_close(reply); /* may be gone already: then this does nothing */
-    return false;
+    int64_t error = ipc_reply_to(reply, message); /* E_DEAD uses the capability up, too */
+    if (error < 0 && error != -E_DEAD)            /* the client's table is full */
+        ipc_reply_to(reply, &(struct ipc_message){.label = (uint64_t)-EMFILE});
+    return error >= 0;
 }
 
 bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
