@@ -87,6 +87,10 @@ int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32
 /* The same at a slot of the caller's choice, which must be free. */
 int64_t cap_insert_at(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
                       uint64_t badge);
+/* Copies between tables: rights can only shrink, a badge is given once. Needs RIGHT_GRANT. `target` 0: any
+ * slot. */
+int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
+                 uint64_t badge);
 int cap_close(struct space *space, cap_t slot);
 /* Closes it if it still names `object`; true if it did. */
 bool cap_close_if(struct space *space, cap_t slot, const void *object);

@@ -10,7 +10,7 @@
 #include <kernel/timer.h>
 #include <tarn/thread_block.h>
 
-#define CPUS_MAX 64
+#define CPUS_MAX        64
 #define FRAME_CACHE_MAX 64
 
 struct frame_cache { /* frame.c; touched by its processor only */
@@ -26,21 +26,20 @@ struct cpu {
     struct thread *current;    /* whose registers are in the machine, or were at entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
-    uint64_t scratch[4];       /* of the entry code */
+    uint64_t scratch[4];           /* of the entry code */
     _Atomic uint32_t need_resched; /* set by anybody, looked at before returning to user mode */
     uint32_t index;
     bool online;
-    struct space *space;       /* whose tables are loaded; NULL: the kernel's own */
-    uint64_t fault_address;    /* arch_copy_*: where it stopped */
+    struct space *space;    /* whose tables are loaded; NULL: the kernel's own */
+    uint64_t fault_address; /* arch_copy_*: where it stopped */
     uint32_t fault_access;
     struct frame_cache frame_cache;
-    struct run_queue run_queue;     /* own lock */
-    struct timer_queue timer_queue; /* own lock */
+    struct run_queue run_queue;         /* own lock */
+    struct timer_queue timer_queue;     /* own lock */
     _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
-    uint64_t switched_at;      /* ticks, when current began to run */
-    uint64_t next_call_id;     /* of ipc calls: processor in the top byte, then a count */
-    bool wants_yield;          /* current asked to go behind its equals */
-    uint64_t idle_ticks, idle_since;
+    uint64_t switched_at;               /* ticks, when current began to run */
+    uint64_t next_call_id;              /* of ipc calls: processor in the top byte, then a count */
+    bool wants_yield;                   /* current asked to go behind its equals */
     struct arch_cpu arch;
 };
 

@@ -11,9 +11,9 @@
 
 #include <arch/mmu.h>
 
-#define FRAME_SIZE 4096ull
+#define FRAME_SIZE      4096ull
 #define FRAME_ORDER_MAX 15 /* 128 MiB */
-#define FRAME_NONE (~0ull)
+#define FRAME_NONE      (~0ull)
 
 void frame_allocator_init(void); /* from boot_info; boot processor */
 paddr_t frame_alloc(void);       /* FRAME_NONE when there is none */

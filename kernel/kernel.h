@@ -5,6 +5,7 @@
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,10 +13,11 @@
 struct arch_frame;
 struct thread;
 
-void log_line(const char *format, ...) __attribute__((format(printf, 1, 2))); /* one line on the raw console */
+void log_line(const char *format, ...)
+    __attribute__((format(printf, 1, 2))); /* one line on the raw console */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-#define assert(condition)                                                                                        \
-    ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))
+#define PANIC_STATUS      101u /* what arch_shutdown tells the outside */
+#define assert(condition) ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))
 
 /* Strings for freestanding code: GCC calls the first four by itself. */
 void *memcpy(void *to, const void *from, size_t size);
@@ -24,20 +26,22 @@ void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *s);
 int format_text(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int format_text_list(char *buffer, size_t size, const char *format, va_list arguments);
 /* Value of `name=` in the boot command line, copied and terminated; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
 
 /* System calls: kernel/syscall.h.
- * From the port's trap code, on the processor's stack, interrupts off, user registers in current->frame. When they
- * return to user mode is next, the port calls kernel_leave() if need_resched is set, and restores cpu->current. An
- * interrupt of the idle loop or of a user copy returns to where it was without it. */
+ * From the port's trap code, on the processor's stack, interrupts off, user registers in current->frame. When
+ * they return to user mode is next, the port calls kernel_leave() if need_resched is set, and restores
+ * cpu->current. An interrupt of the idle loop or of a user copy returns to where it was without it. */
 /* A page fault. `from_kernel`: a user copy is interrupted; true: resolved, go on; false: stop the copy. For
  * user faults the return value has no meaning: whatever is needed was done to the thread. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);
-void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip); /* of user mode; reason: FAULT_* */
-void handle_interrupt(uint32_t irq);  /* a device; arch_irq_end was not yet called */
+void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
+                      uint64_t ip);  /* of user mode; reason: FAULT_* */
+void handle_interrupt(uint32_t irq); /* a device; arch_irq_end was not yet called */
 void handle_timer(void);
-void handle_ipi(uint32_t kind);       /* enum ipi_kind */
-void kernel_leave(void);              /* reschedules if asked to, waits while idle; then cpu->current may run */
+void handle_ipi(uint32_t kind); /* enum ipi_kind */
+void kernel_leave(void);        /* reschedules if asked to, waits while idle; then cpu->current may run */
 
 #endif

@@ -16,8 +16,8 @@ struct mapping;
 struct mapping *mapping_find(struct mapping *root, uint64_t address);
 void mapping_insert(struct mapping **root, struct mapping *node); /* overlaps nothing */
 void mapping_remove(struct mapping **root, struct mapping *node);
-/* Lowest address >= from where `size` bytes are free below `limit`; 0: none. Leaves a free page at either end, so
- * that running over an end faults. */
+/* Lowest address >= from where `size` bytes are free below `limit`; 0: none. Leaves a free page at either
+ * end, so that running over an end faults. */
 uint64_t mapping_find_gap(struct mapping *root, uint64_t from, uint64_t limit, uint64_t size);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * kernel/memory.h - memory objects: frames that can be mapped in many spaces.
  *
- * An object owns its frames until it dies; it dies with its last reference (capabilities and mappings). Kinds:
- * zero-filled on demand, paged by a server, device memory, contiguous.
+ * An object owns its frames until it dies; it dies with its last reference (capabilities and mappings).
+ * Kinds: zero-filled on demand, paged by a server, device memory, contiguous.
  */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
@@ -12,7 +12,12 @@
 #include <kernel/lock.h>
 #include <stdatomic.h>
 
-enum memory_kind { MEMORY_ZERO, MEMORY_PAGED, MEMORY_DEVICE, MEMORY_CONTIGUOUS }; /* as in trace/schema/mem.ev */
+enum memory_kind {
+    MEMORY_ZERO,
+    MEMORY_PAGED,
+    MEMORY_DEVICE,
+    MEMORY_CONTIGUOUS
+}; /* as in trace/schema/mem.ev */
 #define MEMORY_SIZE_MAX (1ull << 39)
 
 struct endpoint;
@@ -29,8 +34,8 @@ struct memory {
     uint64_t frames;
     uint64_t mapped_end; /* highest byte offset + 1 that some mapping may reach; shrinking stops there */
     uint32_t mappings;
-    uint32_t depth;   /* levels of the frame table */
-    paddr_t table;    /* radix of 512: frames, FRAME_NONE where none */
+    uint32_t depth; /* levels of the frame table */
+    paddr_t table;  /* radix of 512: frames, FRAME_NONE where none */
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
@@ -51,7 +56,8 @@ paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
 paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; only what nobody maps */
 int memory_resize(struct memory *memory, uint64_t size);
-/* Copies between kernel buffer and object, creating frames as needed; at most up to its size. Bytes or -E_*. */
+/* Copies between kernel buffer and object, creating frames as needed; at most up to its size. Bytes or -E_*.
+ */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
 int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
 uint64_t memory_count_live(void);

@@ -29,9 +29,9 @@ struct run_queue {
     _Atomic uint32_t bitmap; /* bit p: list p is not empty */
     _Atomic uint32_t length;
     struct list ready[TARN_PRIORITIES];
-    /* Written by its processor, read by those who wake threads. A processor writes it, then looks at the
-     * bitmap; who enqueues writes the bitmap, then looks at this: one of them sees the other (sequentially
-     * consistent). */
+    /* Written by its processor, read by those who wake threads. A processor writes it under the lock, or
+     * (ipc_fast.c) writes it and then looks at the bitmap; who enqueues writes the bitmap under the lock,
+     * then looks at this: one of them sees the other (sequentially consistent). */
     _Atomic int32_t running; /* priority of the thread that runs, SCHED_IDLE_PRIORITY when idle */
 };
 
@@ -43,6 +43,8 @@ void sched_init_cpu(struct cpu *cpu);
 /* Makes a thread that no list holds ready, and gets it a processor. Its state was blocked, and its wait is
  * over. */
 void sched_wake(struct thread *thread);
+/* The same on this processor if it may, at the head of its list: the running thread is about to block. */
+void sched_hand_over(struct thread *thread);
 /* Chooses what runs next on this processor and switches to it; current may be blocked, to be stopped, or
  * ready. */
 void sched_reschedule(void);
@@ -53,6 +55,7 @@ void sched_kick(struct thread *thread);
 /* Changes take effect at once, wherever the thread is. */
 void sched_set_priority(struct thread *thread, uint32_t priority);
 void sched_set_affinity(struct thread *thread, uint64_t cpus);
+uint64_t sched_slice_ticks(void);
 /* The running thread has used up its slice. */
 void sched_slice_end(void);
 /* Called by the switch: from now on `thread` belongs to this processor. */

@@ -2,8 +2,8 @@
 /*
  * kernel/slab.h - caches of kernel objects of one size.
  *
- * Memory of a slab never serves another type (type-stable): a pointer to a freed object still points to an object
- * of that type, free or reused. Capability look-up relies on it (cap.h): look up, lock, look again.
+ * Memory of a slab never serves another type (type-stable): a pointer to a freed object still points to an
+ * object of that type, free or reused. Capability look-up relies on it (cap.h): look up, lock, look again.
  * The lock inside an object is initialised once, by `construct`, when the slab takes its frame, and survives
  * free and reuse.
  */
@@ -16,15 +16,17 @@
 
 struct slab {
     const char *name;
-    uint32_t size;                    /* of an object; at most 4096 bytes */
-    void (*construct)(void *object);  /* once per memory, on zeroed bytes; may be NULL */
+    uint32_t size;                   /* of an object; at most 4096 bytes */
+    void (*construct)(void *object); /* once per memory, on zeroed bytes; may be NULL */
     struct spinlock lock;
     /* under lock */
     void *free; /* list through a word that slab.c places behind each object */
     uint64_t live, frames;
 };
-#define SLAB(slab_name, type, constructor, lock_class)                                                           \
-    {.name = slab_name, .size = sizeof(type), .construct = constructor, .lock = SPINLOCK(lock_class)}
+#define SLAB(slab_name, type, constructor, lock_class)                                                  \
+    {                                                                                                   \
+        .name = slab_name, .size = sizeof(type), .construct = constructor, .lock = SPINLOCK(lock_class) \
+    }
 
 void *slab_alloc(struct slab *slab); /* contents as the last user left them; NULL: no memory */
 void slab_free(struct slab *slab, void *object);

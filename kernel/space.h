@@ -18,12 +18,13 @@ struct notification;
 
 /* A range of a space that shows a range of an object. Node of the space's tree (treap by address). */
 struct mapping {
-    uint64_t start, end; /* user addresses, page aligned */
-    uint64_t offset;     /* in the object */
-    struct memory *memory;  /* a reference */
-    struct memory *private; /* MAP_PRIVATE: frames written to, by the same offsets; a reference, or NULL so far */
+    uint64_t start, end;   /* user addresses, page aligned */
+    uint64_t offset;       /* in the object */
+    struct memory *memory; /* a reference */
+    struct memory
+        *private; /* MAP_PRIVATE: frames written to, by the same offsets; a reference, or NULL so far */
     uint32_t flags, allowed; /* MAP_*: in force, and the most that the capability allowed */
-    uint32_t weight;        /* treap priority */
+    uint32_t weight;         /* treap priority */
     struct mapping *left, *right;
 };
 
@@ -33,8 +34,9 @@ struct space {
     _Atomic uint32_t references;
     uint32_t pid, parent_pid;
     char name[TARN_NAME_BYTES];
-    _Atomic uint64_t cpus; /* processors that may hold translations: set when switched to (before the switch, pairs
-                              with the shootdown's read after the table change), cleared by the shootdown's target */
+    _Atomic uint64_t
+        cpus; /* processors that may hold translations: set when switched to (before the switch, pairs
+                 with the shootdown's read after the table change), cleared by the shootdown's target */
     struct cap_table caps; /* own lock, see cap.h */
     /* under lock */
     struct mapping *mappings;
@@ -47,8 +49,8 @@ struct space {
     bool dying;    /* no more mappings, threads or capabilities */
     bool released; /* its memory is gone */
     int32_t status;
-    struct endpoint *fault_handler;    /* a reference, or NULL */
-    struct notification *watcher;      /* a reference, or NULL */
+    struct endpoint *fault_handler; /* a reference, or NULL */
+    struct notification *watcher;   /* a reference, or NULL */
     uint64_t watcher_bits;
     char image_path[128]; /* what trace_image told, for statedumps */
     uint64_t image_base, image_size, build_id[2];
@@ -61,25 +63,25 @@ static inline void space_get(struct space *space)
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
 }
 void space_put(struct space *space);
-/* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's last
- * step (process.c in kernel/); capabilities were closed before. */
+/* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's
+ * last step (process.c in kernel/); capabilities were closed before. */
 void space_release_memory(struct space *space);
 
-int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size, uint64_t offset,
-                  uint32_t flags, uint32_t allowed); /* the address, or -E_* */
+int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
+                  uint64_t offset, uint32_t flags, uint32_t allowed); /* the address, or -E_* */
 int space_unmap(struct space *space, uint64_t address, uint64_t size);
 int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags);
 
 /* What a fault turned out to be. */
 enum fault_result {
-    FAULT_RESOLVED, /* go on */
+    FAULT_RESOLVED,  /* go on */
     FAULT_ASK_PAGER, /* *pager and *object_offset say whom: the pager reference is the caller's to put */
-    FAULT_REFUSED,  /* not mapped or not allowed */
+    FAULT_REFUSED,   /* not mapped or not allowed */
     FAULT_NO_MEMORY,
 };
-#define FAULT_ACCESS_WRITE 1u
+#define FAULT_ACCESS_WRITE   1u
 #define FAULT_ACCESS_EXECUTE 2u
-#define FAULT_ACCESS_KERNEL 4u
+#define FAULT_ACCESS_KERNEL  4u
 struct fault_request {
     uint64_t address;
     uint32_t access;
@@ -91,13 +93,14 @@ struct fault_request {
 };
 enum fault_result space_fault(struct space *space, struct fault_request *request);
 
-/* Thread blocks. The kernel address and the user address of a fresh one; -E_NO_MEMORY, -E_NO_SLOT. Lock taken inside. */
+/* Thread blocks. The kernel address and the user address of a fresh one; -E_NO_MEMORY, -E_NO_SLOT. Lock taken
+ * inside. */
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
 
-/* This processor uses the space's tables from now on; every switch to a thread goes through here. The bit is set
- * before the tables are loaded: pairs with the fence in tlb_shootdown. */
+/* This processor uses the space's tables from now on; every switch to a thread goes through here. The bit is
+ * set before the tables are loaded: pairs with the fence in tlb_shootdown. */
 static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
@@ -109,8 +112,8 @@ static inline void space_activate(struct cpu *cpu, struct space *space)
     arch_space_switch(&space->arch);
 }
 
-/* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables have
- * been changed; waits for all answers. Locks may be held: waiting processors answer while they spin. */
+/* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables
+ * have been changed; waits for all answers. Locks may be held: waiting processors answer while they spin. */
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
 void tlb_handle_request(void); /* from the interrupt, and from spinning processors */
 

@@ -11,6 +11,7 @@
 #define KERNEL_SYSCALL_H
 
 #include <arch/cpu.h> /* SYSCALL_NO_RESULT, syscall_traced */
+#include <stddef.h>
 #include <stdint.h>
 
 struct thread;
@@ -23,6 +24,7 @@ void syscall_trace_exit(struct thread *thread);
 int64_t user_read(void *to, const void *user_from, uint64_t size);
 int64_t user_write(void *user_to, const void *from, uint64_t size);
 int64_t user_read_word(uint32_t *value, const uint32_t *user_from);
-int64_t user_read_name(char name[16], const char *user_from); /* up to 16 bytes, cut and padded */
+int64_t user_read_string(char *text, const char *user_from, size_t size); /* cut to fit, the rest zeroed */
+int64_t user_read_name(char name[16], const char *user_from);             /* up to 16 bytes, cut and padded */
 
 #endif

@@ -97,6 +97,7 @@ struct thread {
     _Atomic uint32_t pending;   /* PENDING_* */
     _Atomic uint32_t state;     /* enum thread_state, see above */
     uint32_t priority;          /* under the run queue's lock while ready or running */
+    bool queued;                /* under the run queue's lock: `link` is in it */
     _Atomic uint64_t affinity;
 
     /* The wait. See above. */
@@ -146,7 +147,7 @@ void thread_resume(struct thread *thread);
 void thread_suspend(struct thread *thread);
 void thread_kill(struct thread *thread);
 void thread_finish(struct thread *thread); /* on its processor, which has let go of it; no locks held */
-void thread_park(struct thread *thread);   /* the scheduler met PENDING_SUSPEND */
+void thread_park(struct thread *self);     /* the scheduler met PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint64_t thread_count_live(void);
 

@@ -39,6 +39,19 @@ static inline void frame_set_result(struct arch_frame *frame, int64_t result)
     frame->rax = (uint64_t)result;
 }
 
+static inline int64_t frame_result(const struct arch_frame *frame)
+{
+    return (int64_t)frame->rax;
+}
+
+/* Arguments lie side by side in the frame. */
+_Static_assert(offsetof(struct arch_frame, r9) - offsetof(struct arch_frame, rdi) == 5 * 8, "six arguments");
+
+static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i)
+{
+    return (&frame->rdi)[i];
+}
+
 /* rax still holds the number: the entry stores it there, and only a result replaces it. */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {

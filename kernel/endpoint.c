@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/endpoint.c - messages, the general path. The model: endpoint.h; waiting: thread.h; the fast path:
+ * ipc_fast.c.
+ *
+ * A message goes from frame to frame while the endpoint's lock is held and one of the two threads waits under
+ * it. The order of each operation: look up, lock, check again; validate (dead, deadline, capabilities); then
+ * commit.
+ */
+#include <arch/clock.h>
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/endpoint.h>
+#include <kernel/ipc.h>
+#include <kernel/kernel.h>
+#include <kernel/notification.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ipc.h>
+
+static LOCK_CLASS(endpoint_class, "endpoint");
+static LOCK_CLASS(endpoint_slab_class, "endpoint slab");
+
+static void construct(void *object)
+{
+    struct endpoint *endpoint = object;
+    spin_init(&endpoint->lock, &endpoint_class);
+    list_init(&endpoint->senders);
+    list_init(&endpoint->receivers);
+}
+
+static struct slab endpoint_slab = SLAB("endpoint", struct endpoint, construct, &endpoint_slab_class);
+static _Atomic uint32_t last_number;
+
+/* ---- life -----------------------------------------------------------------------------------------------
+ */
+
+struct endpoint *endpoint_new(void)
+{
+    struct endpoint *endpoint = slab_alloc(&endpoint_slab);
+    if (!endpoint)
+        return NULL;
+    atomic_store_explicit(&endpoint->references, 1, memory_order_relaxed);
+    atomic_store_explicit(&endpoint->receive_caps, 0, memory_order_relaxed);
+    endpoint->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    endpoint->dead = false;
+    return endpoint;
+}
+
+/* Ends the wait of everybody in a queue. A thread in a fault tries again, and finds out. */
+static void wake_all(struct endpoint *endpoint, struct list *queue, int64_t error)
+{
+    for (;;) {
+        spin_lock(&endpoint->lock);
+        if (list_empty(queue)) {
+            spin_unlock(&endpoint->lock);
+            return;
+        }
+        struct thread *thread = list_object(queue->next, struct thread, link);
+        bool faulted = atomic_load(&thread->state) == THREAD_BLOCKED_FAULT;
+        list_remove(&thread->link);
+        thread_end_wait(thread);
+        spin_unlock(&endpoint->lock);
+        if (!faulted)
+            frame_set_result(&thread->frame, error);
+        sched_wake(thread);
+    }
+}
+
+static void make_dead(struct endpoint *endpoint)
+{
+    spin_lock(&endpoint->lock);
+    endpoint->dead = true;
+    spin_unlock(&endpoint->lock);
+    wake_all(endpoint, &endpoint->senders, -E_DEAD);
+    wake_all(endpoint, &endpoint->receivers, -E_DEAD);
+}
+
+void endpoint_put(struct endpoint *endpoint)
+{
+    /* Release: what this user did; acquire: the last one sees what all did. */
+    if (atomic_fetch_sub_explicit(&endpoint->references, 1, memory_order_acq_rel) != 1)
+        return;
+    make_dead(endpoint);
+    slab_free(&endpoint_slab, endpoint);
+}
+
+void endpoint_add_receive_cap(struct endpoint *endpoint)
+{
+    atomic_fetch_add_explicit(&endpoint->receive_caps, 1, memory_order_relaxed);
+}
+
+void endpoint_drop_receive_cap(struct endpoint *endpoint)
+{
+    /* A copy is only made of one that exists, so from 0 it never rises again. */
+    if (atomic_fetch_sub_explicit(&endpoint->receive_caps, 1, memory_order_acq_rel) == 1)
+        make_dead(endpoint);
+}
+
+uint64_t endpoint_count_live(void)
+{
+    return slab_live(&endpoint_slab);
+}
+
+int64_t sys_endpoint_create(void)
+{
+    struct endpoint *endpoint = endpoint_new();
+    if (!endpoint)
+        return -E_NO_MEMORY;
+    int64_t slot = cap_insert(current_thread()->space, CAP_ENDPOINT, endpoint, RIGHT_ALL, 0);
+    if (slot < 0)
+        endpoint_put(endpoint);
+    return slot;
+}
+
+/* ---- one message ------------------------------------------------------------------------------------------
+ */
+
+static void put_fault_message(struct thread *from, struct thread *to)
+{
+    frame_set_label(&to->frame, from->fault_label);
+    for (unsigned i = 0; i < IPC_WORDS; i++)
+        frame_set_word(&to->frame, i, from->fault_words[i]);
+    frame_set_caps(&to->frame, 0);
+}
+
+static int put_message(struct thread *from, struct thread *to)
+{
+    if (frame_caps(&from->frame) != 0) {
+        int error = cap_transfer(from, to);
+        if (error)
+            return error;
+    } else {
+        frame_set_caps(&to->frame, 0);
+    }
+    frame_copy_message(&to->frame, &from->frame);
+    return 0;
+}
+
+/* The sender's message into the receiver's frame. Capabilities can fail, and then nothing has happened. The
+ * endpoint's lock held. */
+static int deliver(struct endpoint *endpoint, struct thread *from, struct thread *to)
+{
+    assert(spin_held(&endpoint->lock));
+    if (from->message_kind == MESSAGE_FAULT) {
+        put_fault_message(from, to);
+    } else {
+        int error = put_message(from, to);
+        if (error)
+            return error;
+    }
+    frame_set_badge(&to->frame, from->send_badge);
+    frame_set_result(&to->frame, 0);
+    bool answers = from->message_kind != MESSAGE_SEND;
+    to->reply_target = (struct reply_target){answers ? from : NULL, from->call_id};
+    trace_ipc_receive(from->call_id, frame_label(&to->frame), endpoint->number, from->tid);
+    return 0;
+}
+
+/* Bound notification: its bits are the message. True if there were any. */
+static bool take_bound_bits(struct thread *self)
+{
+    if (!self->bound || atomic_load(&self->bound->bits) == 0)
+        return false;
+    uint64_t bits = atomic_exchange(&self->bound->bits, 0);
+    if (bits)
+        ipc_put_notification(self, bits);
+    return bits != 0;
+}
+
+void ipc_put_notification(struct thread *to, uint64_t bits)
+{
+    frame_set_label(&to->frame, IPC_LABEL_NOTIFICATION);
+    frame_set_word(&to->frame, 0, bits);
+    frame_set_caps(&to->frame, 0);
+    frame_set_badge(&to->frame, 0);
+    frame_set_result(&to->frame, 0);
+    trace_ipc_wait(to->bound->number, bits);
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------------------------------------- */
+
+/* After delivery: the caller waits for its answer. Before the receiver runs, or its answer would find nobody.
+ */
+static void wait_for_reply(struct thread *self, enum thread_state state, uint64_t deadline)
+{
+    spin_lock(&self->lock);
+    thread_begin_wait(self, state, &self->lock, deadline);
+}
+
+static void trace_sent(struct thread *self, struct endpoint *endpoint, uint32_t server_tid)
+{
+    uint64_t label = self->message_kind == MESSAGE_FAULT ? self->fault_label : frame_label(&self->frame);
+    if (self->message_kind == MESSAGE_SEND)
+        trace_ipc_send(label, endpoint->number, server_tid);
+    else
+        trace_ipc_call(self->call_id, label, endpoint->number, server_tid);
+}
+
+/* With the endpoint's lock held, which it gives up. Who sends, and how, stands in `self`. */
+static int64_t send_locked(struct thread *self, struct endpoint *endpoint, uint64_t deadline)
+{
+    bool faulted = self->message_kind == MESSAGE_FAULT;
+    if (list_empty(&endpoint->receivers)) {
+        if (deadline <= arch_clock()) {
+            spin_unlock(&endpoint->lock);
+            return -E_TIMEOUT;
+        }
+        trace_sent(self, endpoint, 0);
+        list_add_tail(&endpoint->senders, &self->link);
+        thread_begin_wait(self, faulted ? THREAD_BLOCKED_FAULT : THREAD_BLOCKED_SEND, &endpoint->lock,
+                          deadline);
+        return SYSCALL_NO_RESULT;
+    }
+    struct thread *receiver = list_object(endpoint->receivers.next, struct thread, link);
+    trace_sent(self, endpoint, receiver->tid);
+    int error = deliver(endpoint, self, receiver);
+    if (error) {
+        spin_unlock(&endpoint->lock);
+        return error;
+    }
+    list_remove(&receiver->link);
+    thread_end_wait(receiver);
+    spin_unlock(&endpoint->lock);
+    if (self->message_kind == MESSAGE_SEND) {
+        sched_wake(receiver);
+        return 0;
+    }
+    wait_for_reply(self, faulted ? THREAD_BLOCKED_FAULT : THREAD_BLOCKED_REPLY, deadline);
+    sched_hand_over(receiver);
+    return SYSCALL_NO_RESULT;
+}
+
+static int64_t send(cap_t slot, enum message_kind kind)
+{
+    struct thread *self = current_thread();
+    struct cap cap;
+    int error = cap_look(self->space, slot, CAP_ENDPOINT, RIGHT_SEND, &cap);
+    if (error)
+        return error;
+    struct endpoint *endpoint = cap.object;
+    spin_lock(&endpoint->lock);
+    if (!cap_unchanged(&cap) || endpoint->dead) {
+        bool dead = cap_unchanged(&cap);
+        spin_unlock(&endpoint->lock);
+        return dead ? -E_DEAD : -E_BAD_CAP;
+    }
+    self->message_kind = kind;
+    self->send_badge = cap.badge;
+    self->call_id = kind == MESSAGE_CALL ? ipc_new_call_id() : 0;
+    return send_locked(self, endpoint, timer_ticks(frame_deadline(&self->frame)));
+}
+
+int64_t ipc_call_general(cap_t slot)
+{
+    return send(slot, MESSAGE_CALL);
+}
+
+int64_t sys_ipc_send(cap_t slot)
+{
+    return send(slot, MESSAGE_SEND);
+}
+
+int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count)
+{
+    struct thread *self = current_thread();
+    self->fault_label = label;
+    for (unsigned i = 0; i < IPC_WORDS; i++)
+        self->fault_words[i] = i < count ? words[i] : 0;
+    spin_lock(&endpoint->lock);
+    if (endpoint->dead) {
+        spin_unlock(&endpoint->lock);
+        return -E_DEAD;
+    }
+    self->message_kind = MESSAGE_FAULT;
+    self->send_badge = 0;
+    self->call_id = ipc_new_call_id();
+    send_locked(self, endpoint, TIMER_NEVER);
+    return 0;
+}
+
+/* ---- receiving
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Takes the first message that can be delivered. True if there was one. */
+static bool take_message(struct thread *self, struct endpoint *endpoint)
+{
+    while (!list_empty(&endpoint->senders)) {
+        struct thread *sender = list_object(endpoint->senders.next, struct thread, link);
+        int error = deliver(endpoint, sender, self);
+        list_remove(&sender->link);
+        if (!error && sender->message_kind != MESSAGE_SEND) {
+            /* From one wait into the next, without a moment between. Sequentially consistent: as in
+             * thread_begin_wait, but it need not look at `pending`: who set it waits for our lock. */
+            if (sender->message_kind == MESSAGE_CALL)
+                atomic_store_explicit(&sender->state, THREAD_BLOCKED_REPLY, memory_order_relaxed);
+            atomic_store(&sender->wait_lock, &sender->lock);
+            return true;
+        }
+        thread_end_wait(sender);
+        frame_set_result(&sender->frame, error);
+        sched_wake(sender);
+        if (!error)
+            return true;
+    }
+    return false;
+}
+
+/* The caller's answer would be lost with the next message. */
+static void give_up_reply(struct thread *self)
+{
+    struct reply_target target = self->reply_target;
+    self->reply_target.caller = NULL;
+    ipc_fail_caller(target, -E_CANCELED);
+}
+
+static int64_t receive(struct thread *self, const struct cap *cap)
+{
+    struct endpoint *endpoint = cap->object;
+    uint64_t deadline = timer_ticks(frame_deadline(&self->frame));
+    give_up_reply(self);
+    spin_lock(&endpoint->lock);
+    if (!cap_unchanged(cap) || endpoint->dead) {
+        spin_unlock(&endpoint->lock);
+        return -E_BAD_CAP;
+    }
+    bool taken = take_bound_bits(self) || take_message(self, endpoint);
+    if (taken || deadline <= arch_clock()) {
+        spin_unlock(&endpoint->lock);
+        return taken ? 0 : -E_TIMEOUT;
+    }
+    /* The one that waited last is the warmest. */
+    list_add_head(&endpoint->receivers, &self->link);
+    thread_begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock, deadline);
+    /* A signal that came before we were seen to wait: see notification.h. */
+    if (self->bound && atomic_load(&self->bound->bits) != 0)
+        notification_deliver_bound(self->bound, self);
+    return SYSCALL_NO_RESULT;
+}
+
+int64_t sys_ipc_receive(cap_t slot)
+{
+    struct thread *self = current_thread();
+    struct cap cap;
+    int error = cap_look(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
+    return error ? error : receive(self, &cap);
+}
+
+int64_t ipc_reply_receive_general(cap_t slot)
+{
+    struct thread *self = current_thread();
+    struct cap cap;
+    struct thread *woken = NULL;
+    int64_t error = cap_look(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
+    if (!error && self->reply_target.caller) {
+        error = ipc_answer(self, self->reply_target, &woken);
+        if (error == -E_DEAD) /* the caller has gone; there may be others */
+            error = 0;
+    }
+    if (error)
+        return error;
+    self->reply_target.caller = NULL;
+    int64_t result = receive(self, &cap);
+    if (woken && result == SYSCALL_NO_RESULT)
+        sched_hand_over(woken);
+    else if (woken)
+        sched_wake(woken);
+    return result;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/fault.c - page faults and exceptions of user mode.
+ *
+ * space_fault (space_fault.c) does what the kernel can do alone. What is left becomes a message on behalf of
+ * the thread, which waits for the answer like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to
+ * the fault handler of its space (IPC_LABEL_FAULT). The answer lets it run the same instruction again, or
+ * ends it (reply.c). Where nobody is there to ask, the space is killed, with a line in the log.
+ */
+#include <arch/clock.h>
+#include <arch/user.h>
+#include <kernel/cpu.h>
+#include <kernel/endpoint.h>
+#include <kernel/fault.h>
+#include <kernel/kernel.h>
+#include <kernel/process.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <trace/exception.h>
+#include <trace/fault.h>
+
+static const char *reason_name(uint32_t reason)
+{
+    static const char *const names[] = {
+        [FAULT_PAGE] = "page fault",       [FAULT_ILLEGAL] = "illegal instruction",
+        [FAULT_ARITHMETIC] = "arithmetic", [FAULT_BREAKPOINT] = "breakpoint",
+        [FAULT_PROTECTION] = "protection", [FAULT_ALIGNMENT] = "alignment"};
+    return reason < sizeof names / sizeof names[0] && names[reason] ? names[reason] : "fault";
+}
+
+static void kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
+{
+    log_line("%s/%u of pid %u killed: %s at %#lx, ip %#lx", self->block->name, self->tid, self->space->pid,
+             reason_name(reason), address, ip);
+    space_kill(self->space, -(int32_t)reason);
+}
+
+/* The space's handler, with a reference; NULL: there is none. */
+static struct endpoint *get_fault_handler(struct space *space)
+{
+    spin_lock(&space->lock);
+    struct endpoint *handler = space->fault_handler;
+    if (handler)
+        endpoint_get(handler);
+    spin_unlock(&space->lock);
+    return handler;
+}
+
+/* True: the thread waits for its handler's answer. False: it has been killed. */
+static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
+{
+    struct endpoint *handler = get_fault_handler(self->space);
+    if (handler) {
+        uint64_t words[] = {reason, address, ip, access, self->tid, self->space->pid};
+        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, 6);
+        endpoint_put(handler);
+        if (!error)
+            return true;
+    }
+    kill_faulter(self, reason, address, ip);
+    return false;
+}
+
+bool fault_ask_pager(const struct fault_request *request, uint64_t since)
+{
+    struct thread *self = current_thread();
+    uint64_t words[] = {request->object_number, request->object_offset, request->access, self->tid,
+                        self->space->pid};
+    self->fault_kind = TRACE_FAULT_PAGER;
+    self->fault_since = since;
+    self->fault_address = request->address;
+    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, 5);
+    endpoint_put(request->pager);
+    return !error;
+}
+
+/* A user's fault that the kernel could not resolve. */
+static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
+                    uint64_t since)
+{
+    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since))
+        return;
+    if (result == FAULT_NO_MEMORY)
+        log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
+    self->fault_kind = TRACE_FAULT_HANDLER;
+    self->fault_since = since;
+    self->fault_address = request->address;
+    if (!ask_handler(self, FAULT_PAGE, request->address, ip, request->access))
+        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+}
+
+bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
+{
+    struct thread *self = current_thread();
+    uint64_t since = arch_clock();
+    struct fault_request request = {.address = address, .access = access};
+    trace_fault_entry(address, ip, self->tid, access);
+    enum fault_result result = address < USER_END ? space_fault(self->space, &request) : FAULT_REFUSED;
+    if (result == FAULT_RESOLVED) {
+        trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
+        return true;
+    }
+    if (from_kernel) { /* the copy stops; syscall.c asks the pager */
+        if (result == FAULT_ASK_PAGER)
+            endpoint_put(request.pager);
+        trace_fault_exit(address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        return false;
+    }
+    hand_on(self, &request, result, ip, since);
+    return true;
+}
+
+void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)
+{
+    struct thread *self = current_thread();
+    trace_exception_entry(vector, self->tid, ip, code);
+    self->fault_kind = vector;
+    self->fault_since = 0;
+    if (!ask_handler(self, reason, ip, ip, 0))
+        trace_exception_exit(vector, 2);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive.
+ *
+ * The cases that are nearly all cases: the other side waits already, may run on this processor and is wanted
+ * for nothing else; no capabilities travel, and nobody has set a deadline. Then the message goes from frame
+ * to frame and this processor goes on with the other thread, past all queues. Everything else is left to the
+ * general path (endpoint.c) before anything has been changed.
+ *
+ * The steps and their order are those of the general path, and the same comments apply. Locks are only tried.
+ */
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/ipc.h>
+#include <kernel/notification.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/switch.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ipc.h>
+#include <trace/sched.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Type and one right of a capability, as they stand in its meta word. */
+#define META_SEND    ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_SEND << 8)
+#define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
+#define META_TYPE    0xffull
+
+/* The endpoint behind a slot, locked, the capability checked again; NULL: let the general path see. */
+static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, uint64_t wanted,
+                                             uint64_t *badge)
+{
+    const struct cap_table *table = &self->space->caps;
+    if (unlikely(number >= atomic_load_explicit(&table->size, memory_order_acquire)))
+        return NULL;
+    struct cap_slot *slot = &table->leaves[number / CAP_SLOTS_PER_LEAF][number % CAP_SLOTS_PER_LEAF];
+    uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
+    struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
+    *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
+    if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
+        unlikely(!spin_try_lock(&endpoint->lock)))
+        return NULL;
+    if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta && !endpoint->dead))
+        return endpoint;
+    spin_unlock(&endpoint->lock);
+    return NULL;
+}
+
+/* No capabilities to send, and no deadline. */
+static inline bool is_plain(const struct thread *self)
+{
+    return (frame_caps(&self->frame) | ~frame_deadline(&self->frame)) == 0;
+}
+
+/* Whether a thread that waits can go on here at once. The lock of its wait held. */
+static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
+{
+    /* Acquire: pairs with the release in leave_for. */
+    return !(atomic_load_explicit(&thread->on_cpu, memory_order_acquire) |
+             atomic_load_explicit(&thread->pending, memory_order_relaxed)) &&
+           atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
+}
+
+/* Ends the wait of a thread that goes on here. It moves first: who finds that it does not wait looks where it
+ * is. */
+static inline void take_over(struct cpu *cpu, struct thread *thread)
+{
+    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu))
+        sched_move_here(thread);
+    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_release);
+}
+
+static inline void hand_message(struct thread *from, struct thread *to, uint64_t badge)
+{
+    frame_copy_message(&to->frame, &from->frame);
+    frame_set_caps(&to->frame, 0);
+    frame_set_badge(&to->frame, badge);
+    frame_set_result(&to->frame, 0);
+}
+
+/* This thread waits from here on. Sequentially consistent, then `pending`: as in thread_begin_wait. */
+static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
+{
+    atomic_store_explicit(&self->state, state, memory_order_relaxed);
+    self->wait_deadline = TIMER_NEVER;
+    atomic_store(&self->wait_lock, lock);
+}
+
+/* The other thread has another priority: what is ready may now come first. */
+static inline void change_priority(struct cpu *cpu, const struct thread *next)
+{
+    struct run_queue *queue = &cpu->run_queue;
+    /* Then the bitmap: see sched.h. */
+    atomic_store(&queue->running, (int)next->priority);
+    if (unlikely(atomic_load(&queue->bitmap) >> next->priority > 1))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+static inline void go_on_with(struct cpu *cpu, struct thread *self, struct thread *next,
+                              enum thread_state state)
+{
+    if (TRACE_ON_SCHED())
+        trace_switch(self, next, state);
+    if (self->priority != next->priority)
+        change_priority(cpu, next);
+    atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
+    leave_for(cpu, self, next);
+    if (unlikely(next->traced_syscall))
+        syscall_trace_exit(next);
+}
+
+static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self, struct thread *server,
+                                                            uint32_t endpoint, uint64_t call_id)
+{
+    uint64_t label = frame_label(&self->frame);
+    trace_ipc_call(call_id, label, endpoint, server->tid);
+    trace_ipc_receive(call_id, label, endpoint, self->tid);
+}
+
+static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller,
+                                                             uint64_t call_id)
+{
+    uint64_t label = frame_label(&self->frame);
+    trace_ipc_reply(call_id, label, caller->tid);
+    trace_ipc_return(call_id, label, 0);
+}
+
+/* ---- call ---------------------------------------------------------------------------------------------- */
+
+int64_t sys_ipc_call(cap_t slot)
+{
+    struct cpu *cpu = this_cpu();
+    struct thread *self = cpu->current;
+    uint64_t badge;
+    struct endpoint *endpoint;
+    if (unlikely(!is_plain(self)) || unlikely(!(endpoint = lock_endpoint(self, slot, META_SEND, &badge))))
+        return ipc_call_general(slot);
+    struct list *link = endpoint->receivers.next;
+    struct thread *server = list_object(link, struct thread, link);
+    if (unlikely(link == &endpoint->receivers) || unlikely(!can_run_here(cpu, server))) {
+        spin_unlock(&endpoint->lock);
+        return ipc_call_general(slot);
+    }
+    uint32_t number = endpoint->number;
+    uint64_t call_id = ipc_new_call_id();
+    list_remove(link);
+    take_over(cpu, server);
+    spin_unlock(&endpoint->lock);
+    hand_message(self, server, badge);
+    server->reply_target = (struct reply_target){self, call_id};
+    self->call_id = call_id;
+    self->message_kind = MESSAGE_CALL;
+    begin_wait(self, THREAD_BLOCKED_REPLY, &self->lock);
+    if (TRACE_ON_IPC())
+        trace_fast_call(self, server, number, call_id);
+    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+        thread_abort_wait(self, -E_CANCELED);
+    go_on_with(cpu, self, server, THREAD_BLOCKED_REPLY);
+    return SYSCALL_NO_RESULT;
+}
+
+/* ---- reply and receive ------------------------------------------------------------------------------------
+ */
+
+/* The caller that waits for this answer, its lock held; NULL: not so simple. */
+static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
+{
+    struct thread *caller = target.caller;
+    if (unlikely(!caller) || unlikely(!spin_try_lock(&caller->lock)))
+        return NULL;
+    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+               caller->call_id == target.call_id && caller->message_kind == MESSAGE_CALL &&
+               can_run_here(cpu, caller)))
+        return caller;
+    spin_unlock(&caller->lock);
+    return NULL;
+}
+
+static inline bool has_bound_bits(const struct thread *self)
+{
+    return self->bound && atomic_load(&self->bound->bits) != 0;
+}
+
+int64_t sys_ipc_reply_receive(cap_t slot)
+{
+    struct cpu *cpu = this_cpu();
+    struct thread *self = cpu->current, *caller;
+    uint64_t badge;
+    struct endpoint *endpoint;
+    if (unlikely(!is_plain(self)) || unlikely(!(endpoint = lock_endpoint(self, slot, META_RECEIVE, &badge))))
+        return ipc_reply_receive_general(slot);
+    struct reply_target target = self->reply_target;
+    if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) ||
+        unlikely(!(caller = lock_caller(cpu, target)))) {
+        spin_unlock(&endpoint->lock);
+        return ipc_reply_receive_general(slot);
+    }
+    take_over(cpu, caller);
+    spin_unlock(&caller->lock);
+    hand_message(self, caller, 0);
+    self->reply_target.caller = NULL;
+    list_add_head(&endpoint->receivers, &self->link);
+    begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
+    spin_unlock(&endpoint->lock);
+    if (TRACE_ON_IPC())
+        trace_fast_reply(self, caller, target.call_id);
+    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+        thread_abort_wait(self, -E_CANCELED);
+    else if (unlikely(has_bound_bits(self))) /* came before we were seen to wait: see notification.h */
+        notification_deliver_bound(self->bound, self);
+    go_on_with(cpu, self, caller, THREAD_BLOCKED_RECEIVE);
+    return SYSCALL_NO_RESULT;
+}

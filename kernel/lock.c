@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/lock.c - the slow half of spinlocks: waiting, and what the trace learns about it. Interface: lock.h.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/lock.h>
+#include <kernel/space.h>
+#include <trace/lock.h>
+
+#define CHAIN_MAX 8
+
+/* The linker script's ends of the section that LOCK_CLASS fills. */
+extern struct lock_class lock_class_first[], lock_class_last[];
+
+void lock_init(void)
+{
+    uint32_t number = 0;
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        class->number = ++number;
+}
+
+void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)
+{
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        visit(class, context);
+}
+
+void spin_init(struct spinlock *lock, struct lock_class *class)
+{
+    *lock = (struct spinlock)SPINLOCK(class);
+}
+
+static __attribute__((noinline)) void log_contended(struct spinlock *lock, uint64_t since, uint64_t spins)
+{
+    uint64_t waited = arch_clock() - since;
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    trace_lock_contended((uint64_t)lock, waited, spins, lock->class->number, 0, depth, chain);
+}
+
+/* The holder may be waiting for this processor to flush translations, so requests are answered meanwhile. */
+void spin_lock_contended(struct spinlock *lock)
+{
+    uint64_t since = arch_clock(), spins = 0;
+    assert(!spin_held(lock));
+    do {
+        while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
+            spins++;
+            tlb_handle_request();
+            arch_relax();
+        }
+    } while (!spin_try_lock(lock));
+    atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
+    if (TRACE_ON_LOCK())
+        log_contended(lock, since, spins);
+}
+
+void spin_note_taken(struct spinlock *lock)
+{
+    lock->since = arch_clock();
+}
+
+void spin_note_released(struct spinlock *lock)
+{
+    if (lock->since != 0)
+        trace_lock_held((uint64_t)lock, arch_clock() - lock->since, lock->class->number, 0);
+    lock->since = 0;
+}

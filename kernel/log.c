@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/log.c - lines on the raw console, and the end of everything: panic.
+ *
+ * console_lock keeps lines of several processors apart. A panic goes ahead without it after a while: the
+ * holder may be the one that is broken.
+ */
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/machine.h>
+#include <kernel/sched.h>
+#include <kernel/thread.h>
+#include <stdarg.h>
+#include <trace/control/control.h>
+
+#define LINE_MAX   256
+#define CHAIN_MAX  16
+#define TRACE_TAIL 32
+#define PATIENCE   100000000u /* turns of waiting for a lock, or for processors to stop */
+
+static LOCK_CLASS(console_class, "console");
+static struct spinlock console_lock = SPINLOCK(&console_class);
+static _Atomic bool panicking;
+
+static void put_all(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\n')
+            arch_console_put('\r');
+        arch_console_put(text[i]);
+    }
+}
+
+void console_write(const char *text, size_t size)
+{
+    spin_lock(&console_lock);
+    put_all(text, size);
+    spin_unlock(&console_lock);
+}
+
+static size_t format_line(char line[LINE_MAX], const char *format, va_list arguments)
+{
+    int length = format_text_list(line, LINE_MAX - 1, format, arguments);
+    size_t size = length < LINE_MAX - 1 ? (size_t)length : LINE_MAX - 2;
+    line[size] = '\n';
+    return size + 1;
+}
+
+void log_line(const char *format, ...)
+{
+    char line[LINE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    size_t size = format_line(line, format, arguments);
+    va_end(arguments);
+    if (panicking)
+        put_all(line, size);
+    else
+        console_write(line, size);
+}
+
+static void stop_others(struct cpu *self)
+{
+    for (uint64_t left = sched_online_cpus & ~(1ull << self->index); left; left &= left - 1)
+        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
+    for (unsigned turn = 0; spin_held(&console_lock) == false && console_lock.held && turn < PATIENCE; turn++)
+        arch_relax();
+}
+
+static void print_current(const struct thread *thread)
+{
+    if (!thread)
+        return;
+    log_line("current: %s tid %u pid %u, user ip %#lx sp %#lx", thread->block->name, thread->tid,
+             thread->block->pid, frame_ip(&thread->frame), frame_sp(&thread->frame));
+}
+
+void panic(const char *format, ...)
+{
+    char line[LINE_MAX];
+    struct cpu *cpu = this_cpu();
+    va_list arguments;
+    if (atomic_exchange(&panicking, true))
+        arch_stop_forever(); /* somebody else, or this processor while it panics */
+    stop_others(cpu);
+    log_line("PANIC on cpu %u", cpu->index);
+    va_start(arguments, format);
+    put_all(line, format_line(line, format, arguments));
+    va_end(arguments);
+    print_current(cpu->current);
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    for (uint32_t i = 0; i < depth; i++)
+        log_line("  from %#lx", chain[i]);
+    trace_dump_tail(TRACE_TAIL);
+    arch_shutdown(PANIC_STATUS);
+}

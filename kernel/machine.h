@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/machine.h - the machine object: authority over devices, the raw console and power. There is one.
+ */
+#ifndef KERNEL_MACHINE_H
+#define KERNEL_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+
+/* What CAP_MACHINE and CAP_TRACE capabilities point to. Nothing is in them. */
+extern char machine_object[1], trace_object[1];
+
+int machine_check(cap_t machine, uint32_t rights); /* does the current space hold it? */
+
+/* Text to the raw console, one writer at a time (log.c). */
+void console_write(const char *text, size_t size);
+/* The console's interrupt; false if nobody wants it or it is another. */
+bool console_interrupt(uint32_t number);
+
+#endif

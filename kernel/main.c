@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/main.c - from the port's hand-over to the first program.
+ *
+ * The boot processor sets everything up, lets the others come, and starts init; then all of them enter the
+ * scheduler by the way out of the kernel (arch_return_to_user -> kernel_leave), each as its idle thread.
+ */
+#include <arch/boot.h>
+#include <arch/clock.h>
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/frame.h>
+#include <kernel/futex.h>
+#include <kernel/kernel.h>
+#include <kernel/loader.h>
+#include <kernel/sched.h>
+#include <kernel/thread.h>
+#include <kernel/timer.h>
+#include <trace/control/control.h>
+
+#define NANOSECONDS     1000000000ll
+#define CPU_PATIENCE_MS 10000u
+
+struct cpu cpus[CPUS_MAX];
+uint32_t cpu_count = 1;
+
+bool boot_option(const char *name, char *value, size_t size)
+{
+    size_t length = strlen(name);
+    const char *word = boot_info.command_line;
+    while (*word) {
+        const char *end = word;
+        while (*end && *end != ' ')
+            end++;
+        if ((size_t)(end - word) >= length && memcmp(word, name, length) == 0) {
+            size_t count = (size_t)(end - word) - length;
+            count = count < size ? count : size - 1;
+            memcpy(value, word + length, count);
+            value[count] = 0;
+            return true;
+        }
+        word = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+/* `smp=N`: how many processors to use. */
+static void limit_cpus(void)
+{
+    char text[16];
+    uint32_t limit = 0;
+    if (!boot_option("smp=", text, sizeof text))
+        return;
+    for (const char *p = text; *p >= '0' && *p <= '9'; p++)
+        limit = limit * 10 + (uint32_t)(*p - '0');
+    if (limit > 0 && limit < boot_info.cpu_count)
+        boot_info.cpu_count = limit;
+}
+
+/* On the processor itself. From here on it has a thread, its idle one, and may log and take locks. */
+static void init_cpu(struct cpu *cpu)
+{
+    cpu->next_call_id = (uint64_t)cpu->index << 56;
+    cpu->idle = thread_new_idle(cpu);
+    cpu->current = cpu->idle;
+    timer_init_cpu(cpu);
+    arch_timer_init();
+    sched_init_cpu(cpu);
+    timer_program();
+    cpu->online = true;
+}
+
+void kernel_secondary_main(uint32_t index)
+{
+    init_cpu(&cpus[index]);
+    arch_return_to_user();
+}
+
+static void start_cpus(void)
+{
+    for (uint32_t i = 1; i < boot_info.cpu_count; i++) {
+        int error = arch_start_cpu(i);
+        if (error) {
+            log_line("processor %u does not start: error %d", i, error);
+            continue;
+        }
+        uint64_t limit = arch_clock() + clock_hz / 1000 * CPU_PATIENCE_MS;
+        while (!(atomic_load(&sched_online_cpus) >> i & 1)) {
+            if (arch_clock() > limit)
+                panic("processor %u started and was not heard of again", i);
+            arch_relax();
+        }
+        cpu_count = i + 1;
+    }
+}
+
+void kernel_main(void)
+{
+    lock_init();
+    limit_cpus();
+    frame_allocator_init();
+    timer_init();
+    uint64_t now = timer_nanoseconds(arch_clock());
+    trace_set_clock(clock_hz, arch_wall_clock() * NANOSECONDS - (int64_t)now);
+    trace_init();
+    arch_irq_init();
+    futex_init();
+    init_cpu(this_cpu());
+    start_cpus();
+    log_line("tarn: %u processors, %lu MiB free, clock %lu kHz", cpu_count, frame_count_free() >> 8,
+             clock_hz / 1000);
+    loader_start_init();
+    arch_return_to_user();
+}

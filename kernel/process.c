@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/process.c - death of spaces. How: process.h; how a thread ends: thread.h.
+ *
+ * `dying` is set once, under the space's lock, and from then on no thread joins. Whoever takes the number of
+ * threads to 0 while it is set, or sets it while there is none, finishes the space: exactly one does.
+ */
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/notification.h>
+#include <kernel/process.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <trace/process.h>
+
+/* A thread that has not been told to end yet, with a reference; NULL: all have. */
+static struct thread *next_victim(struct space *space)
+{
+    spin_lock(&space->lock);
+    struct thread *thread = space->threads;
+    while (thread && atomic_load(&thread->pending) & PENDING_KILL)
+        thread = thread->space_next;
+    if (thread)
+        thread_get(thread);
+    spin_unlock(&space->lock);
+    return thread;
+}
+
+void space_kill(struct space *space, int32_t status)
+{
+    spin_lock(&space->lock);
+    bool first = !space->dying;
+    bool deserted = space->thread_count == 0;
+    if (first) {
+        space->dying = true;
+        space->status = status;
+    }
+    spin_unlock(&space->lock);
+    if (!first)
+        return;
+    /* Not under the space's lock: a wait's lock may have to be taken, which may come before it in the order.
+     */
+    struct thread *thread;
+    while ((thread = next_victim(space))) {
+        thread_kill(thread);
+        thread_put(thread);
+    }
+    if (deserted)
+        space_finish(space);
+}
+
+void space_finish(struct space *space)
+{
+    trace_process_exit(space->pid, space->status);
+    cap_table_close(&space->caps);
+    space_release_memory(space);
+    spin_lock(&space->lock);
+    struct notification *watcher = space->watcher;
+    struct endpoint *handler = space->fault_handler;
+    uint64_t bits = space->watcher_bits;
+    space->watcher = NULL;
+    space->fault_handler = NULL;
+    spin_unlock(&space->lock);
+    if (handler)
+        endpoint_put(handler);
+    if (watcher) {
+        notification_signal(watcher, bits);
+        notification_put(watcher);
+    }
+}

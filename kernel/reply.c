@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/reply.c - answers: of the thread that took a message, and saved ones.
+ *
+ * A reply_target is a weak reference. The caller it names waits for this answer exactly if, under the
+ * caller's lock, it is seen to wait under that lock with that call_id.
+ */
+#include <arch/clock.h>
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/ipc.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/exception.h>
+#include <trace/fault.h>
+#include <trace/ipc.h>
+
+static LOCK_CLASS(reply_class, "reply");
+static LOCK_CLASS(reply_slab_class, "reply slab");
+
+static void construct(void *object)
+{
+    struct reply *reply = object;
+    spin_init(&reply->lock, &reply_class);
+}
+
+static struct slab reply_slab = SLAB("reply", struct reply, construct, &reply_slab_class);
+
+/* ---- answering ---------------------------------------------------------------------------------------- */
+
+/* Locks a caller that still waits for this answer. */
+static bool lock_caller(struct reply_target target)
+{
+    struct thread *caller = target.caller;
+    spin_lock(&caller->lock);
+    if (atomic_load(&caller->wait_lock) == &caller->lock && caller->call_id == target.call_id)
+        return true;
+    spin_unlock(&caller->lock);
+    return false;
+}
+
+/* The answer to a fault is its label: go on, or end. The thread's registers are its own. */
+static void answer_fault(struct thread *thread, uint64_t label)
+{
+    if (label == FAULT_REPLY_KILL)
+        atomic_fetch_or(&thread->pending, PENDING_KILL);
+    if (thread->fault_since)
+        trace_fault_exit(thread->fault_address, arch_clock() - thread->fault_since, thread->fault_kind,
+                         thread->tid);
+    else
+        trace_exception_exit(thread->fault_kind, label == FAULT_REPLY_KILL ? 2 : 1);
+}
+
+int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken)
+{
+    struct thread *caller = target.caller;
+    if (!lock_caller(target))
+        return -E_DEAD;
+    uint64_t label = frame_label(&self->frame);
+    if (caller->message_kind == MESSAGE_FAULT) {
+        answer_fault(caller, label);
+    } else {
+        frame_set_caps(&caller->frame, 0);
+        int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
+        if (error) {
+            spin_unlock(&caller->lock);
+            return error;
+        }
+        frame_copy_message(&caller->frame, &self->frame);
+        frame_set_badge(&caller->frame, 0);
+        frame_set_result(&caller->frame, 0);
+    }
+    thread_end_wait(caller);
+    spin_unlock(&caller->lock);
+    trace_ipc_reply(target.call_id, label, caller->tid);
+    trace_ipc_return(target.call_id, label, 0);
+    *woken = caller;
+    return 0;
+}
+
+void ipc_fail_caller(struct reply_target target, int64_t error)
+{
+    struct thread *caller = target.caller;
+    if (!caller || !lock_caller(target))
+        return;
+    if (caller->message_kind != MESSAGE_FAULT) /* a fault is tried again, and asks whoever is there then */
+        frame_set_result(&caller->frame, error);
+    thread_end_wait(caller);
+    spin_unlock(&caller->lock);
+    trace_ipc_return(target.call_id, 0, error);
+    sched_wake(caller);
+}
+
+int64_t sys_ipc_reply(void)
+{
+    struct thread *self = current_thread(), *woken;
+    if (!self->reply_target.caller)
+        return -E_NO_REPLY;
+    int64_t error = ipc_answer(self, self->reply_target, &woken);
+    if (error && error != -E_DEAD)
+        return error;
+    self->reply_target.caller = NULL;
+    if (!error)
+        sched_wake(woken);
+    return error;
+}
+
+/* ---- saved replies --------------------------------------------------------------------------------------
+ */
+
+int64_t sys_ipc_save_reply(void)
+{
+    struct thread *self = current_thread();
+    if (!self->reply_target.caller)
+        return -E_NO_REPLY;
+    struct reply *reply = slab_alloc(&reply_slab);
+    if (!reply)
+        return -E_NO_MEMORY;
+    reply->target = self->reply_target;
+    atomic_store_explicit(&reply->references, 1, memory_order_relaxed);
+    int64_t slot = cap_insert(self->space, CAP_REPLY, reply, RIGHT_SEND | RIGHT_GRANT, 0);
+    if (slot < 0)
+        slab_free(&reply_slab, reply);
+    else
+        self->reply_target.caller = NULL;
+    return slot;
+}
+
+int64_t sys_ipc_reply_to(cap_t slot)
+{
+    struct thread *self = current_thread(), *woken = NULL;
+    void *object;
+    int64_t error = cap_get(self->space, slot, CAP_REPLY, RIGHT_SEND, &object);
+    if (error)
+        return error;
+    struct reply *reply = object;
+    error = ipc_answer(self, reply->target, &woken);
+    if (!error || error == -E_DEAD)
+        cap_close_if(self->space, slot, reply);
+    reply_put(reply);
+    if (woken)
+        sched_wake(woken);
+    return error;
+}
+
+void reply_put(struct reply *reply)
+{
+    /* Release: what this user did; acquire: the last one sees what all did. */
+    if (atomic_fetch_sub_explicit(&reply->references, 1, memory_order_acq_rel) != 1)
+        return;
+    struct reply_target target = reply->target;
+    slab_free(&reply_slab, reply);
+    ipc_fail_caller(target, -E_DEAD);
+}
+
+uint64_t reply_count_live(void)
+{
+    return slab_live(&reply_slab);
+}

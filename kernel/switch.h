@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/switch.h - the switch from one thread to another on this processor.
+ *
+ * Inline, because IPC pays for it twice per call. Who calls it owns `next` (thread.h), and has made up its
+ * mind about the running thread.
+ */
+#ifndef KERNEL_SWITCH_H
+#define KERNEL_SWITCH_H
+
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <trace/sched.h>
+
+static inline void trace_switch(const struct thread *prev, const struct thread *next, uint32_t prev_state)
+{
+    trace_sched_switch(prev->block->name, prev->tid, (uint16_t)prev_state, (uint16_t)prev->priority,
+                       next->block->name, next->tid, (uint16_t)next->priority, prev->block->pid,
+                       next->block->pid);
+}
+
+/* Accounts, tables, registers. */
+static inline void leave_for(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    uint64_t now = arch_clock(), ran = now - cpu->switched_at;
+    prev->run_ticks += ran;
+    prev->slice_used += ran;
+    cpu->switched_at = now;
+    if (next->space)
+        space_activate(cpu, next->space);
+    atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
+    arch_thread_switch(prev, next);
+    cpu->current = next;
+    /* Release: its registers are in memory. Pairs with wait_until_free and the other looks at on_cpu. */
+    atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
+}
+
+/* `prev_state`: what the trace shall say about the thread that leaves. */
+static inline void switch_to(struct cpu *cpu, struct thread *next, uint32_t prev_state)
+{
+    struct thread *prev = cpu->current;
+    atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
+    if (prev != next) {
+        trace_switch(prev, next, prev_state);
+        leave_for(cpu, prev, next);
+    }
+    if (__builtin_expect(next->traced_syscall != 0, 0))
+        syscall_trace_exit(next);
+}
+
+/* Waits until the processor that ran `next` last has let go of it. This one lets go of its own thread first:
+ * two processors that want each other's thread must not both hold on. */
+static inline void wait_until_free(struct cpu *cpu, struct thread *next)
+{
+    if (next == cpu->current || !atomic_load_explicit(&next->on_cpu, memory_order_acquire))
+        return;
+    if (cpu->current != cpu->idle)
+        switch_to(cpu, cpu->idle, cpu->current->state);
+    while (atomic_load_explicit(&next->on_cpu, memory_order_acquire)) {
+        tlb_handle_request();
+        arch_relax();
+    }
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/syscall.c - what system calls have in common: user copies, tracing; and the calls that belong to no
+ * object.
+ */
+#include <arch/boot.h>
+#include <arch/clock.h>
+#include <arch/user.h>
+#include <kernel/cpu.h>
+#include <kernel/fault.h>
+#include <kernel/kernel.h>
+#include <kernel/machine.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/syscall.h>
+
+#define LOG_TEXT_MAX 256u
+
+/* ---- user copies --------------------------------------------------------------------------------------- */
+
+static bool is_user_range(const void *user, uint64_t size)
+{
+    uint64_t address = (uint64_t)user;
+    return address < USER_END && size <= USER_END - address;
+}
+
+/* The call is made again when the thread runs again. */
+static void restart_call(struct thread *self)
+{
+    if (self->traced_syscall) {
+        trace_syscall_exit(self->traced_syscall - 1, self->tid, -E_AGAIN);
+        self->traced_syscall = 0;
+    }
+    frame_restart_syscall(&self->frame);
+}
+
+/* A copy stopped at cpu->fault_address. 0: the page is there now, try again; else what the handler returns.
+ */
+static int64_t explain_stop(struct cpu *cpu)
+{
+    struct thread *self = cpu->current;
+    struct fault_request request = {.address = cpu->fault_address, .access = cpu->fault_access};
+    switch (space_fault(self->space, &request)) {
+    case FAULT_RESOLVED:
+        return 0;
+    case FAULT_ASK_PAGER:
+        if (!fault_ask_pager(&request, arch_clock()))
+            return -E_BAD_ADDRESS;
+        restart_call(self);
+        return SYSCALL_NO_RESULT;
+    case FAULT_NO_MEMORY:
+        return -E_NO_MEMORY;
+    default:
+        return -E_BAD_ADDRESS;
+    }
+}
+
+int64_t user_read(void *to, const void *user_from, uint64_t size)
+{
+    int64_t error = 0;
+    if (!is_user_range(user_from, size))
+        return -E_BAD_ADDRESS;
+    while (!error && arch_copy_from_user(to, user_from, size) < 0)
+        error = explain_stop(this_cpu());
+    return error;
+}
+
+int64_t user_write(void *user_to, const void *from, uint64_t size)
+{
+    int64_t error = 0;
+    if (!is_user_range(user_to, size))
+        return -E_BAD_ADDRESS;
+    while (!error && arch_copy_to_user(user_to, from, size) < 0)
+        error = explain_stop(this_cpu());
+    return error;
+}
+
+int64_t user_read_word(uint32_t *value, const uint32_t *user_from)
+{
+    int64_t error = 0;
+    if (!is_user_range(user_from, sizeof *value))
+        return -E_BAD_ADDRESS;
+    while (!error && arch_load_user_word(value, user_from) < 0)
+        error = explain_stop(this_cpu());
+    return error;
+}
+
+int64_t user_read_string(char *text, const char *user_from, size_t size)
+{
+    size_t i = 0;
+    memset(text, 0, size);
+    while (i < size - 1) {
+        /* Up to the end of a page at once: what follows the string need not be mapped. */
+        uint64_t chunk = FRAME_SIZE - ((uint64_t)(user_from + i) & (FRAME_SIZE - 1));
+        if (chunk > size - 1 - i)
+            chunk = size - 1 - i;
+        int64_t error = user_read(text + i, user_from + i, chunk);
+        if (error)
+            return error;
+        for (uint64_t end = i + chunk; i < end; i++) {
+            if (text[i] == 0) {
+                memset(text + i, 0, size - i);
+                return 0;
+            }
+        }
+    }
+    text[size - 1] = 0;
+    return 0;
+}
+
+int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
+{
+    return user_read_string(name, user_from, TARN_NAME_BYTES);
+}
+
+/* ---- tracing ----------------------------------------------------------------------------------------------
+ */
+
+void syscall_trace_exit(struct thread *thread)
+{
+    uint32_t number = thread->traced_syscall - 1;
+    thread->traced_syscall = 0;
+    trace_syscall_exit(number, thread->tid, frame_result(&thread->frame));
+}
+
+/* The number is kept in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
+int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
+{
+    struct thread *self = current_thread();
+    trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
+    self->traced_syscall = (uint32_t)number + 1;
+    int64_t result = arch_call_syscall(number, frame);
+    if (result != SYSCALL_NO_RESULT) {
+        self->traced_syscall = 0;
+        trace_syscall_exit((uint32_t)number, self->tid, result);
+    }
+    return result;
+}
+
+/* ---- calls that belong to no object
+ * --------------------------------------------------------------------------- */
+
+int64_t sys_null(void)
+{
+    return 0;
+}
+
+int64_t sys_debug_write(const char *user_text, uint64_t size)
+{
+    char text[LOG_TEXT_MAX];
+    if (size > sizeof text)
+        size = sizeof text;
+    int64_t error = user_read(text, user_text, size);
+    if (error)
+        return error;
+    console_write(text, size);
+    return (int64_t)size;
+}

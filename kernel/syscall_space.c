@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/syscall_space.c - system calls on spaces, and on memory objects in spaces. What they do: space.c,
+ * process.c.
+ */
+#include <kernel/cap.h>
+#include <kernel/cpu.h>
+#include <kernel/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/notification.h>
+#include <kernel/process.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/process.h>
+
+static struct space *own_space(void)
+{
+    return current_thread()->space;
+}
+
+/* Takes a reference to the space a slot names, to be given back with space_put. */
+static int get_space(cap_t slot, uint32_t rights, struct space **space)
+{
+    void *object;
+    int error = cap_get(own_space(), slot, CAP_SPACE, rights, &object);
+    *space = object;
+    return error;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------
+ */
+
+int64_t sys_space_create(const char *user_name)
+{
+    char name[TARN_NAME_BYTES];
+    int64_t error = user_read_name(name, user_name);
+    if (error)
+        return error;
+    struct space *space = space_new(name, own_space()->pid);
+    if (!space)
+        return -E_NO_MEMORY;
+    int64_t slot = cap_insert(own_space(), CAP_SPACE, space, RIGHT_ALL, 0);
+    if (slot < 0)
+        space_put(space);
+    return slot;
+}
+
+int64_t sys_space_kill(cap_t slot, int32_t status)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    space_kill(space, status);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
+{
+    struct space *space;
+    void *object;
+    if (bits == 0 || bits & ~NOTIFICATION_BITS)
+        return -E_BAD_ARGUMENT;
+    int error = cap_get(own_space(), notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
+    if (error)
+        return error;
+    struct notification *watcher = object, *old = NULL;
+    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
+        notification_put(watcher);
+        return error;
+    }
+    spin_lock(&space->lock);
+    bool dead = space->released;
+    if (!dead) {
+        old = space->watcher;
+        space->watcher = watcher;
+        space->watcher_bits = bits;
+    }
+    spin_unlock(&space->lock);
+    if (dead)
+        notification_signal(watcher, bits);
+    if (dead || old)
+        notification_put(dead ? watcher : old);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
+{
+    struct space *space;
+    void *handler;
+    int error = cap_get(own_space(), endpoint_slot, CAP_ENDPOINT, RIGHT_SEND, &handler);
+    if (error)
+        return error;
+    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
+        endpoint_put(handler);
+        return error;
+    }
+    spin_lock(&space->lock);
+    struct endpoint *old = space->fault_handler;
+    if (space->dying) { /* space_finish has taken, or will take, what is there */
+        old = handler;
+        error = -E_DEAD;
+    } else {
+        space->fault_handler = handler;
+    }
+    spin_unlock(&space->lock);
+    if (old)
+        endpoint_put(old);
+    space_put(space);
+    return error;
+}
+
+int64_t sys_space_set_name(cap_t slot, const char *user_name)
+{
+    char name[TARN_NAME_BYTES];
+    struct space *space;
+    int64_t error = user_read_name(name, user_name);
+    if (error || (error = get_space(slot, RIGHT_MANAGE, &space)))
+        return error;
+    spin_lock(&space->lock);
+    memcpy(space->name, name, sizeof name);
+    spin_unlock(&space->lock);
+    trace_process_rename(space->pid, name);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_info(cap_t slot)
+{
+    struct space *space;
+    int error = get_space(slot, 0, &space);
+    if (error)
+        return error;
+    int64_t pid = space->pid;
+    space_put(space);
+    return pid;
+}
+
+/* ---- mappings
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Rights of a capability and rights of a mapping are the same three bits. */
+_Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,
+               "same bits");
+
+int64_t sys_space_map(cap_t slot, cap_t memory_slot, uint64_t address, uint64_t size, uint64_t offset,
+                      uint32_t flags)
+{
+    struct space *space;
+    struct cap memory;
+    int64_t result = cap_get_any(own_space(), memory_slot, CAP_MEMORY, 0, &memory);
+    if (result)
+        return result;
+    if ((result = get_space(slot, RIGHT_MANAGE, &space)) == 0) {
+        uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);
+        result = space_map(space, memory.object, address, size, offset, flags, allowed);
+        space_put(space);
+    }
+    memory_put(memory.object);
+    return result;
+}
+
+int64_t sys_space_unmap(cap_t slot, uint64_t address, uint64_t size)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    error = space_unmap(space, address, size);
+    space_put(space);
+    return error;
+}
+
+int64_t sys_space_protect(cap_t slot, uint64_t address, uint64_t size, uint32_t flags)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    error = space_protect(space, address, size, flags);
+    space_put(space);
+    return error;
+}

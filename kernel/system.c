@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/system.c - system_read: facts about the system for ps, top and leak tests.
+ *
+ * Lists are gathered into a frame under their lock, and copied out without it.
+ */
+#include <arch/boot.h>
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/endpoint.h>
+#include <kernel/frame.h>
+#include <kernel/irq.h>
+#include <kernel/kernel.h>
+#include <kernel/memory.h>
+#include <kernel/notification.h>
+#include <kernel/sched.h>
+#include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/syscall.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+
+/* What a walk over a list gathers. */
+struct gathering {
+    uint64_t skip;        /* elements before the first that is wanted */
+    uint64_t count, room; /* elements */
+    void *elements;
+};
+
+static void *next_element(struct gathering *gathering, size_t size)
+{
+    if (gathering->skip > 0) {
+        gathering->skip--;
+        return NULL;
+    }
+    if (gathering->count == gathering->room)
+        return NULL;
+    return (char *)gathering->elements + gathering->count++ * size;
+}
+
+static void gather_thread(struct thread *thread, void *context)
+{
+    struct system_thread *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    struct cpu *cpu = atomic_load(&thread->cpu);
+    uint64_t ticks = thread->run_ticks;
+    if (cpu->current == thread)
+        ticks += arch_clock() - cpu->switched_at;
+    *element = (struct system_thread){.tid = thread->tid,
+                                      .pid = thread->block->pid,
+                                      .state = atomic_load(&thread->state),
+                                      .cpu = cpu->index,
+                                      .priority = thread->priority,
+                                      .affinity = atomic_load(&thread->affinity),
+                                      .run_ns = timer_nanoseconds(ticks)};
+    memcpy(element->name, thread->block->name, sizeof element->name);
+}
+
+static void gather_space(struct space *space, void *context)
+{
+    struct system_space *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    *element = (struct system_space){.pid = space->pid,
+                                     .parent_pid = space->parent_pid,
+                                     .threads = space->thread_count,
+                                     .dying = space->dying,
+                                     .frames = space->private_frames};
+    memcpy(element->name, space->name, sizeof element->name);
+}
+
+static uint64_t total_idle_ticks(void)
+{
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < cpu_count; i++) {
+        const struct cpu *cpu = &cpus[i];
+        if (!cpu->idle)
+            continue;
+        ticks += cpu->idle->run_ticks;
+        if (cpu->current == cpu->idle)
+            ticks += arch_clock() - cpu->switched_at;
+    }
+    return ticks;
+}
+
+static uint64_t gather_stats(uint64_t index, void *buffer)
+{
+    if (index > 0)
+        return 0;
+    *(struct system_stats *)buffer = (struct system_stats){
+        .frames_total = frame_count_total(),
+        .frames_free = frame_count_free(),
+        .spaces = space_count_live(),
+        .threads = thread_count_live(),
+        .endpoints = endpoint_count_live(),
+        .notifications = notification_count_live(),
+        .memories = memory_count_live(),
+        .irqs = irq_count_live(),
+        .replies = reply_count_live(),
+        .mappings = space_count_mappings(),
+        .cpus = cpu_count,
+        .idle_ns = timer_nanoseconds(total_idle_ticks()),
+        .slab_frames = slab_frames_total(),
+    };
+    return sizeof(struct system_stats);
+}
+
+static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
+{
+    uint64_t length = strlen(boot_info.command_line);
+    if (index >= length)
+        return 0;
+    uint64_t count = length - index < size ? length - index : size;
+    memcpy(buffer, boot_info.command_line + index, count);
+    return count;
+}
+
+/* Fills a frame with whole elements, at most `size` bytes; how many bytes, or an error. */
+static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
+{
+    struct gathering gathering = {.skip = index, .elements = buffer};
+    switch (kind) {
+    case SYSTEM_STATS: {
+        uint64_t bytes = gather_stats(index, buffer);
+        return (int64_t)(bytes < size ? bytes : size); /* an older program knows fewer of them */
+    }
+    case SYSTEM_THREADS:
+        gathering.room = size / sizeof(struct system_thread);
+        thread_for_each(gather_thread, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_thread));
+    case SYSTEM_SPACES:
+        gathering.room = size / sizeof(struct system_space);
+        space_for_each(gather_space, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_space));
+    case SYSTEM_COMMAND_LINE:
+        return (int64_t)gather_command_line(index, buffer, size);
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
+{
+    paddr_t frame = frame_alloc();
+    if (frame == FRAME_NONE)
+        return -E_NO_MEMORY;
+    void *buffer = phys_to_virt(frame);
+    int64_t result = gather(kind, index, buffer, size < FRAME_SIZE ? size : FRAME_SIZE);
+    if (result > 0) {
+        int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
+        if (error)
+            result = error;
+    }
+    frame_free(frame);
+    return result;
+}

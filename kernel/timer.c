@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/timer.c - queues of deadlines, one per processor, and the hardware timer. Interface: timer.h.
+ *
+ * A queue is a pairing heap: adding is one comparison, taking the earliest costs a few, and a timer can be
+ * taken out of the middle, because each knows the one that points to it.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/thread.h>
+#include <kernel/timer.h>
+#include <trace/control/control.h>
+#include <trace/timer.h>
+
+#define NANOSECONDS 1000000000ull
+
+static LOCK_CLASS(timer_class, "timer queue");
+uint64_t clock_hz;
+
+/* ---- units ------------------------------------------------------------------------------------------- */
+
+static uint64_t ticks_per_ns, ns_per_tick; /* fixed point */
+#define FRACTION 32
+
+/* (a << FRACTION) / b in 64 bits; a % b is less than 10^9, which leaves room. */
+static uint64_t fixed_quotient(uint64_t a, uint64_t b)
+{
+    return (a / b << FRACTION) + ((a % b << FRACTION) / b);
+}
+
+void timer_init(void)
+{
+    clock_hz = arch_clock_init();
+    assert(clock_hz != 0);
+    ticks_per_ns = fixed_quotient(clock_hz, NANOSECONDS);
+    ns_per_tick = fixed_quotient(NANOSECONDS, clock_hz);
+}
+
+uint64_t timer_ticks(uint64_t nanoseconds)
+{
+    unsigned __int128 ticks = ((unsigned __int128)nanoseconds * ticks_per_ns >> FRACTION) + 1;
+    return nanoseconds == TARN_FOREVER || ticks > TIMER_NEVER ? TIMER_NEVER : (uint64_t)ticks;
+}
+
+uint64_t timer_nanoseconds(uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * ns_per_tick >> FRACTION);
+}
+
+/* ---- the heap; queue's lock held ----------------------------------------------------------------------- */
+
+static struct timer *meld(struct timer *a, struct timer *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (b->deadline < a->deadline) {
+        struct timer *swap = a;
+        a = b;
+        b = swap;
+    }
+    b->previous = a;
+    b->sibling = a->child;
+    if (b->sibling)
+        b->sibling->previous = b;
+    a->child = b;
+    return a;
+}
+
+/* Melds brothers two by two, then the pairs from the last to the first. */
+static struct timer *meld_brothers(struct timer *first)
+{
+    struct timer *pairs = NULL;
+    while (first) {
+        struct timer *a = first, *b = first->sibling;
+        first = b ? b->sibling : NULL;
+        a->sibling = a->previous = NULL;
+        if (b)
+            b->sibling = b->previous = NULL;
+        struct timer *pair = meld(a, b);
+        pair->sibling = pairs;
+        pairs = pair;
+    }
+    struct timer *root = NULL;
+    while (pairs) {
+        struct timer *next = pairs->sibling;
+        pairs->sibling = NULL;
+        root = meld(root, pairs);
+        pairs = next;
+    }
+    return root;
+}
+
+static void take_out(struct timer_queue *queue, struct timer *timer)
+{
+    struct timer *below = meld_brothers(timer->child);
+    if (timer == queue->root) {
+        queue->root = below;
+    } else {
+        if (timer->previous->child == timer)
+            timer->previous->child = timer->sibling;
+        else
+            timer->previous->sibling = timer->sibling;
+        if (timer->sibling)
+            timer->sibling->previous = timer->previous;
+        queue->root = meld(queue->root, below);
+    }
+    timer->child = timer->sibling = timer->previous = NULL;
+    /* Release: who finds the timer in no queue may use it again. */
+    atomic_store_explicit(&timer->where, NULL, memory_order_release);
+}
+
+/* ---- interface --------------------------------------------------------------------------------------- */
+
+void timer_init_cpu(struct cpu *cpu)
+{
+    struct timer_queue *queue = &cpu->timer_queue;
+    spin_init(&queue->lock, &timer_class);
+    queue->root = NULL;
+    queue->programmed = queue->slice_end = TIMER_NEVER;
+    queue->heartbeat = arch_clock();
+}
+
+void timer_add(struct timer *timer, uint64_t deadline)
+{
+    struct cpu *cpu = this_cpu();
+    timer_remove(timer);
+    if (deadline == TIMER_NEVER)
+        return;
+    spin_lock(&cpu->timer_queue.lock);
+    timer->deadline = deadline;
+    timer->child = timer->sibling = timer->previous = NULL;
+    atomic_store_explicit(&timer->where, cpu, memory_order_relaxed);
+    cpu->timer_queue.root = meld(cpu->timer_queue.root, timer);
+    spin_unlock(&cpu->timer_queue.lock);
+    timer_program();
+}
+
+void timer_remove(struct timer *timer)
+{
+    struct cpu *cpu;
+    /* Acquire: pairs with take_out. Only the timer's owner adds, so it cannot move from queue to queue
+     * meanwhile. */
+    if (!(cpu = atomic_load_explicit(&timer->where, memory_order_acquire)))
+        return;
+    spin_lock(&cpu->timer_queue.lock);
+    if (atomic_load_explicit(&timer->where, memory_order_relaxed) == cpu)
+        take_out(&cpu->timer_queue, timer);
+    spin_unlock(&cpu->timer_queue.lock);
+}
+
+struct timer *timer_take_due(uint64_t now)
+{
+    struct timer_queue *queue = &this_cpu()->timer_queue;
+    spin_lock(&queue->lock);
+    struct timer *timer = queue->root;
+    if (timer && timer->deadline <= now)
+        take_out(queue, timer);
+    else
+        timer = NULL;
+    spin_unlock(&queue->lock);
+    return timer;
+}
+
+void timer_program(void)
+{
+    struct timer_queue *queue = &this_cpu()->timer_queue;
+    uint64_t deadline = queue->heartbeat < queue->slice_end ? queue->heartbeat : queue->slice_end;
+    spin_lock(&queue->lock);
+    if (queue->root && queue->root->deadline < deadline)
+        deadline = queue->root->deadline;
+    spin_unlock(&queue->lock);
+    if (deadline >= queue->programmed)
+        return;
+    queue->programmed = deadline;
+    trace_timer_program(deadline);
+    arch_timer_set(deadline);
+}
+
+void handle_timer(void)
+{
+    struct timer_queue *queue = &this_cpu()->timer_queue;
+    uint64_t now = arch_clock();
+    queue->programmed = TIMER_NEVER;
+    if (now >= queue->heartbeat)
+        queue->heartbeat = trace_heartbeat(now);
+    if (now >= queue->slice_end)
+        sched_slice_end();
+    struct timer *timer;
+    while ((timer = timer_take_due(now))) {
+        struct thread *thread = list_object(timer, struct thread, timer);
+        thread_expire(thread, now);
+    }
+    timer_program();
+}

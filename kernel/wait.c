@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/wait.c - how threads begin and end to wait. The protocol stands at the top of thread.h.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ipc.h>
+#include <trace/timer.h>
+
+void thread_begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock, uint64_t deadline)
+{
+    struct cpu *cpu = this_cpu();
+    assert(self == cpu->current && spin_held(lock));
+    atomic_store_explicit(&self->state, state, memory_order_relaxed);
+    self->wait_deadline = deadline;
+    if (deadline != TIMER_NEVER)
+        timer_add(&self->timer,
+                  deadline); /* of this processor, whose interrupts are off: it cannot fire yet */
+    /* Visible as a waiter from here on. Sequentially consistent: pairs with thread_kill, which sets `pending`
+     * and then looks at wait_lock. */
+    atomic_store(&self->wait_lock, lock);
+    spin_unlock(lock);
+    atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+    if (atomic_load(&self->pending) & PENDING_KILL)
+        thread_abort_wait(self, -E_CANCELED);
+}
+
+struct spinlock *thread_lock_wait(struct thread *thread)
+{
+    for (;;) {
+        struct spinlock *lock = atomic_load(&thread->wait_lock);
+        if (!lock)
+            return NULL;
+        spin_lock(lock);
+        if (atomic_load(&thread->wait_lock) == lock)
+            return lock;
+        spin_unlock(lock);
+    }
+}
+
+void thread_end_wait(struct thread *thread)
+{
+    assert(spin_held(atomic_load(&thread->wait_lock)));
+    /* Sequentially consistent: who finds that the thread does not wait then looks at where it is. */
+    atomic_store(&thread->wait_lock, NULL);
+}
+
+/* Whether an object's queue holds it. Its own lock stands for waits that no queue knows of. */
+static bool is_linked(struct thread *thread, struct spinlock *lock)
+{
+    return lock != &thread->lock;
+}
+
+/* Ends the wait whose lock is held, and gives the lock up. */
+static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
+{
+    enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    uint64_t call_id = thread->call_id;
+    if (is_linked(thread, lock))
+        list_remove(&thread->link);
+    thread_end_wait(thread);
+    spin_unlock(lock);
+    if (state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT)
+        frame_set_result(&thread->frame, error);
+    if (state == THREAD_BLOCKED_REPLY)
+        trace_ipc_return(call_id, 0, error);
+    sched_wake(thread);
+}
+
+/* A thread in a fault has nobody to tell an error; it would only fault again. */
+static bool can_tell_error(struct thread *thread)
+{
+    uint32_t state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    return state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT;
+}
+
+bool thread_abort_wait(struct thread *thread, int64_t error)
+{
+    struct spinlock *lock = thread_lock_wait(thread);
+    if (!lock)
+        return false;
+    if (!(atomic_load(&thread->pending) & PENDING_KILL) && !can_tell_error(thread)) {
+        spin_unlock(lock);
+        return false;
+    }
+    finish_wait(thread, lock, error);
+    return true;
+}
+
+void thread_expire(struct thread *thread, uint64_t now)
+{
+    struct spinlock *lock = thread_lock_wait(thread);
+    if (!lock)
+        return;
+    if (thread->wait_deadline > now) { /* an old timer, and meanwhile another wait */
+        spin_unlock(lock);
+        return;
+    }
+    uint64_t late = timer_nanoseconds(now - thread->wait_deadline);
+    trace_timer_expire(thread->tid, (uint32_t)(late / 1000));
+    bool sleeps = atomic_load_explicit(&thread->state, memory_order_relaxed) == THREAD_SLEEPING;
+    finish_wait(thread, lock, sleeps ? 0 : -E_TIMEOUT);
+}
+
+/* ---- sleeping --------------------------------------------------------------------------------------- */
+
+int64_t sys_thread_sleep(uint64_t deadline)
+{
+    struct thread *self = current_thread();
+    uint64_t ticks = timer_ticks(deadline);
+    if (ticks <= arch_clock())
+        return 0;
+    spin_lock(&self->lock);
+    thread_begin_wait(self, THREAD_SLEEPING, &self->lock, ticks);
+    return SYSCALL_NO_RESULT;
+}
+
+int64_t sys_thread_yield(void)
+{
+    sched_yield();
+    return 0;
+}
