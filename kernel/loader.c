@@ -150,6 +150,7 @@ static uint64_t map_stack(struct space *space, struct startup *startup)
     startup->path = (const char *)(low + name_at);
     startup->stack_low = low;
     startup->stack_high = low + STACK_BYTES;
+    startup->priority = TARN_PRIO_SERVER;
     write_memory(memory, name_at, name, sizeof name);
     write_memory(memory, argv_at, argv, sizeof argv);
     write_memory(memory, startup_at, startup, sizeof *startup);

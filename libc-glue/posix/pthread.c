@@ -33,7 +33,7 @@ int pthread_attr_init(pthread_attr_t *attr)
         .stack_size = STACK_BYTES_DEFAULT,
         .guard_size = TARN_PAGE_SIZE,
         .detach_state = PTHREAD_CREATE_JOINABLE,
-        .schedparam.sched_priority = TARN_PRIO_USER,
+        .schedparam.sched_priority = (int)program_startup()->priority,
     };
     return 0;
 }

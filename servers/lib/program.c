@@ -157,6 +157,7 @@ int program_start(struct program *program, struct startup_arguments *arguments, 
 {
     struct thread_config config = {
         .entry = program->entry, .priority = priority, .affinity = arguments->affinity};
+    arguments->priority = priority;
     int error = make_stack(program, arguments, &config.arg);
     if (error)
         return error;

@@ -80,5 +80,6 @@ void startup_fill(const struct startup_arguments *arguments, void *memory, uint6
         .stack_low = arguments->stack_low,
         .stack_high = arguments->stack_high,
         .affinity = arguments->affinity,
+        .priority = arguments->priority,
     };
 }

@@ -18,6 +18,7 @@ struct startup_arguments {
     uint64_t image_base, image_size;
     uint64_t stack_low, stack_high;
     uint64_t affinity; /* processors, a bit each; 0 = all */
+    uint32_t priority; /* set by program_start */
 };
 
 uint64_t startup_size(const struct startup_arguments *arguments); /* bytes, a multiple of 16 */

@@ -184,6 +184,7 @@ struct startup {
     uint64_t image_base, image_size;
     uint64_t stack_low, stack_high;
     uint64_t affinity; /* processors for the process and its children: bit each, 0 = all */
+    uint64_t priority; /* of the first thread, and of others that say nothing else */
 };
 
 #endif
