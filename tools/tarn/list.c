@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/list.c - `tarn list`: the events of all processors in order. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/filter.h>
-#include <tools/tarn/losses.h>
+#include <string.h>
+#include <tools/tarn/list.h>
 #include <tools/tarn/order.h>
-#include <tools/tarn/print.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -19,14 +19,6 @@ static const char help[] =
     "  --clock             time since the clock's origin instead of the trace's start\n"
     "  --cycles            time in ticks of the clock\n"
     "  --help              this text\n";
-
-struct list {
-    struct filter filter;
-    enum print_style style;
-    enum print_time time;
-    uint64_t limit, tail;
-    const char *directory;
-};
 
 enum {
     OPTION_LIMIT = OPTION_OWN,
@@ -108,9 +100,8 @@ static int parse_options(struct list *list, int argc, char **argv)
     return -1;
 }
 
-/* One pass over the events from FROM on; prints those wanted after the first SKIP, or only counts. */
-static uint64_t walk(const struct list *list, const struct trace *trace, uint64_t from, struct losses *losses,
-                     struct printer *printer, uint64_t skip)
+uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
+                   struct reporter *reporter, struct printer *printer, uint64_t skip)
 {
     struct merge merge;
     struct names names;
@@ -118,12 +109,12 @@ static uint64_t walk(const struct list *list, const struct trace *trace, uint64_
     uint64_t count = 0;
 
     names_open(&names, &trace->schema);
-    merge_open(&merge, trace, list->filter.streams, from, &losses->reporter);
+    merge_open(&merge, trace, list->filter.streams, slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
         names_learn(&names, &cursor->event);
-        if (cursor->ticks > list->filter.to_ticks)
+        if (cursor->ticks > list->filter.to_ticks || cursor->ns >= slice->to_ns)
             break;
-        if (!filter_wants(&list->filter, cursor, &names))
+        if (cursor->ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
             continue;
         if (printer != NULL && count >= skip)
             print_event(printer, cursor);
@@ -153,7 +144,8 @@ static uint64_t find_tail(const struct list *list, const struct trace *trace, ui
             from = list->filter.from_ticks;
         losses_open(&ignored, trace);
         ignored.quiet = true;
-        count = walk(&counting, trace, from, &ignored, NULL, 0);
+        count = list_walk(&counting, trace, &(struct slice){from, INT64_MIN, INT64_MAX}, &ignored.reporter,
+                          NULL, 0);
         if (count >= list->tail || from == list->filter.from_ticks || from == 0 || span >= 1ull << 62) {
             *skip = count > list->tail ? count - list->tail : 0;
             return from;
@@ -161,34 +153,50 @@ static uint64_t find_tail(const struct list *list, const struct trace *trace, ui
     }
 }
 
-static int list_events(struct list *list, const struct trace *trace)
+/* In one go; for what depends on all events before, such as --limit. */
+static bool list_in_order(const struct list *list, const struct trace *trace, struct losses *losses,
+                          struct fail *fail)
 {
     struct out out;
     struct printer printer;
+    struct slice all = {list->filter.from_ticks, INT64_MIN, INT64_MAX};
+    uint64_t skip = 0;
+
+    out_open(&out, STDOUT_FILENO, 0);
+    if (!printer_open(&printer, trace, &out, list->style, list->time, fail)) {
+        out_close(&out);
+        return false;
+    }
+    if (list->tail != UINT64_MAX)
+        all.from = find_tail(list, trace, &skip);
+    print_heading(&printer);
+    list_walk(list, trace, &all, &losses->reporter, &printer, skip);
+    printer_close(&printer);
+    return out_close(&out) || fail_set(fail, "cannot write: %s", strerror(errno));
+}
+
+static int list_events(struct list *list, const struct trace *trace)
+{
+    struct slices slices = {NULL, 0};
     struct losses losses;
     struct fail fail;
-    uint64_t from, skip = 0;
+    bool fine;
 
     if (!filter_resolve(&list->filter, trace, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    out_open(&out, STDOUT_FILENO);
-    if (!printer_open(&printer, trace, &out, list->style, list->time, &fail)) {
-        complain("%s", fail.text);
-        out_close(&out);
-        return EXIT_DAMAGE;
-    }
     losses_open(&losses, trace);
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
-    from = list->filter.from_ticks;
-    if (list->tail != UINT64_MAX)
-        from = find_tail(list, trace, &skip);
-    print_heading(&printer);
-    walk(list, trace, from, &losses, &printer, skip);
-    printer_close(&printer);
-    if (!out_close(&out))
+    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL)
+        slices_plan(&slices, trace, &list->filter);
+    fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &fail)
+                            : list_in_order(list, trace, &losses, &fail);
+    slices_free(&slices);
+    if (!fine) {
+        complain("%s", fail.text);
         return EXIT_USAGE;
+    }
     if (!losses.as_babeltrace)
         losses_summary(&losses);
     return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;

@@ -13,16 +13,18 @@ const char digit_pairs[200] =
     "4142434445464748495051525354555657585960616263646566676869707172737475767778798081"
     "828384858687888990919293949596979899";
 
-void out_open(struct out *out, int fd)
+void out_open(struct out *out, int fd, size_t size)
 {
     memset(out, 0, sizeof(*out));
     out->fd = fd;
-    out->size = OUT_BYTES;
+    out->size = size ? size : OUT_BYTES;
     out->bytes = alloc_zero(1, out->size);
 }
 
 bool out_flush(struct out *out)
 {
+    if (out->before_write != NULL && out->used > 0)
+        out->before_write(out);
     for (size_t done = 0; done < out->used && !out->failed;) {
         ssize_t put = write(out->fd, out->bytes + done, out->used - done);
 

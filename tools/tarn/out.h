@@ -15,10 +15,12 @@ struct out {
     int fd;
     char *bytes;
     size_t used, size;
-    bool failed; /* the reader of a pipe went away, or the disk is full */
+    bool failed;                           /* the reader of a pipe went away, or the disk is full */
+    void (*before_write)(struct out *out); /* may wait until it is this output's turn; NULL: write at once */
+    void *owner;
 };
 
-void out_open(struct out *out, int fd);
+void out_open(struct out *out, int fd, size_t size); /* SIZE 0: one that the caches hold */
 bool out_flush(struct out *out);
 bool out_close(struct out *out);
 char *out_reserve(struct out *out, size_t room);
