@@ -56,14 +56,23 @@ static void emit_store(FILE *out, const struct field *f, const char *verb, const
                 is_reserved(f) ? "0" : f->name);
 }
 
+/* The fast way stores into the ring and calls nothing, so no register must survive a call; the slow way
+ * gathers the fields and leaves the rest to ring.c. */
 static void emit_constant_size(FILE *out, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     fprintf(out, "    struct trace_slot slot;\n");
-    fprintf(out, "    if (!trace_reserve(&slot, %u))\n        return;\n", words);
-    for (unsigned i = 0; i < event->field_count; i++)
+    fprintf(out, "    if (__builtin_expect(trace_reserve(&slot, %u), 1)) {\n", words);
+    for (unsigned i = 0; i < event->field_count; i++) {
+        fprintf(out, "    ");
         emit_store(out, &event->fields[i], "put", "&slot");
-    fprintf(out, "    trace_commit(&slot, %s, %u);\n", id, words);
+    }
+    fprintf(out, "        trace_commit(&slot, %s, %u);\n        return;\n    }\n", id, words);
+    if (words > 1)
+        fprintf(out, "    uint64_t fixed[%u];\n", words - 1);
+    for (unsigned i = 0; i < event->field_count; i++)
+        emit_store(out, &event->fields[i], "fix", "fixed");
+    fprintf(out, "    trace_log_slow(%s, %s, %u);\n", id, words > 1 ? "fixed" : "0", words);
 }
 
 static void emit_with_tail(FILE *out, const struct event *event, const char *id)

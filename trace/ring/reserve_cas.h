@@ -12,7 +12,7 @@
  *     was moved before this check, it starts over; if after, index and clock were both read on the ring's
  *     own processor and the swap judges them. So every timestamp of a ring is a reading of that ring's
  *     processor, whatever the clocks of others say and however loads are reordered with clock readings.
- *   - anything unusual (time limit, buffer's end, moved, lost the race) goes to trace_reserve_slow().
+ *   - anything unusual (time limit, buffer's end, moved, lost the race) goes to trace_log_slow().
  *
  * Commit. Data first, then the header word (identity, then time), then the count: a fresh header says that
  * the event is complete; a buffer whose count is full has no hole.
@@ -26,10 +26,6 @@ struct trace_slot {
     struct trace_packet *packet; /* header of the buffer that holds it */
     uint64_t time;               /* of the event */
 };
-
-/* Out of line; gives the slot by value, so that the caller's may live in registers. No room: event is NULL.
- */
-struct trace_slot trace_reserve_slow(uint32_t words);
 
 static inline __attribute__((always_inline)) uint32_t trace_id_length(uint32_t id, uint32_t words)
 {
@@ -52,7 +48,7 @@ static inline __attribute__((always_inline)) void trace_place(struct trace_slot 
     slot->packet = (struct trace_packet *)(ring + (index & info->packet_mask) * 8);
 }
 
-/* Reserves `words` for one event; false: no room, counted as discarded. */
+/* Reserves `words` for one event, if that is simple; false: trace_log_slow() knows what to do. */
 static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slot *slot, uint32_t words)
 {
     char *window = arch_trace_window();
@@ -65,20 +61,17 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
     if (__builtin_expect(now > control->time_limit, 0) ||
         __builtin_expect((index ^ next) > arch_trace_info()->buffer_mask, 0) ||
         !arch_trace_same_window(window))
-        goto slow;
+        return false;
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
     /* relaxed: reserving publishes nothing; the commit does. Pairs with the swap of every other writer. */
     if (__builtin_expect(!__atomic_compare_exchange_n(&control->index, &index, next, false, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED),
                          0))
-        goto slow;
+        return false;
     TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
     slot->time = now;
     trace_place(slot, window, index);
     return true;
-slow:
-    *slot = trace_reserve_slow(words);
-    return slot->event;
 }
 
 static inline __attribute__((always_inline)) void trace_commit(const struct trace_slot *slot, uint32_t id,

@@ -184,13 +184,15 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
     return false;
 }
 
-__attribute__((cold, noinline)) struct trace_slot trace_reserve_slow(uint32_t words)
+void trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words)
 {
     struct reservation r;
     struct trace_slot slot;
     if (!reserve_at_length(&r, &slot, words))
-        slot.event = 0;
-    return slot;
+        return;
+    for (uint32_t i = 0; i + 1 < words; i++)
+        trace_put_64(&slot, i * 8, fixed[i]);
+    trace_commit(&slot, id, words);
 }
 
 bool trace_ring_flush(char *window)
@@ -240,7 +242,8 @@ static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_
                          uint32_t *words)
 {
     *words = 1 + (bytes + 7) / 8;
-    if (!trace_reserve(slot, *words))
+    struct reservation r;
+    if (!reserve_at_length(&r, slot, *words))
         return false;
     if (*words > 1)
         *(trace_word_64 *)(slot->event + (*words - 1) * 8) = 0; /* a string's NUL and padding */

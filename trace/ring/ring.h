@@ -3,7 +3,8 @@
  * trace/ring/ring.h - the logging path: one source for kernel, servers and applications.
  *
  * The generated functions of <trace/CLASS.h> call, in order: arch_trace_enabled, arch_trace_switched,
- * trace_reserve, trace_put_*, trace_commit; or trace_log_string / trace_log_words for an event with a tail.
+ * trace_reserve, trace_put_*, trace_commit; or trace_log_slow where that is not simple; or trace_log_string /
+ * trace_log_words for an event with a tail.
  * No locks, no system calls. Memory is laid out as in layout.h; what goes wrong, and who notices, is in
  * trace/format/FORMAT.md. Reading side: read.h. Reading order: layout.h, reserve_cas.h, ring.c.
  */
@@ -75,6 +76,9 @@ static inline __attribute__((always_inline)) void trace_fix_name(uint64_t *fixed
     fixed[offset / 8 + 1] = ((const trace_word_name *)name)[1];
 }
 
+/* An event of constant size whose way was not simple: waits for nothing, logs it or counts it as discarded.
+ * `fixed` holds its words - 1 data words. */
+__attribute__((cold)) void trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words);
 /* Events that end in a string (cut at what one event holds, always terminated) or in words. The class is
  * known to be on. `fixed_bytes` of `fixed` come first. */
 void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text);
