@@ -136,9 +136,11 @@ int64_t sys_space_info(cap_t slot)
     int error = get_space(slot, 0, &space);
     if (error)
         return error;
-    int64_t pid = space->pid;
+    spin_lock(&space->lock);
+    int64_t result = space->released ? -E_DEAD : (int64_t)space->pid;
+    spin_unlock(&space->lock);
     space_put(space);
-    return pid;
+    return result;
 }
 
 /* ---- mappings
