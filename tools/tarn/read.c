@@ -28,7 +28,6 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_SEQUENCE] = {"sequence", "the sequence number does not grow", false},
     [ANOMALY_DISCARDED] = {"discarded", "the counter of discarded events went back", false},
     [ANOMALY_CONTEXT] = {"context", "the packet does not start with a context event", false},
-    [ANOMALY_END] = {"end", "the packet's content does not end with an end event", false},
     [ANOMALY_FILLER] = {"filler", "what follows the content is no filler", false},
     [ANOMALY_JUNK] = {"junk", "bytes between packets belong to none", false},
     [ANOMALY_EVENT_LENGTH] = {"event-length", "an event reaches beyond the content or has no length", false},

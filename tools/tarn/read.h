@@ -52,7 +52,6 @@ enum anomaly {
     ANOMALY_SEQUENCE,
     ANOMALY_DISCARDED,
     ANOMALY_CONTEXT,
-    ANOMALY_END,
     ANOMALY_FILLER,
     ANOMALY_JUNK,
     /* of an event */
