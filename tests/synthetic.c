@@ -163,14 +163,13 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
     memset(event, 0, 1024);
     for (unsigned i = 0; i < type->field_count; i++) {
         const struct field *field = &type->fields[i];
-        uint64_t variable = field->kind == FIELD_PADDING ? 0 : fill_field(gen, writer, event, type, field);
+        uint64_t variable = fill_field(gen, writer, event, type, field);
         uint64_t fixed = field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT
                              ? field->count * (uint64_t)field->width
                          : field->kind == FIELD_STRING || field->kind == FIELD_SEQUENCE ? 0
                                                                                         : field->width;
 
-        if (field->kind != FIELD_PADDING)
-            bytes = field->offset + fixed + variable;
+        bytes = field->offset + fixed + variable;
     }
     if (strcmp(type->name, "sched_switch") == 0)
         fill_switch(gen, writer, event, type);
@@ -205,14 +204,20 @@ static void start_packet(struct generator *gen, struct writer *writer)
                       schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))));
 }
 
+/* The end event has room: write_stream leaves a word. */
 static void finish_packet(struct generator *gen, struct writer *writer)
 {
-    uint64_t size = gen->options.packet, left = (size - writer->used) / 8;
+    uint8_t end[1024];
+    uint64_t size = gen->options.packet, left = (size - writer->used) / 8 - 1;
     uint8_t *at = writer->packet;
     uint32_t filler = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
-    const uint64_t words[] = {writer->begin,     writer->time, writer->used * 8, size * 8,
-                              writer->discarded, writer->seq,  size / 8};
+    const uint64_t words[] = {writer->begin, writer->time,      (writer->used + 8) * 8,
+                              size * 8,      writer->discarded, writer->seq,
+                              size / 8};
 
+    append(writer, end,
+           make_event(gen, writer, end,
+                      schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END))));
     store(gen, at, TRACE_CTF_MAGIC, 4);
     store(gen, at + 4, TRACE_STREAM_ID, 4);
     memcpy(at + 8, gen->schema.tsdl.uuid, 16);
@@ -257,7 +262,7 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
         if (draw(gen, 200000) == 0)
             writer.time += 0x70000000;
         bytes = make_event(gen, &writer, event, type);
-        if (writer.used + bytes > gen->options.packet) {
+        if (writer.used + bytes + 8 > gen->options.packet) {
             finish_packet(gen, &writer);
             start_packet(gen, &writer);
         }
@@ -336,6 +341,7 @@ static void choose_mix(struct generator *gen)
     if (gen->options.uniform) {
         for (unsigned i = 0; i < gen->schema.event_count && gen->picks < 4096; i++)
             if (gen->schema.events[i]->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER) &&
+                gen->schema.events[i]->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END) &&
                 gen->schema.events[i]->words < 100)
                 gen->pick[gen->picks++] = gen->schema.events[i];
         return;

@@ -96,20 +96,25 @@ static void check_events(struct cursor *cursor, struct result *result)
     result->events += events;
 }
 
-/* First a context event; behind the content a filler, or nothing. */
+static bool has_event(const struct cursor *cursor, uint64_t at, uint32_t minor)
+{
+    struct event event = {.bytes = cursor->packet.bytes + at};
+
+    return event_id(&cursor->trace->schema, &event) == TRACE_ID(TRACE_CLASS_TRACE, minor);
+}
+
+/* First a context event, last an end event; behind the content a filler, or nothing. */
 static void check_ends(struct cursor *cursor)
 {
-    const struct schema *schema = &cursor->trace->schema;
     const struct packet *packet = &cursor->packet;
-    struct event event = {.bytes = packet->bytes + sizeof(struct trace_packet)};
+    uint64_t first = sizeof(struct trace_packet), end = packet->content_bytes;
 
-    if (packet->content_bytes > sizeof(struct trace_packet) &&
-        event_id(schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))
-        found(cursor, ANOMALY_CONTEXT, packet->offset + sizeof(struct trace_packet), 0);
-    event.bytes = packet->bytes + packet->content_bytes;
-    if (packet->content_bytes < packet->packet_bytes && !(packet->header.flags & TRACE_PACKET_CUT) &&
-        event_id(schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER))
-        found(cursor, ANOMALY_FILLER, packet->offset + packet->content_bytes, 0);
+    if (end == first || !has_event(cursor, first, TRACE_MINOR_CONTEXT))
+        found(cursor, ANOMALY_CONTEXT, packet->offset + first, 0);
+    if (end == first || !has_event(cursor, end - 8, TRACE_MINOR_END))
+        found(cursor, ANOMALY_END, packet->offset + end, 0);
+    if (end < packet->packet_bytes && !has_event(cursor, end, TRACE_MINOR_FILLER))
+        found(cursor, ANOMALY_FILLER, packet->offset + end, 0);
 }
 
 static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)

@@ -109,13 +109,7 @@ static bool compile_program(struct printer *printer, struct print_program *progr
     for (unsigned i = 0; i <= count; i++) {
         struct print_op *op = &program->ops[i];
 
-        if (i < count && fields[i].kind == FIELD_PADDING) {
-            op->code = OP_END;
-            if (printer->style == PRINT_BABELTRACE) {
-                add_field_name(&literal, printer->style, fields[i].name, i);
-                add_text(&literal, "{ }");
-            }
-        } else if (i < count) {
+        if (i < count) {
             add_field_name(&literal, printer->style, fields[i].name, i);
             compile_value(printer, op, &fields[i]);
             program->room += value_room(&fields[i], printer->style == PRINT_BABELTRACE);

@@ -148,11 +148,9 @@ static bool set_field(const struct schema *schema, struct field *field, const st
     case TSDL_ARRAY:
     case TSDL_SEQUENCE:
         return set_array(schema, field, type, before, before_count);
-    case TSDL_STRUCT:
-        field->kind = FIELD_PADDING;
-        return type->fields == NULL;
+    default:
+        return false;
     }
-    return false;
 }
 
 static unsigned count_fields(const struct tsdl_type *type)
@@ -179,7 +177,7 @@ static uint64_t lay_out(struct schema *schema, const struct tsdl_type *type, uin
     for (const struct tsdl_field *from = type->fields; from != NULL; from = from->next, count++) {
         struct field *field = &fields[count];
 
-        if (count > 0 && is_variable(&fields[count - 1]) && from->type->kind != TSDL_STRUCT) {
+        if (count > 0 && is_variable(&fields[count - 1])) {
             fail_set(fail, "metadata: %s: field %s follows one of variable size", owner, from->name);
             return 0;
         }
@@ -192,9 +190,9 @@ static uint64_t lay_out(struct schema *schema, const struct tsdl_type *type, uin
         }
         field->offset = (uint32_t)(bits / 8);
         bits += (uint64_t)field->width * 8 *
-                (field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT         ? field->count
-                 : field->kind == FIELD_SEQUENCE || field->kind == FIELD_PADDING ? 0
-                                                                                 : 1);
+                (field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT ? field->count
+                 : field->kind == FIELD_SEQUENCE                         ? 0
+                                                                         : 1);
         if (bits > EVENT_BITS_MAX) {
             fail_set(fail, "metadata: %s is larger than an event can be", owner);
             return 0;
@@ -229,9 +227,8 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
         if (bits == 0)
             return false;
         type->fields = fields;
-        for (unsigned i = 0; i < type->field_count; i++)
-            if (is_variable(&fields[i]))
-                type->tail = &fields[i];
+        if (type->field_count > 0 && is_variable(&fields[type->field_count - 1]))
+            type->tail = &fields[type->field_count - 1];
     }
     type->words = (uint32_t)((bits + 63) / 64);
     schema->events[index] = type;
@@ -245,7 +242,7 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
     uint32_t minor = TRACE_ID_MINOR(type->id);
 
     if (minor >= class->count) {
-        uint32_t count = minor < 32 ? 64 : 2 * minor;
+        uint32_t count = minor < 63 ? 64 : minor + 1;
 
         class->by_minor = alloc_more(class->by_minor, count, sizeof(class->by_minor[0]));
         memset(class->by_minor + class->count, 0, (count - class->count) * sizeof(class->by_minor[0]));

@@ -21,7 +21,6 @@ enum field_kind {
     FIELD_STRING,   /* up to a NUL; the last field */
     FIELD_ARRAY,    /* fixed array of integers */
     FIELD_SEQUENCE, /* integers, counted by an earlier field; the last field */
-    FIELD_PADDING,  /* an empty struct: aligns the end of an event, shown by babeltrace2 only */
 };
 
 struct field {

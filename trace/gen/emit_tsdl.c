@@ -89,16 +89,6 @@ static void emit_field(FILE *out, const struct event *event, const struct field 
     }
 }
 
-/* The header of events is followed by whole words, and a packet's content ends with one; but CTF readers see
- * an event end with its last field, and babeltrace2 then looks for another event in the padding. An empty
- * struct takes no room and brings the reader to the word's end. */
-static void emit_padding(FILE *out, const struct event *event)
-{
-    const struct field *last = event->field_count ? &event->fields[event->field_count - 1] : NULL;
-    if (last && (last->kind == TRACE_FIELD_STRING || event->fixed_bytes % 8 != 0))
-        fprintf(out, "        struct { } align(64) _padding;\n");
-}
-
 void emit_events_tsdl(FILE *out, const struct schema *schema)
 {
     for (unsigned c = 0; c < schema->class_count; c++) {
@@ -113,7 +103,6 @@ void emit_events_tsdl(FILE *out, const struct schema *schema)
             fprintf(out, ";\n    stream_id = 0;\n    fields := struct {\n");
             for (unsigned f = 0; f < event->field_count; f++)
                 emit_field(out, event, &event->fields[f]);
-            emit_padding(out, event);
             fprintf(out, "    };\n};\n");
         }
     }

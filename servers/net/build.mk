@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The network server: ours with -Wall -Werror, lwIP's files as they are.
+# (third_party/lwip.mk unpacks it; it is read after this file, so its place stands here again.)
+NET_LWIP_SRC := $(B)/third_party/lwip
+NET_SOURCES := $(wildcard servers/net/*.c)
+NET_LWIP := $(addprefix $(NET_LWIP_SRC)/src/, \
+    $(addprefix core/,init.c def.c inet_chksum.c ip.c mem.c memp.c netif.c pbuf.c raw.c tcp.c tcp_in.c \
+                      tcp_out.c timeouts.c udp.c) \
+    $(addprefix core/ipv4/,acd.c dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c) \
+    netif/ethernet.c)
+NET_INCLUDES := -Iservers/net/lwip -isystem $(NET_LWIP_SRC)/src/include
+
+$(NET_LWIP): $(NET_LWIP_SRC)/.unpacked ;
+$(foreach f,$(NET_SOURCES),$(eval CFLAGS_$f := $(NET_INCLUDES)))
+$(foreach f,$(NET_LWIP),$(eval CFLAGS_$f := $(NET_INCLUDES) -w))
+$(call objects,$(BA)/user/obj,$(NET_SOURCES)): | $(NET_LWIP_SRC)/.unpacked
+# GCC's dependency files leave out what system headers include.
+$(call objects,$(BA)/user/obj,$(NET_SOURCES) $(NET_LWIP)): servers/net/lwip/lwipopts.h servers/net/lwip/arch/cc.h
+
+$(eval $(call user_program,net,$(NET_SOURCES) $(NET_LWIP),$(BA)/lib/libserver.a))
+BOOT_FILES += sbin/net=$(BA)/user/net

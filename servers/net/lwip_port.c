@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/lwip_port.c - what lwIP asks of a port: checksum, random numbers, log. Time is timer.c.
+ *
+ * The sum of 16-bit words is the same, folded, as that of wider words (RFC 1071), in either byte order.
+ */
+#include <arch/cc.h>
+#include <servers/lib/server.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+/* The sum, not complemented, of bytes at any alignment; lwIP's chksum.c describes the contract. */
+uint16_t net_checksum(const void *bytes, int size)
+{
+    const char *at = bytes;
+    uint64_t sum = 0, more = 0;
+
+    /* Sums of 32-bit halves in 64-bit accumulators: no carry is lost below 2^32 steps. */
+    for (; size >= 32; size -= 32, at += 32) {
+        uint64_t word[4];
+        memcpy(word, at, 32);
+        sum += (word[0] & 0xffffffff) + (word[0] >> 32) + (word[1] & 0xffffffff) + (word[1] >> 32);
+        more += (word[2] & 0xffffffff) + (word[2] >> 32) + (word[3] & 0xffffffff) + (word[3] >> 32);
+    }
+    sum += more;
+    for (; size >= 2; size -= 2, at += 2) {
+        uint16_t word;
+        memcpy(&word, at, 2);
+        sum += word;
+    }
+    if (size > 0) {
+        uint16_t word = 0;
+        memcpy(&word, at, 1);
+        sum += word;
+    }
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)sum;
+}
+
+/* xorshift64*, seeded by the clock: for port and sequence numbers, no secrets. */
+uint32_t net_random(void)
+{
+    static uint64_t state;
+
+    if (state == 0)
+        state = clock_monotonic_ns() | 1;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32);
+}
+
+void net_log(const char *format, ...)
+{
+    char line[200];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    line[strcspn(line, "\n")] = 0;
+    server_log("net: %s", line);
+}
+
+_Noreturn void net_fail(const char *what, const char *file, int line)
+{
+    panic("net: lwIP: %s (%s:%d)", what, file, line);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/main.c - the network server: start, and one round for each request or notification.
+ *
+ * One thread does everything; device interrupts and the timer arrive as bits of the bound notification.
+ * README.md walks a packet through.
+ */
+#include "socket.h"
+#include "stack.h"
+#include "timer.h"
+#include <errno.h>
+#include <servers/lib/server.h>
+#include <tarn/syscall.h>
+
+static bool have_device;
+
+static int64_t handle(struct server_request *request)
+{
+    if (!have_device)
+        return -ENETDOWN;
+    int64_t result = handle_socket_request(request);
+    settle_stack();
+    return result;
+}
+
+static void client_exit(uint32_t client)
+{
+    drop_client(client);
+    if (have_device)
+        settle_stack();
+}
+
+static void notified(uint64_t bits)
+{
+    if (have_device)
+        handle_bits(bits);
+}
+
+int main(void)
+{
+    static struct server server = {
+        .name = "net",
+        .threads = 1,
+        .handle = handle,
+        .client_exit = client_exit,
+        .inherit = inherit_handles,
+        .notified = notified,
+    };
+    int64_t notification = sys_notification_create();
+
+    if (notification > 0) {
+        server.notification = (cap_t)notification;
+        have_device = start_timer(server.notification) && start_stack(server.notification);
+    }
+    if (!have_device)
+        server_log("net: no network device; sockets are refused");
+    else
+        settle_stack();
+    server_run(&server, SLOT_SERVICE);
+}

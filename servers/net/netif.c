@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/netif.c - lwIP's interface on the device: frames up and down, address, large frames.
+ *
+ * Sending copies nothing when a frame's parts lie in memory for devices (lwIP's heap, streams): the device
+ * gets their places and the pbuf is held until it is done. Receiving copies each frame once, so that a client
+ * that does not read cannot starve the device of buffers.
+ *
+ * Large frames. QEMU's user network (slirp) offers no offloads, and at 1460 bytes a segment the cost of each
+ * frame is what limits a stream. But slirp takes any frame and any TCP segment, whatever it announced as its
+ * maximum. It is recognised by its hardware address, 52:55 and its IP address; then TCP segments to
+ * it go up to LARGE_SEGMENT.
+ */
+#include "device.h"
+#include "dma.h"
+#include "stack.h"
+#include "timer.h"
+#include <lwip/dhcp.h>
+#include <lwip/etharp.h>
+#include <lwip/init.h>
+#include <lwip/timeouts.h>
+#include <netif/ethernet.h>
+#include <servers/lib/server.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <trace/net.h>
+
+#define ETHERNET_MTU    1500
+#define LARGE_SEGMENT   16384
+#define DHCP_TIMEOUT_MS 3000
+
+enum { DROP_NO_BUFFER = 1, DROP_QUEUE_FULL = 2, DROP_REFUSED = 3 }; /* net.ev: drop */
+
+static const struct net_driver *const drivers[] = {&virtio_net_driver};
+static const struct net_driver *driver;
+static struct netif interface;
+static uint32_t frames_queued;
+static bool peer_is_slirp;
+static struct dma heap;
+unsigned char *net_heap;
+
+/* ---- down ---------------------------------------------------------------------------------------- */
+
+/* Where the parts of a frame lie; 0 if the device cannot read them all, or they are too many. */
+static unsigned find_pieces(const struct pbuf *p, struct net_piece pieces[NET_PIECES_MAX])
+{
+    unsigned count = 0;
+
+    for (; p; p = p->next) {
+        if (p->len == 0)
+            continue;
+        if (count == NET_PIECES_MAX || !dma_physical(p->payload, p->len, &pieces[count].physical))
+            return 0;
+        pieces[count++].size = p->len;
+    }
+    return count;
+}
+
+static err_t send_frame(struct netif *netif, struct pbuf *p)
+{
+    struct net_piece pieces[NET_PIECES_MAX];
+    unsigned count = find_pieces(p, pieces);
+
+    if (count > 0) {
+        pbuf_ref(p);
+    } else {
+        p = pbuf_clone(PBUF_RAW, PBUF_RAM, p); /* the heap is memory for devices */
+        if (!p || (count = find_pieces(p, pieces)) == 0) {
+            trace_net_drop(p ? p->tot_len : 0, DROP_NO_BUFFER);
+            if (p)
+                pbuf_free(p);
+            return ERR_MEM;
+        }
+    }
+    if (!driver->transmit(pieces, count, p)) {
+        trace_net_drop(p->tot_len, DROP_QUEUE_FULL);
+        pbuf_free(p);
+        return ERR_MEM;
+    }
+    trace_net_dev_queue(p->tot_len, ++frames_queued);
+    return ERR_OK;
+}
+
+void net_frame_sent(void *cookie)
+{
+    frames_queued--;
+    pbuf_free(cookie);
+}
+
+/* ---- up ------------------------------------------------------------------------------------------ */
+
+static void look_for_slirp(const uint8_t *frame)
+{
+    const uint8_t *mac = frame + 6;
+
+    if (mac[0] != 0x52 || mac[1] != 0x55 || peer_is_slirp)
+        return;
+    peer_is_slirp = true;
+    interface.mtu = 0; /* lwIP: no limit */
+}
+
+void net_frame_received(const void *frame, uint32_t size)
+{
+    const uint8_t *bytes = frame;
+
+    if (size < SIZEOF_ETH_HDR || size > 0xffff)
+        return;
+    trace_net_if_receive(size, (uint32_t)bytes[12] << 8 | bytes[13]);
+    struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)size, PBUF_POOL);
+    if (!p) {
+        trace_net_drop(size, DROP_NO_BUFFER);
+        return;
+    }
+    look_for_slirp(bytes);
+    pbuf_take(p, frame, (u16_t)size);
+    if (interface.input(p, &interface) != ERR_OK) {
+        trace_net_drop(size, DROP_REFUSED);
+        pbuf_free(p);
+    }
+}
+
+void tune_connection(struct tcp_pcb *pcb)
+{
+    if (peer_is_slirp && !ip_addr_isloopback(&pcb->remote_ip))
+        pcb->mss = LARGE_SEGMENT;
+}
+
+/* ---- the interface ------------------------------------------------------------------------------- */
+
+static err_t init_interface(struct netif *netif)
+{
+    memcpy(netif->name, "en", 2);
+    netif->hwaddr_len = ETH_HWADDR_LEN;
+    netif->mtu = ETHERNET_MTU;
+    netif->output = etharp_output;
+    netif->linkoutput = send_frame;
+    netif->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET | NETIF_FLAG_LINK_UP;
+    return ERR_OK;
+}
+
+static void use_static_address(void *argument)
+{
+    ip4_addr_t address, mask, gateway;
+
+    if (dhcp_supplied_address(&interface))
+        return;
+    dhcp_release_and_stop(&interface);
+    IP4_ADDR(&address, 10, 0, 2, 15);
+    IP4_ADDR(&mask, 255, 255, 255, 0);
+    IP4_ADDR(&gateway, 10, 0, 2, 2);
+    netif_set_addr(&interface, &address, &mask, &gateway);
+    net_log("no DHCP answer, using 10.0.2.15");
+}
+
+bool start_stack(cap_t notification)
+{
+    for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !driver; i++)
+        if (drivers[i]->start(interface.hwaddr, notification, NET_BIT_DEVICE))
+            driver = drivers[i];
+    if (!driver)
+        return false;
+    if (!dma_allocate(&heap, MEM_SIZE + 4096)) {
+        net_log("no contiguous memory for the heap");
+        return false;
+    }
+    net_heap = (unsigned char *)heap.address;
+    lwip_init();
+    netif_add_noaddr(&interface, NULL, init_interface, ethernet_input);
+    netif_set_default(&interface);
+    netif_set_up(&interface);
+    dhcp_start(&interface);
+    sys_timeout(DHCP_TIMEOUT_MS, use_static_address, NULL);
+    net_log("%s %02x:%02x:%02x:%02x:%02x:%02x", driver->name, interface.hwaddr[0], interface.hwaddr[1],
+            interface.hwaddr[2], interface.hwaddr[3], interface.hwaddr[4], interface.hwaddr[5]);
+    return true;
+}
+
+void read_interface(uint64_t word[4])
+{
+    word[0] = lwip_ntohl(netif_ip4_addr(&interface)->addr);
+    word[1] = lwip_ntohl(netif_ip4_netmask(&interface)->addr);
+    word[2] = lwip_ntohl(netif_ip4_gw(&interface)->addr);
+    word[3] = 0;
+    for (int i = 0; i < 6; i++)
+        word[3] = word[3] << 8 | interface.hwaddr[i];
+}
+
+void handle_bits(uint64_t bits)
+{
+    if (bits & NET_BIT_DEVICE)
+        driver->poll();
+    settle_stack();
+}
+
+void settle_stack(void)
+{
+    sys_check_timeouts();
+    netif_poll_all();
+    driver->flush();
+    arm_timer(sys_timeouts_sleeptime());
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/pci.h - finding a PCI device, its memory and its message-signalled interrupt.
+ */
+#ifndef NET_PCI_H
+#define NET_PCI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+
+#define PCI_CAP_VENDOR 0x09
+#define PCI_CAP_MSIX   0x11
+
+uint32_t pci_read(uint32_t device, uint32_t offset, uint32_t width);
+void pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value);
+/* The first device with these numbers, as machine_pci_read takes it; -1: none. */
+int32_t pci_find(uint16_t vendor, uint16_t id);
+void pci_enable(uint32_t device); /* memory and bus mastering; no INTx */
+/* Offset of the first capability `id` behind `after` (0: from the start); 0: none. */
+uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after);
+/* Maps a part of a memory BAR; assigns the BAR if the firmware did not. NULL: cannot. */
+volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t size);
+/* Makes vector 0 of the device's MSI-X table signal; the irq's slot, or negative. */
+int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits);
+
+#endif

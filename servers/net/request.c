@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/request.c - requests of clients to operations on sockets (servers/protocol/net.h).
+ */
+#include "socket.h"
+#include "stack.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <trace/net.h>
+
+static int64_t create_socket(struct server_request *request)
+{
+    uint64_t type = request->word[0];
+
+    if (type != NET_TCP && type != NET_UDP)
+        return -EPROTONOSUPPORT;
+    struct socket *socket = make_socket((uint32_t)type);
+    if (!socket)
+        return -ENOMEM;
+    int64_t result = class_of(socket)->create(socket);
+    if (result < 0) {
+        free(socket);
+        return result;
+    }
+    socket->flags = (uint32_t)request->word[1] & O_NONBLOCK;
+    result = add_handle(request->client, socket);
+    if (result < 0)
+        release_socket(socket);
+    return result;
+}
+
+static int64_t set_option(struct socket *socket, uint64_t option, uint64_t value)
+{
+    if (option == NET_OPTION_ERROR || option == NET_OPTION_TYPE || option == NET_OPTION_LISTENING)
+        return -ENOPROTOOPT;
+    return class_of(socket)->set_option(socket, option, value);
+}
+
+static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *value)
+{
+    switch (option) {
+    case NET_OPTION_ERROR:
+        *value = (uint64_t)socket->error;
+        socket->error = 0;
+        return 0;
+    case NET_OPTION_TYPE:
+        *value = socket->type;
+        return 0;
+    case NET_OPTION_LISTENING:
+        *value = socket->state == SOCKET_LISTENING;
+        return 0;
+    default:
+        return class_of(socket)->get_option(socket, option, value);
+    }
+}
+
+static uint64_t own_address(const struct socket *socket)
+{
+    if (socket->own_address != 0)
+        return socket->own_address;
+    if (socket->type == NET_UDP)
+        return address_of(&socket->udp->local_ip, socket->udp->local_port);
+    return socket->tcp ? address_of(&socket->tcp->local_ip, socket->tcp->local_port) : 0;
+}
+
+int64_t try_request(struct socket *socket, struct server_request *request)
+{
+    uint64_t *word = request->word;
+
+    switch (request->label) {
+    case NET_BIND:
+        return class_of(socket)->bind(socket, word[1]);
+    case NET_LISTEN:
+        return listen_tcp(socket, word[1]);
+    case NET_ACCEPT:
+        return accept_tcp(socket, request);
+    case NET_CONNECT:
+        return class_of(socket)->connect(socket, word[1]);
+    case NET_SEND:
+    case NET_SEND_TO:
+        return class_of(socket)->send(socket, request);
+    case NET_RECEIVE:
+        return class_of(socket)->receive(socket, request);
+    case NET_SHUTDOWN:
+        return class_of(socket)->shut(socket, (uint32_t)word[1]);
+    case NET_SOCKET_NAME:
+        word[0] = own_address(socket);
+        return 0;
+    case NET_PEER_NAME:
+        word[0] = socket->peer;
+        return socket->peer ? 0 : -ENOTCONN;
+    case NET_SET_OPTION:
+        return set_option(socket, word[1], word[2]);
+    case NET_GET_OPTION:
+        return get_option(socket, word[1], &word[0]);
+    case NET_GET_FLAGS:
+        return socket->flags;
+    case NET_SET_FLAGS:
+        socket->flags = (uint32_t)word[1] & O_NONBLOCK;
+        return 0;
+    case NET_STREAM:
+        return open_stream(socket, &request->send[0]);
+    case NET_STREAM_SEND:
+        return send_stream(socket, request);
+    case NET_DUP:
+        return add_handle(request->client, socket);
+    case SERVER_POLL:
+        return watch_socket(socket, request);
+    default:
+        return -ENOSYS;
+    }
+}
+
+/* Which word of a request holds NET_NO_WAIT; 0: it never waits by its own flag. */
+static bool must_not_wait(const struct socket *socket, const struct server_request *request)
+{
+    unsigned word = request->label == NET_ACCEPT ? 1
+                    : request->label == NET_CONNECT || request->label == NET_SEND ||
+                            request->label == NET_SEND_TO || request->label == NET_RECEIVE
+                        ? 2
+                        : 0;
+    return (socket->flags & O_NONBLOCK) || (word && (request->word[word] & NET_NO_WAIT));
+}
+
+static int64_t handle_on_socket(struct socket *socket, struct server_request *request)
+{
+    int64_t result = try_request(socket, request);
+
+    if (result != -EAGAIN)
+        return result;
+    if (must_not_wait(socket, request))
+        return request->label == NET_CONNECT ? -EINPROGRESS : -EAGAIN;
+    return wait_on_socket(socket, request);
+}
+
+int64_t handle_socket_request(struct server_request *request)
+{
+    uint32_t number = (uint32_t)request->word[0];
+    int64_t result;
+
+    if (request->label == NET_INTERFACE) {
+        read_interface(request->word);
+        return 0;
+    }
+    if (request->label == NET_SOCKET) {
+        result = create_socket(request);
+    } else if (request->label == NET_CLOSE) {
+        result = close_handle(request->client, request->word[0]);
+    } else {
+        struct socket *socket = find_socket(request->client, request->word[0]);
+        result = socket ? handle_on_socket(socket, request) : -EBADF;
+    }
+    trace_net_socket((uint32_t)request->label, number, request->client,
+                     result == SERVER_LATER ? -EAGAIN : (int32_t)result);
+    return result;
+}

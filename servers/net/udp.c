@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/net/udp.c - UDP sockets on lwIP's raw interface (socket.h).
+ */
+#include "socket.h"
+#include <errno.h>
+#include <lwip/ip.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_BYTES_MAX 0x40000u /* datagrams that nobody reads; more are dropped */
+
+static void udp_on_receive(void *argument, struct udp_pcb *pcb, struct pbuf *p, const ip_addr_t *from,
+                           u16_t port)
+{
+    struct socket *socket = argument;
+    struct datagram *datagram =
+        socket->queued_bytes + p->tot_len <= QUEUE_BYTES_MAX ? calloc(1, sizeof(*datagram)) : NULL;
+
+    if (!datagram) {
+        pbuf_free(p);
+        return;
+    }
+    *datagram = (struct datagram){NULL, p, address_of(from, port)};
+    socket->queued_bytes += p->tot_len;
+    *socket->last = datagram;
+    socket->last = &datagram->next;
+    socket_changed(socket);
+}
+
+static int create_udp(struct socket *socket)
+{
+    socket->udp = udp_new();
+    if (!socket->udp)
+        return -ENOMEM;
+    udp_recv(socket->udp, udp_on_receive, socket);
+    return 0;
+}
+
+static void remove_datagram(struct socket *socket)
+{
+    struct datagram *datagram = socket->first;
+
+    socket->first = datagram->next;
+    if (!socket->first)
+        socket->last = &socket->first;
+    socket->queued_bytes -= datagram->p->tot_len;
+    pbuf_free(datagram->p);
+    free(datagram);
+}
+
+static void destroy_udp(struct socket *socket)
+{
+    while (socket->first)
+        remove_datagram(socket);
+    udp_remove(socket->udp);
+}
+
+static uint32_t udp_readiness(const struct socket *socket)
+{
+    return SERVER_POLL_WRITE | (socket->first ? SERVER_POLL_READ : 0);
+}
+
+static void note_address(struct socket *socket)
+{
+    socket->own_address = address_of(&socket->udp->local_ip, socket->udp->local_port);
+}
+
+static int64_t bind_udp(struct socket *socket, uint64_t address)
+{
+    ip_addr_t ip;
+
+    set_address(&ip, address);
+    err_t error = udp_bind(socket->udp, &ip, NET_ADDRESS_PORT(address));
+    note_address(socket);
+    return -lwip_errno(error);
+}
+
+static int64_t connect_udp(struct socket *socket, uint64_t address)
+{
+    ip_addr_t ip;
+
+    set_address(&ip, address);
+    err_t error = udp_connect(socket->udp, &ip, NET_ADDRESS_PORT(address));
+    if (error == ERR_OK) {
+        socket->state = SOCKET_CONNECTED;
+        socket->peer = address;
+        note_address(socket);
+    }
+    return -lwip_errno(error);
+}
+
+/* NET_SEND without an address goes to the peer. */
+static int64_t send_udp(struct socket *socket, struct server_request *request)
+{
+    const void *bytes = server_span(request->client, request->word[1]);
+    uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
+    uint64_t to = request->label == NET_SEND_TO ? request->word[3] : socket->peer;
+    ip_addr_t ip;
+
+    if (!bytes)
+        return -EFAULT;
+    if (to == 0)
+        return -EDESTADDRREQ;
+    if (length > 0xffff - 28)
+        return -EMSGSIZE;
+    struct pbuf *p = pbuf_alloc(PBUF_TRANSPORT, (u16_t)length, PBUF_RAM);
+    if (!p)
+        return -ENOMEM;
+    pbuf_take(p, bytes, (u16_t)length);
+    set_address(&ip, to);
+    err_t error = udp_sendto(socket->udp, p, &ip, NET_ADDRESS_PORT(to));
+    pbuf_free(p);
+    note_address(socket);
+    return error == ERR_OK ? (int64_t)length : -lwip_errno(error);
+}
+
+static int64_t receive_udp(struct socket *socket, struct server_request *request)
+{
+    void *bytes = server_span(request->client, request->word[1]);
+    uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
+
+    if (!bytes)
+        return -EFAULT;
+    if (socket->read_shut)
+        return 0;
+    if (!socket->first)
+        return -EAGAIN;
+    length = pbuf_copy_partial(socket->first->p, bytes, (u16_t)(length > 0xffff ? 0xffff : length), 0);
+    request->word[0] = socket->first->from;
+    if (!(request->word[2] & NET_PEEK))
+        remove_datagram(socket);
+    return length;
+}
+
+static int64_t shut_udp(struct socket *socket, uint32_t how)
+{
+    socket->read_shut |= (how & NET_SHUT_READ) != 0;
+    socket_changed(socket);
+    return 0;
+}
+
+static int64_t set_udp_option(struct socket *socket, uint64_t option, uint64_t value)
+{
+    uint8_t bit = option == NET_OPTION_BROADCAST ? SOF_BROADCAST
+                  : option == NET_OPTION_REUSE   ? SOF_REUSEADDR
+                                                 : 0;
+
+    if (bit == 0)
+        return -ENOPROTOOPT;
+    if (value)
+        ip_set_option(socket->udp, bit);
+    else
+        ip_reset_option(socket->udp, bit);
+    return 0;
+}
+
+static int64_t get_udp_option(struct socket *socket, uint64_t option, uint64_t *value)
+{
+    uint8_t bit = option == NET_OPTION_BROADCAST ? SOF_BROADCAST
+                  : option == NET_OPTION_REUSE   ? SOF_REUSEADDR
+                                                 : 0;
+
+    if (bit == 0)
+        return -ENOPROTOOPT;
+    *value = ip_get_option(socket->udp, bit) != 0;
+    return 0;
+}
+
+const struct socket_class udp_class = {
+    .create = create_udp,
+    .destroy = destroy_udp,
+    .readiness = udp_readiness,
+    .bind = bind_udp,
+    .connect = connect_udp,
+    .send = send_udp,
+    .receive = receive_udp,
+    .shut = shut_udp,
+    .set_option = set_udp_option,
+    .get_option = get_udp_option,
+};

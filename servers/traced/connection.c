@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/connection.c - one link to a host: frames in both directions, requests, the start of pulls.
+ *
+ * Each connection has a thread that reads and answers. Whatever a peer sends, it costs at most the bytes of
+ * one frame at its largest; anything that makes no sense ends the connection.
+ */
+#include "traced.h"
+#include <servers/lib/server.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+#define CONNECTIONS_MAX 8u
+
+_Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
+
+/* ---- sending ------------------------------------------------------------------------------------- */
+
+bool send_frame(struct connection *connection, uint16_t type, size_t limit,
+                size_t (*fill)(void *context, uint8_t *payload), void *context)
+{
+    pthread_mutex_lock(&connection->send_lock);
+    uint8_t *frame = connection->broken
+                         ? NULL
+                         : connection->channel->reserve(connection->channel, WIRE_FRAME_BYTES + limit);
+    if (frame) {
+        size_t size = fill(context, frame + WIRE_FRAME_BYTES);
+        if (size > 0) {
+            wire_put_frame(frame, type, (uint32_t)size, connection->sent++,
+                           wire_crc(0, frame + WIRE_FRAME_BYTES, size));
+            if (!connection->channel->commit(connection->channel, WIRE_FRAME_BYTES + size))
+                frame = NULL;
+            atomic_fetch_add_explicit(&bytes_sent, WIRE_FRAME_BYTES + size, memory_order_relaxed);
+        }
+    }
+    if (!frame)
+        connection->broken = true;
+    pthread_mutex_unlock(&connection->send_lock);
+    return frame != NULL;
+}
+
+struct bytes {
+    const void *bytes;
+    size_t size;
+};
+
+static size_t copy_bytes(void *context, uint8_t *payload)
+{
+    const struct bytes *bytes = context;
+    memcpy(payload, bytes->bytes, bytes->size);
+    return bytes->size;
+}
+
+bool send_payload(struct connection *connection, uint16_t type, const void *payload, size_t size)
+{
+    struct bytes bytes = {payload, size};
+    return send_frame(connection, type, size, copy_bytes, &bytes);
+}
+
+static bool send_hello(struct connection *connection)
+{
+    uint8_t payload[WIRE_HELLO_BYTES];
+    struct wire_hello hello;
+
+    get_hello(&hello);
+    wire_put_hello(payload, &hello);
+    return send_payload(connection, WIRE_HELLO, payload, sizeof(payload));
+}
+
+/* ---- requests ------------------------------------------------------------------------------------ */
+
+static bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length)
+{
+    static const size_t reply_bytes = WIRE_REPLY_BYTES + STATISTICS_BYTES_MAX;
+    struct wire_request request;
+    size_t size = WIRE_REPLY_BYTES;
+    int64_t status = 0;
+
+    if (length < WIRE_REQUEST_BYTES)
+        return false;
+    request = (struct wire_request){wire_get32(payload), wire_get32(payload + 4), wire_get64(payload + 8),
+                                    wire_get64(payload + 16)};
+    uint8_t *reply = malloc(reply_bytes);
+    if (!reply)
+        return false;
+    if (request.operation == WIRE_OP_STATISTICS)
+        size += put_statistics(reply + WIRE_REPLY_BYTES);
+    else
+        status = control_trace(&request);
+    wire_put32(reply, request.tag);
+    wire_put32(reply + 4, (uint32_t)(status < 0 ? status : 0));
+    bool fine = send_payload(connection, WIRE_REPLY, reply, size);
+    free(reply);
+    return fine;
+}
+
+static bool handle_pull(struct connection *connection, const uint8_t *payload, uint32_t length)
+{
+    uint64_t want[WIRE_CPUS_MAX] = {0};
+    struct wire_pull request;
+
+    if (length < WIRE_PULL_BYTES)
+        return false;
+    request = (struct wire_pull){wire_get32(payload), wire_get32(payload + 4), wire_get32(payload + 8), 0};
+    if (request.count > WIRE_CPUS_MAX || length < WIRE_PULL_BYTES + 8 * request.count)
+        return false;
+    for (uint32_t cpu = 0; cpu < request.count; cpu++)
+        want[cpu] = wire_get64(payload + WIRE_PULL_BYTES + 8 * cpu);
+    if (connection->pull)
+        finish_pull(connection->pull);
+    connection->pull = start_pull(connection, &request, want);
+    return true;
+}
+
+static bool handle_frame(struct connection *connection, const struct wire_frame *frame,
+                         const uint8_t *payload)
+{
+    switch (frame->type) {
+    case WIRE_REQUEST:
+        return handle_request(connection, payload, frame->length);
+    case WIRE_PULL:
+        return handle_pull(connection, payload, frame->length);
+    case WIRE_PULL_END:
+        if (connection->pull)
+            ask_end_of_pull(connection->pull);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool receive_all(struct connection *connection, uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        size_t got = connection->channel->receive(connection->channel, bytes, size);
+        if (got == 0)
+            return false;
+        bytes += got;
+        size -= got;
+    }
+    return true;
+}
+
+static void serve_frames(struct connection *connection)
+{
+    uint8_t header[WIRE_FRAME_BYTES], payload[WIRE_REQUEST_MAX];
+    struct wire_frame frame;
+
+    while (receive_all(connection, header, sizeof(header)) &&
+           wire_get_frame(header, WIRE_REQUEST_MAX, &frame) == WIRE_FINE &&
+           frame.sequence == connection->received++ && receive_all(connection, payload, frame.length) &&
+           wire_crc(0, payload, frame.length) == frame.payload_crc &&
+           handle_frame(connection, &frame, payload))
+        ;
+}
+
+static void *run_connection(void *argument)
+{
+    struct connection *connection = argument;
+
+    if (send_hello(connection))
+        serve_frames(connection);
+    connection->channel->hang_up(connection->channel);
+    if (connection->pull)
+        finish_pull(connection->pull);
+    connection->channel->close(connection->channel);
+    pthread_mutex_destroy(&connection->send_lock);
+    free(connection);
+    atomic_fetch_sub(&connections, 1);
+    return NULL;
+}
+
+void serve_channel(struct channel *channel)
+{
+    struct connection *connection = calloc(1, sizeof(*connection));
+    pthread_t thread;
+
+    if (connection && atomic_fetch_add(&connections, 1) < CONNECTIONS_MAX) {
+        connection->channel = channel;
+        pthread_mutex_init(&connection->send_lock, NULL);
+        if (pthread_create(&thread, NULL, run_connection, connection) == 0) {
+            pthread_detach(thread);
+            return;
+        }
+    }
+    if (connection)
+        atomic_fetch_sub(&connections, 1);
+    free(connection);
+    server_log("traced: a connection is refused: too many, or no memory");
+    channel->close(channel);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/main.c - the trace server: starts the links, answers programs in the guest (TRACED_STATUS).
+ */
+#include "traced.h"
+#include <errno.h>
+#include <servers/lib/server.h>
+#include <servers/protocol/traced.h>
+
+static void *run_tcp(void *argument)
+{
+    accept_tcp(argument, serve_channel);
+}
+
+static int64_t handle(struct server_request *request)
+{
+    if (request->label != TRACED_STATUS)
+        return -ENOSYS;
+    request->word[0] = pull_is_running();
+    request->word[1] = atomic_load_explicit(&packets_sent, memory_order_relaxed);
+    request->word[2] = atomic_load_explicit(&bytes_sent, memory_order_relaxed);
+    request->word[3] = atomic_load_explicit(&packets_lost, memory_order_relaxed);
+    request->word[4] = atomic_load_explicit(&connections, memory_order_relaxed);
+    return 0;
+}
+
+int main(void)
+{
+    static const struct server server = {.name = "traced", .threads = 1, .handle = handle};
+    static struct tcp_listener listener;
+    pthread_t thread;
+
+    if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
+        server_log("traced: cannot start the network link");
+    server_run(&server, SLOT_SERVICE);
+}

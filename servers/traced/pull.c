@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/pull.c - sends a host the packets of all processors as they become whole (WIRE.md).
+ *
+ * run_pull: begin -> rounds of drain_ring for each processor -> END. An end is decided once: then everything
+ * is flushed, each ring's head becomes its target, and the pull is over when all are sent. What
+ * sending logs meanwhile lies beyond the targets, so every pull ends.
+ *
+ * In stream mode a buffer is given back (trace_consume) when a quarter of the ring lies between it and what
+ * was sent last: those packets can be sent again when the link breaks and the host resumes.
+ *
+ * Locking: `owner` says who pulls; a pull's fields are its thread's alone but for `asked`.
+ */
+#include "traced.h"
+#include <arch/trace.h>
+#include <servers/lib/server.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+
+#define ROUND_PACKETS  16u         /* of one processor before the next has its turn */
+#define BUSY_WAIT_NS   5000000ull  /* between rounds without a packet, while packets come */
+#define IDLE_WAIT_NS   50000000ull /* and when none has come for a while */
+#define IDLE_AFTER_NS  500000000ull
+#define FLUSH_NS       200000000ull  /* an open buffer with something in it is closed after so long */
+#define FLUSH_SMALL_NS 1000000000ull /* and one with little in it */
+#define STATUS_NS      500000000ull
+#define TORN_NS        2000000000ull /* that a writer is given to finish, before its packet is cut */
+
+struct ring_state {
+    uint64_t next;             /* packet to be sent next */
+    uint64_t count_from;       /* packets before it were logged before the pull: not counted as lost */
+    uint64_t target;           /* once finishing: send up to here */
+    uint64_t lost, cut;        /* packets */
+    uint64_t consumed;         /* what the kernel was told last */
+    uint64_t sent_at;          /* when the last packet was sent, or the last flush done */
+    uint64_t incomplete_since; /* when `next` was first seen incomplete; 0: it is not */
+};
+
+struct pull {
+    struct connection *connection;
+    struct wire_pull request;
+    pthread_t thread;
+    _Atomic bool asked; /* set by the connection's thread; read each round */
+    cap_t bell;         /* and this wakes the pull */
+
+    uint32_t reason; /* 0, or why the pull is finishing */
+    uint32_t cpu_count, generation, old_mode;
+    bool restore_mode;
+    size_t metadata_bytes; /* as last sent */
+    uint64_t status_at, packet_at;
+    struct ring_state ring[TRACE_CPUS_MAX];
+};
+
+static _Atomic(struct pull *) owner;
+
+bool pull_is_running(void)
+{
+    return atomic_load(&owner) != NULL;
+}
+
+/* ---- what goes out besides packets --------------------------------------------------------------- */
+
+static bool send_end(struct connection *connection, uint32_t reason, int64_t status)
+{
+    uint8_t payload[WIRE_END_BYTES];
+
+    wire_put32(payload, reason);
+    wire_put32(payload + 4, (uint32_t)status);
+    return send_payload(connection, WIRE_END, payload, sizeof(payload));
+}
+
+/* The text, if it has grown since it was sent last. */
+static bool send_metadata(struct pull *pull)
+{
+    size_t size;
+    char *text = read_metadata(&size);
+
+    if (!text)
+        return false;
+    bool fine = size == pull->metadata_bytes || send_payload(pull->connection, WIRE_METADATA, text, size);
+    pull->metadata_bytes = size;
+    free(text);
+    return fine;
+}
+
+static bool send_status(struct pull *pull)
+{
+    uint8_t payload[8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES], *at = payload + 8;
+
+    wire_put32(payload, pull->cpu_count);
+    wire_put32(payload + 4, 0);
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
+        struct trace_reader reader = ring_of(cpu);
+        wire_put_cpu_status(at, &(struct wire_cpu_status){
+                                    .next = pull->ring[cpu].next,
+                                    .head = trace_reader_head(&reader),
+                                    .lost = pull->ring[cpu].lost,
+                                    .cut = pull->ring[cpu].cut,
+                                    .discarded = trace_reader_discarded(&reader),
+                                    .torn = trace_reader_torn(&reader),
+                                });
+    }
+    return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));
+}
+
+/* ---- packets ------------------------------------------------------------------------------------- */
+
+struct packet_job {
+    const struct trace_reader *reader;
+    uint64_t number;
+    bool may_cut;
+    enum trace_packet_state state;
+    uint32_t flags;
+};
+
+/* Copies the packet where it is sent from; only its content and the filler's header go out. */
+static size_t fill_packet(void *context, uint8_t *payload)
+{
+    struct packet_job *job = context;
+    struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
+
+    job->state = trace_packet_copy(job->reader, job->number, packet);
+    if (job->state == TRACE_PACKET_INCOMPLETE && job->may_cut)
+        job->state =
+            trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
+    if (job->state != TRACE_PACKET_WHOLE)
+        return 0;
+    uint64_t content = packet->content_size / 8, whole = trace_buffer_bytes(job->reader->info);
+    job->flags = packet->flags;
+    wire_put32(payload, job->reader->cpu);
+    wire_put32(payload + 4, packet->flags);
+    wire_put64(payload + 8, job->number);
+    return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+}
+
+static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
+{
+    struct ring_state *ring = &pull->ring[cpu];
+    uint64_t batch = trace_info()->buffer_count / 16;
+
+    if (trace_info()->mode != TRACE_MODE_STREAM || (pull->request.flags & WIRE_PULL_SNAPSHOT) ||
+        ring->next < keep)
+        return;
+    uint64_t consumed = ring->next - keep;
+    if (consumed < ring->consumed + (keep ? batch : 0) + 1)
+        return;
+    if (sys_trace_consume(SLOT_TRACE, cpu, consumed) >= 0)
+        ring->consumed = consumed;
+}
+
+static void skip_packets(struct ring_state *ring, uint64_t to)
+{
+    if (to > ring->count_from) {
+        uint64_t lost = to - (ring->next > ring->count_from ? ring->next : ring->count_from);
+        ring->lost += lost;
+        atomic_fetch_add_explicit(&packets_lost, lost, memory_order_relaxed);
+    }
+    ring->next = to;
+}
+
+/* The oldest packet that may still be there, taken back by its writers or not. */
+static uint64_t oldest_packet(const struct trace_reader *reader)
+{
+    uint64_t head = trace_reader_head(reader), count = reader->info->buffer_count;
+    return head >= count ? head - count + 1 : 0;
+}
+
+/* True if the packet was sent or passed over, so that there may be another. */
+static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
+{
+    struct ring_state *ring = &pull->ring[cpu];
+    struct trace_reader reader = ring_of(cpu);
+    struct packet_job job = {.reader = &reader, .number = ring->next};
+
+    job.state = trace_packet_state(&reader, ring->next);
+    if (job.state == TRACE_PACKET_OPEN)
+        return false;
+    if (job.state == TRACE_PACKET_INCOMPLETE) {
+        if (ring->incomplete_since == 0)
+            ring->incomplete_since = now;
+        job.may_cut = now - ring->incomplete_since > TORN_NS;
+        if (!job.may_cut)
+            return false;
+    }
+    if (job.state != TRACE_PACKET_GONE &&
+        !send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_buffer_bytes(reader.info),
+                    fill_packet, &job))
+        return false;
+    if (job.state == TRACE_PACKET_INCOMPLETE)
+        return false; /* its header is damaged, or its writer was just late: seen again next round */
+    ring->incomplete_since = 0;
+    if (job.state == TRACE_PACKET_GONE) {
+        uint64_t oldest = oldest_packet(&reader);
+        skip_packets(ring, oldest > ring->next ? oldest : ring->next + 1);
+        return true;
+    }
+    ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
+    ring->next++;
+    ring->sent_at = pull->packet_at = now;
+    atomic_fetch_add_explicit(&packets_sent, 1, memory_order_relaxed);
+    give_back(pull, cpu, reader.info->buffer_count / 4);
+    return true;
+}
+
+static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
+{
+    struct ring_state *ring = &pull->ring[cpu];
+    struct trace_reader reader = ring_of(cpu);
+    const struct trace_control *control = (const struct trace_control *)reader.window;
+    uint64_t used = __atomic_load_n(&control->index, __ATOMIC_RELAXED) & reader.info->buffer_mask;
+    uint64_t since = now - ring->sent_at;
+
+    if (trace_reader_head(&reader) != ring->next || used <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+        return;
+    if (since < (used > reader.info->buffer_mask / 4 ? FLUSH_NS : FLUSH_SMALL_NS))
+        return;
+    sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, cpu, 0);
+    ring->sent_at = now;
+}
+
+/* ---- the pull ------------------------------------------------------------------------------------ */
+
+/* In flight mode the oldest packets are about to be overwritten: beginning with them would leave a gap. If
+ * there is room enough everything is sent, else the last quarter of the ring. */
+static uint64_t choose_start(const struct trace_reader *reader)
+{
+    const struct trace_info *info = reader->info;
+    uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader), count = info->buffer_count;
+
+    if (info->mode != TRACE_MODE_FLIGHT || info->mask == 0 || head - tail <= count / 2)
+        return tail;
+    return head - count / 4;
+}
+
+static void place_rings(struct pull *pull, const uint64_t *want)
+{
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+        struct ring_state *ring = &pull->ring[cpu];
+        struct trace_reader reader = ring_of(cpu);
+        uint64_t head = trace_reader_head(&reader);
+        ring->next = choose_start(&reader);
+        ring->count_from = head;
+        ring->consumed = trace_info()->consumed[cpu];
+        if (pull->request.flags & WIRE_PULL_SNAPSHOT)
+            ring->next = trace_reader_tail(&reader);
+        if ((pull->request.flags & WIRE_PULL_RESUME) && want[cpu] <= head) {
+            ring->next = want[cpu];
+            ring->count_from = want[cpu];
+        }
+    }
+}
+
+static bool begin_pull(struct pull *pull)
+{
+    uint32_t mode = pull->request.mode;
+
+    pull->old_mode = trace_info()->mode;
+    if ((pull->request.flags & WIRE_PULL_MODE) && !(pull->request.flags & WIRE_PULL_SNAPSHOT) &&
+        mode != pull->old_mode && sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, mode, 0) >= 0) {
+        pull->restore_mode = true;
+        for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
+            pull->ring[cpu].consumed = trace_info()->consumed[cpu];
+    }
+    if (!(pull->request.flags & WIRE_PULL_RESUME) && trace_info()->mask != 0)
+        sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
+    if (pull->request.flags & WIRE_PULL_SNAPSHOT)
+        pull->reason = WIRE_ENDED_SNAPSHOT;
+    return send_metadata(pull);
+}
+
+static void set_targets(struct pull *pull)
+{
+    sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+        struct trace_reader reader = ring_of(cpu);
+        pull->ring[cpu].target = trace_reader_head(&reader);
+    }
+}
+
+/* Decides an end once. */
+static void look_for_end(struct pull *pull)
+{
+    if (pull->reason == 0) {
+        if (atomic_load(&pull->asked))
+            pull->reason = WIRE_ENDED_ASKED;
+        else if (trace_info()->mask == 0)
+            pull->reason = WIRE_ENDED_STOPPED;
+        else
+            return;
+        set_targets(pull);
+    }
+}
+
+static bool all_sent(const struct pull *pull)
+{
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
+        if (pull->ring[cpu].next < pull->ring[cpu].target)
+            return false;
+    return pull->reason != 0;
+}
+
+/* One turn for each processor. True if anything was sent. */
+static bool drain_rings(struct pull *pull)
+{
+    bool any = false;
+
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+        struct ring_state *ring = &pull->ring[cpu];
+        uint64_t now = clock_monotonic_ns();
+        for (uint32_t i = 0; i < ROUND_PACKETS; i++) {
+            if ((pull->reason && ring->next >= ring->target) || !send_packet(pull, cpu, now))
+                break;
+            any = true;
+        }
+        if (!pull->reason)
+            flush_if_due(pull, cpu, now);
+    }
+    return any;
+}
+
+/* Rounds until the end; false: the link broke. */
+static bool run_rounds(struct pull *pull)
+{
+    if (pull->reason)
+        set_targets(pull);
+    for (;;) {
+        bool any = drain_rings(pull);
+        uint64_t now = clock_monotonic_ns();
+        if (pull->connection->broken)
+            return false;
+        if (trace_info()->generation != pull->generation) {
+            pull->reason = WIRE_ENDED_CHANGED;
+            return true;
+        }
+        if (all_sent(pull))
+            return true;
+        look_for_end(pull);
+        if (now - pull->status_at >= STATUS_NS) {
+            pull->status_at = now;
+            if (!send_status(pull) || !send_metadata(pull))
+                return false;
+        }
+        if (!any)
+            sys_notification_wait(
+                pull->bell, now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS));
+    }
+}
+
+static void *run_pull(void *argument)
+{
+    struct pull *pull = argument;
+
+    if (begin_pull(pull) && run_rounds(pull))
+        (void)(send_metadata(pull) && send_status(pull) && send_end(pull->connection, pull->reason, 0));
+    if (pull->generation == trace_info()->generation)
+        for (uint32_t cpu = 0; cpu < pull->cpu_count && !pull->connection->broken; cpu++)
+            give_back(pull, cpu, 0);
+    if (pull->restore_mode && trace_info()->mode == pull->request.mode)
+        sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
+    atomic_store(&owner, NULL);
+    return NULL;
+}
+
+struct pull *start_pull(struct connection *connection, const struct wire_pull *request, const uint64_t *want)
+{
+    struct pull *pull = calloc(1, sizeof(*pull)), *nobody = NULL;
+    int64_t bell = sys_notification_create();
+
+    if (pull && bell > 0 && atomic_compare_exchange_strong(&owner, &nobody, pull)) {
+        pull->connection = connection;
+        pull->request = *request;
+        pull->bell = (cap_t)bell;
+        pull->cpu_count = trace_info()->cpu_count;
+        pull->generation = trace_info()->generation;
+        pull->status_at = pull->packet_at = clock_monotonic_ns();
+        place_rings(pull, want);
+        if (pthread_create(&pull->thread, NULL, run_pull, pull) == 0)
+            return pull;
+        atomic_store(&owner, NULL);
+        nobody = NULL;
+    }
+    send_end(connection, nobody ? WIRE_ENDED_BUSY : WIRE_ENDED_ERROR, nobody ? 0 : -E_NO_MEMORY);
+    if (bell > 0)
+        sys_cap_close((cap_t)bell);
+    free(pull);
+    return NULL;
+}
+
+void ask_end_of_pull(struct pull *pull)
+{
+    atomic_store(&pull->asked, true);
+    sys_notification_signal(pull->bell, 1);
+}
+
+void finish_pull(struct pull *pull)
+{
+    ask_end_of_pull(pull);
+    pthread_join(pull->thread, NULL);
+    sys_cap_close(pull->bell);
+    free(pull);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/rings.c - the trace as the kernel shares it: info page, rings, control, metadata.
+ */
+#include "traced.h"
+#include <arch/trace.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+
+_Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
+
+#ifndef TRACED_WINDOWS /* the unit test has its own */
+#define TRACED_WINDOWS USER_TRACE_WINDOWS
+#endif
+#define METADATA_BYTES_MAX (8u << 20)
+
+const struct trace_info *trace_info(void)
+{
+    return arch_trace_info();
+}
+
+struct trace_reader ring_of(uint32_t cpu)
+{
+    return (struct trace_reader){
+        .info = trace_info(),
+        .window = (const char *)(uintptr_t)(TRACED_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT)),
+        .cpu = cpu,
+    };
+}
+
+/* Differs from boot to boot, and from one traced to the next. */
+static uint64_t boot_id(void)
+{
+    static _Atomic uint64_t id;
+    uint64_t none = 0;
+
+    if (atomic_load(&id) == 0)
+        atomic_compare_exchange_strong(&id, &none,
+                                       ((uint64_t)clock_realtime_ns() ^ arch_trace_clock() << 20) | 1);
+    return atomic_load(&id);
+}
+
+void get_hello(struct wire_hello *hello)
+{
+    const struct trace_info *info = trace_info();
+
+    *hello = (struct wire_hello){
+        .version = WIRE_VERSION,
+        .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
+        .cpu_count = info->cpu_count,
+        .mode = info->mode,
+        .buffer_bytes = trace_buffer_bytes(info),
+        .buffer_count = info->buffer_count,
+        .clock_hz = info->clock_hz,
+        .clock_offset_ns = info->clock_offset_ns,
+        .mask = info->mask,
+        .boot_id = boot_id(),
+        .generation = info->generation,
+        .pulling = pull_is_running(),
+        .machine = TARN_MACHINE,
+    };
+    memcpy(hello->uuid, info->uuid, sizeof(hello->uuid));
+}
+
+size_t put_statistics(uint8_t *to)
+{
+    const struct trace_info *info = trace_info();
+    struct wire_hello hello;
+    uint8_t *at = to;
+
+    get_hello(&hello);
+    wire_put_hello(at, &hello);
+    wire_put32(at + WIRE_HELLO_BYTES, info->cpu_count);
+    wire_put32(at + WIRE_HELLO_BYTES + 4, 0);
+    at += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
+        struct trace_reader ring = ring_of(cpu);
+        wire_put_cpu_status(at, &(struct wire_cpu_status){
+                                    .next = __atomic_load_n(&info->consumed[cpu], __ATOMIC_RELAXED),
+                                    .head = trace_reader_head(&ring),
+                                    .discarded = trace_reader_discarded(&ring),
+                                    .torn = trace_reader_torn(&ring),
+                                });
+    }
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++, at += 8)
+        wire_put64(at, __atomic_load_n(&info->switches[class], __ATOMIC_RELAXED));
+    return (size_t)(at - to);
+}
+
+/* ---- control ------------------------------------------------------------------------------------- */
+
+static int64_t start_tracing(uint64_t last_mask)
+{
+    if (trace_info()->mask != 0)
+        return 0;
+    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, last_mask ? last_mask : ~0ull, 0);
+}
+
+int64_t control_trace(const struct wire_request *request)
+{
+    static _Atomic uint64_t last_mask; /* before the last stop */
+
+    switch (request->operation) {
+    case WIRE_OP_SET_MASK:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, request->a, 0);
+    case WIRE_OP_SET_MODE:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, request->a, 0);
+    case WIRE_OP_SET_SWITCHES:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_SWITCHES, request->a, request->b);
+    case WIRE_OP_SET_GEOMETRY:
+        return pull_is_running()
+                   ? -E_BUSY
+                   : sys_trace_control(SLOT_TRACE, TRACE_OP_SET_GEOMETRY, request->a, request->b);
+    case WIRE_OP_CLEAR:
+        return pull_is_running() ? -E_BUSY : sys_trace_control(SLOT_TRACE, TRACE_OP_CLEAR, 0, 0);
+    case WIRE_OP_START:
+        return start_tracing(atomic_load(&last_mask));
+    case WIRE_OP_STOP:
+        if (trace_info()->mask != 0)
+            atomic_store(&last_mask, trace_info()->mask);
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, 0, 0);
+    case WIRE_OP_STATEDUMP:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
+    case WIRE_OP_FLUSH:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+/* ---- metadata ------------------------------------------------------------------------------------ */
+
+/* The text may grow while it is read: it is read until it fits. */
+char *read_metadata(size_t *size)
+{
+    for (size_t room = 256u << 10; room <= METADATA_BYTES_MAX; room *= 2) {
+        char *text = malloc(room + 8);
+        size_t got = 0;
+        int64_t more = text ? 1 : 0;
+        while (more > 0 && got < room) {
+            more = sys_trace_metadata(SLOT_TRACE, got, text + got, room - got);
+            got += more > 0 ? (size_t)more : 0;
+        }
+        if (text && more == 0 && got > 0) {
+            while (got % 8 != 0)
+                text[got++] = '\n';
+            *size = got;
+            return text;
+        }
+        free(text);
+    }
+    return NULL;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/tcp.c - the network link: TCP through servers/net, sending without copies.
+ *
+ * A connection's send buffer is the ring of NET_STREAM, mapped twice, one behind the other, so that a packet
+ * that wraps round its end is written in one piece. Locking: `room`, `place` belong to the sender
+ * (channel.h); everything else is set once.
+ */
+#include "channel.h"
+#include <pthread.h>
+#include <servers/lib/server.h>
+#include <servers/protocol/net.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+#define RECEIVE_BYTES 4096u
+#define DRAIN_NS      2000000000ull
+#define RETRY_NS      500000000ull
+
+struct tcp_channel {
+    struct channel channel; /* first: a channel is cast to this */
+    uint64_t handle;
+    char *window; /* for received bytes */
+    uint64_t window_span;
+    char *ring; /* 2 * NET_STREAM_BYTES of addresses */
+    uint64_t place, room;
+};
+
+static int64_t call_net(struct ipc_message *message)
+{
+    int64_t error = ipc_call(SLOT_NET, message);
+    return error < 0 ? error : (int64_t)message->label;
+}
+
+static int64_t call_net_words(uint64_t label, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct ipc_message message = {.label = label, .word = {a, b, c}};
+    return call_net(&message);
+}
+
+/* ---- channel ------------------------------------------------------------------------------------- */
+
+static struct tcp_channel *tcp_of(struct channel *channel)
+{
+    return (struct tcp_channel *)channel;
+}
+
+static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+    int64_t got = call_net_words(NET_RECEIVE, tcp->handle,
+                                 tcp->window_span | (size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
+
+    if (got <= 0 || (uint64_t)got > size)
+        return 0;
+    memcpy(bytes, tcp->window, (size_t)got);
+    return (size_t)got;
+}
+
+static void *reserve_tcp(struct channel *channel, size_t size)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+
+    if (size > NET_STREAM_BYTES)
+        return NULL;
+    if (tcp->room < size) {
+        int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, 0, size);
+        if (room < (int64_t)size)
+            return NULL;
+        tcp->room = (uint64_t)room;
+    }
+    return tcp->ring + tcp->place;
+}
+
+static bool commit_tcp(struct channel *channel, size_t size)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+    int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, size, 0);
+
+    if (room < 0)
+        return false;
+    tcp->room = (uint64_t)room;
+    tcp->place = (tcp->place + size) % NET_STREAM_BYTES;
+    return true;
+}
+
+static void hang_up_tcp(struct channel *channel)
+{
+    call_net_words(NET_SHUTDOWN, tcp_of(channel)->handle, NET_SHUT_READ | NET_SHUT_WRITE, 0);
+}
+
+/* Windows are kept for the next connection: the server has no request to give one back. */
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* covers spares; innermost */
+static struct spare_window {
+    char *window;
+    uint64_t span;
+} spares[SERVER_WINDOWS_MAX];
+static unsigned spare_count;
+
+static bool take_window(struct tcp_channel *tcp)
+{
+    pthread_mutex_lock(&spare_lock);
+    if (spare_count > 0) {
+        tcp->window = spares[--spare_count].window;
+        tcp->window_span = spares[spare_count].span;
+    }
+    pthread_mutex_unlock(&spare_lock);
+    if (tcp->window)
+        return true;
+    struct ipc_message message = {.label = SERVER_ATTACH};
+    int64_t number = call_net(&message);
+    if (number < 0 || message.cap[0] == 0)
+        return false;
+    tcp->window = memory_map(message.cap[0], SERVER_WINDOW_BYTES, MAP_READ | MAP_WRITE);
+    tcp->window_span = SERVER_SPAN(number, 0, 0);
+    sys_cap_close(message.cap[0]);
+    return tcp->window != NULL;
+}
+
+static void close_tcp(struct channel *channel)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+
+    if (tcp->ring) {
+        struct ipc_message message = {.label = NET_STREAM_SEND, .word = {tcp->handle, 0, NET_STREAM_BYTES}};
+        ipc_call_deadline(SLOT_NET, &message, deadline_after(DRAIN_NS));
+        sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)tcp->ring, 2ull * NET_STREAM_BYTES);
+    }
+    call_net_words(NET_CLOSE, tcp->handle, 0, 0);
+    if (tcp->window) {
+        pthread_mutex_lock(&spare_lock);
+        if (spare_count < SERVER_WINDOWS_MAX)
+            spares[spare_count++] = (struct spare_window){tcp->window, tcp->window_span};
+        pthread_mutex_unlock(&spare_lock);
+    }
+    free(tcp);
+}
+
+/* ---- accepting ----------------------------------------------------------------------------------- */
+
+/* The memory twice in a row: a place for both is found by mapping something that large first. */
+static char *map_twice(cap_t memory)
+{
+    int64_t room = sys_memory_create(2ull * NET_STREAM_BYTES);
+    if (room < 0)
+        return NULL;
+    int64_t address =
+        sys_space_map(SLOT_SPACE, (cap_t)room, 0, 2ull * NET_STREAM_BYTES, 0, MAP_READ | MAP_WRITE);
+    sys_cap_close((cap_t)room);
+    if (address < 0)
+        return NULL;
+    sys_space_unmap(SLOT_SPACE, (uint64_t)address, 2ull * NET_STREAM_BYTES);
+    for (unsigned half = 0; half < 2; half++)
+        if (sys_space_map(SLOT_SPACE, memory, (uint64_t)address + half * (uint64_t)NET_STREAM_BYTES,
+                          NET_STREAM_BYTES, 0, MAP_READ | MAP_WRITE | MAP_FIXED) < 0)
+            return NULL;
+    return (char *)(uintptr_t)address;
+}
+
+static struct channel *make_channel(uint64_t handle)
+{
+    struct tcp_channel *tcp = calloc(1, sizeof(*tcp));
+    struct ipc_message message = {.label = NET_STREAM, .word = {handle}};
+
+    if (!tcp)
+        return NULL;
+    *tcp = (struct tcp_channel){
+        .channel = {receive_tcp, reserve_tcp, commit_tcp, hang_up_tcp, close_tcp},
+        .handle = handle,
+        .room = NET_STREAM_BYTES,
+    };
+    call_net_words(NET_SET_OPTION, handle, NET_OPTION_NO_DELAY, 1);
+    if (take_window(tcp) && call_net(&message) >= 0 && message.cap[0] != 0) {
+        tcp->ring = map_twice(message.cap[0]);
+        sys_cap_close(message.cap[0]);
+    }
+    if (tcp->ring)
+        return &tcp->channel;
+    server_log("traced: no memory for a connection");
+    close_tcp(&tcp->channel);
+    return NULL;
+}
+
+static int64_t open_listener(uint16_t port)
+{
+    int64_t handle = call_net_words(NET_SOCKET, NET_TCP, 0, 0);
+
+    if (handle < 0)
+        return handle;
+    call_net_words(NET_SET_OPTION, (uint64_t)handle, NET_OPTION_REUSE, 1);
+    int64_t error = call_net_words(NET_BIND, (uint64_t)handle, NET_ADDRESS(0, port), 0);
+    if (error >= 0)
+        error = call_net_words(NET_LISTEN, (uint64_t)handle, 8, 0);
+    return error < 0 ? error : handle;
+}
+
+bool listen_tcp(struct tcp_listener *listener, uint16_t port)
+{
+    int64_t handle = open_listener(port);
+
+    if (handle < 0) {
+        server_log("traced: no network link: %s", strerror((int)-handle));
+        return false;
+    }
+    listener->handle = (uint64_t)handle;
+    server_log("traced: trace link on TCP port %u", port);
+    return true;
+}
+
+_Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel))
+{
+    for (;;) {
+        int64_t handle = call_net_words(NET_ACCEPT, listener->handle, 0, 0);
+        struct channel *channel = handle < 0 ? NULL : make_channel((uint64_t)handle);
+        if (channel)
+            serve(channel);
+        else
+            sys_thread_sleep(deadline_after(RETRY_NS)); /* out of handles or memory: not at full speed */
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/test/host/tarn/runtime.h - what traced needs of a system, for its test on the host;
+ * servers/traced/test/traced_test.c plays the kernel.
+ */
+#ifndef TARN_RUNTIME_H
+#define TARN_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b);
+int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet);
+int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *buffer, uint64_t size);
+int64_t sys_notification_create(void);
+int64_t sys_notification_signal(cap_t notification, uint64_t bits);
+int64_t sys_notification_wait(cap_t notification, uint64_t deadline);
+int64_t sys_cap_close(cap_t slot);
+uint64_t clock_monotonic_ns(void);
+int64_t clock_realtime_ns(void);
+
+#endif

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/test/traced_test.c - traced and `tarn pull` against each other, on the host.
+ *
+ * The rings are real (trace/test/ring_harness.h), writers log numbered events in threads, traced's own files
+ * serve them over TCP, and run_pull of the host tool pulls. This file plays the kernel's system calls and
+ * traced's channel. What arrives is counted: an event is in the trace or among the discarded, none is
+ * missing and none comes twice. Built with sanitizers; prints TAP.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <servers/lib/server.h>
+#include <servers/traced/traced.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+#include <time.h>
+#include <tools/tarn/tarn.h>
+#include <trace/events.h>
+#include <trace/format/metadata.h>
+#include <trace/test/ring_harness.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+/* ---- the kernel ---------------------------------------------------------------------------------- */
+
+uint64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int64_t clock_realtime_ns(void)
+{
+    return (int64_t)clock_monotonic_ns();
+}
+
+int64_t sys_notification_create(void)
+{
+    return 1;
+}
+int64_t sys_notification_signal(cap_t notification, uint64_t bits)
+{
+    return 0;
+}
+int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
+{
+    uint64_t now = clock_monotonic_ns(), wait = deadline > now ? deadline - now : 0;
+    nanosleep(&(struct timespec){.tv_nsec = (long)(wait < 100000000 ? wait : 100000000)}, NULL);
+    return -E_TIMEOUT;
+}
+int64_t sys_cap_close(cap_t slot)
+{
+    return 0;
+}
+
+static unsigned statedumps;
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+{
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        __atomic_store_n(&test_info.mask, a, __ATOMIC_SEQ_CST);
+        return 0;
+    case TRACE_OP_SET_MODE:
+        if (a > TRACE_MODE_ONCE)
+            return -E_BAD_ARGUMENT;
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = ring_of(cpu);
+            __atomic_store_n(&test_info.consumed[cpu], trace_reader_head(&reader), __ATOMIC_RELEASE);
+        }
+        __atomic_store_n(&test_info.mode, (uint32_t)a, __ATOMIC_RELEASE);
+        return 0;
+    case TRACE_OP_FLUSH:
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+            if (a == cpu || a == ~0ull)
+                trace_ring_flush(window_of_cpu(cpu));
+        return 0;
+    case TRACE_OP_STATEDUMP:
+        statedumps++;
+        return 0;
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
+{
+    struct trace_reader reader = ring_of(cpu);
+    if (packet < test_info.consumed[cpu] || packet > trace_reader_head(&reader))
+        return -E_BAD_ARGUMENT;
+    __atomic_store_n(&test_info.consumed[cpu], packet, __ATOMIC_RELEASE);
+    return 0;
+}
+
+int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *buffer, uint64_t size)
+{
+    static char text[1 << 18];
+    struct trace_metadata_values values = {.byte_order = "le",
+                                           .hostname = "test",
+                                           .architecture = "test",
+                                           .cpu_count = TEST_CPUS,
+                                           .clock_hz = 1000000000};
+    uint64_t all = trace_metadata_expand(text, sizeof(text), trace_metadata_template,
+                                         trace_metadata_template_size, &values);
+    uint64_t left = offset < all ? all - offset : 0;
+    if (left > size)
+        left = size;
+    memcpy(buffer, text + (left ? offset : 0), left);
+    return (int64_t)left;
+}
+
+void server_log(const char *format, ...)
+{
+}
+
+/* ---- the channel: TCP of the host ---------------------------------------------------------------- */
+
+struct host_channel {
+    struct channel channel;
+    int fd;
+    uint8_t *frame;
+};
+
+static size_t receive(struct channel *channel, void *bytes, size_t size)
+{
+    ssize_t got = recv(((struct host_channel *)channel)->fd, bytes, size, 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void *reserve(struct channel *channel, size_t size)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    free(host->frame);
+    return host->frame = malloc(size);
+}
+
+static bool commit(struct channel *channel, size_t size)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    for (size_t at = 0; at < size;) {
+        ssize_t sent = send(host->fd, host->frame + at, size - at, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        at += (size_t)sent;
+    }
+    return true;
+}
+
+static void hang_up(struct channel *channel)
+{
+    shutdown(((struct host_channel *)channel)->fd, SHUT_RDWR);
+}
+
+static void close_channel(struct channel *channel)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    close(host->fd);
+    free(host->frame);
+    free(host);
+}
+
+static int listener;
+static char source_name[64];
+
+static void *run_listener(void *argument)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
+        struct host_channel *host = calloc(1, sizeof(*host));
+        *host = (struct host_channel){{receive, reserve, commit, hang_up, close_channel}, fd, NULL};
+        serve_channel(&host->channel);
+    }
+    return NULL;
+}
+
+static void open_listener(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    pthread_t thread;
+
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)&address, &length)) {
+        printf("Bail out! no listening socket\n");
+        exit(1);
+    }
+    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
+    pthread_create(&thread, NULL, run_listener, NULL);
+}
+
+/* ---- writers ------------------------------------------------------------------------------------- */
+
+static _Atomic bool writers_stop;
+static _Atomic unsigned writer_pause_ns;
+
+/* One for each processor; its events are numbered from 0 without gaps. */
+static void *run_writer(void *argument)
+{
+    uint32_t cpu = (uint32_t)(uintptr_t)argument;
+
+    test_window = window_of_cpu(cpu);
+    for (uint64_t number = 0; !writers_stop; number++) {
+        trace_user_stopwatch_start(number);
+        if (writer_pause_ns && number % 16 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = writer_pause_ns}, NULL);
+    }
+    return NULL;
+}
+
+static pthread_t writers[TEST_CPUS];
+
+static void start_writers(unsigned pause_ns)
+{
+    writers_stop = false;
+    writer_pause_ns = pause_ns;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        pthread_create(&writers[cpu], NULL, run_writer, (void *)(uintptr_t)cpu);
+}
+
+static void stop_writers(void)
+{
+    writers_stop = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        pthread_join(writers[cpu], NULL);
+}
+
+/* ---- what arrived -------------------------------------------------------------------------------- */
+
+static char directory[64];
+
+struct arrived {
+    bool sound;
+    uint64_t events, first, last; /* of the writer */
+    uint64_t jumps;               /* numbers left out between first and last */
+    uint64_t discarded;           /* as the packets say, from the first to the last */
+    uint64_t packets, cut;
+};
+
+static void count_mark(struct arrived *arrived, const struct trace_header *event)
+{
+    uint64_t number;
+    memcpy(&number, event + 1, sizeof(number));
+    if (arrived->events++ == 0)
+        arrived->first = number;
+    else if (number <= arrived->last)
+        arrived->sound = false;
+    else
+        arrived->jumps += number - arrived->last - 1;
+    arrived->last = number;
+}
+
+static struct arrived count_arrived(uint32_t cpu)
+{
+    struct arrived arrived = {.sound = true};
+    uint64_t bytes = trace_buffer_bytes(&test_info), discarded_first = 0;
+    char path[128], *buffer = malloc(bytes);
+
+    snprintf(path, sizeof(path), "%s/out/cpu%u", directory, cpu);
+    FILE *file = fopen(path, "r");
+    while (file && fread(buffer, bytes, 1, file) == 1) {
+        const struct trace_packet *packet = (const struct trace_packet *)buffer;
+        struct trace_walk walk;
+        const struct trace_header *event;
+        if (arrived.packets++ == 0)
+            discarded_first = packet->events_discarded;
+        arrived.cut += (packet->flags & TRACE_PACKET_CUT) != 0;
+        arrived.discarded = packet->events_discarded - discarded_first;
+        trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
+        while ((event = trace_walk_next(&walk)))
+            if (TRACE_ID_CLASS(event->id) == TRACE_CLASS_USER)
+                count_mark(&arrived, event);
+        arrived.sound &= !walk.broken;
+    }
+    if (file)
+        fclose(file);
+    free(buffer);
+    return arrived;
+}
+
+static void remove_output(void)
+{
+    static const char *const names[] = {"/metadata", "/metadata.new", "/cpu0", "/cpu1", ""};
+    char path[128];
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof(path), "%s/out%s", directory, names[i]);
+        remove(path);
+    }
+}
+
+static int pull(const char *option, const char *value)
+{
+    char output[128];
+    snprintf(output, sizeof(output), "%s/out", directory);
+    char *words[] = {"pull",     source_name, "-q",           "-o",          output,
+                     "--resume", "0",         (char *)option, (char *)value, NULL};
+    remove_output();
+    return run_pull(option ? value ? 9 : 8 : 7, words);
+}
+
+static int ctl(const char *command, const char *argument)
+{
+    char *words[] = {"ctl", source_name, (char *)command, (char *)argument, NULL};
+    return run_ctl(argument ? 4 : 3, words);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------- */
+
+static void test_stream(void)
+{
+    setup_rings(16384, 64, TRACE_MODE_FLIGHT);
+    start_writers(1000);
+    int status = pull("--duration", "1");
+    stop_writers();
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.events > 1000 && arrived.jumps == arrived.discarded,
+              "stream, cpu %u: status %d, %lu events in %lu packets, %lu left out, %lu discarded", cpu,
+              status, (unsigned long)arrived.events, (unsigned long)arrived.packets,
+              (unsigned long)arrived.jumps, (unsigned long)arrived.discarded);
+    }
+    check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is back");
+    check(statedumps > 0, "a pull begins with a statedump");
+}
+
+static void test_slow_consumer(void)
+{
+    setup_rings(16384, 16, TRACE_MODE_STREAM);
+    start_writers(0);
+    int status = pull("--slow", "3") /* ended by the thread below */;
+    stop_writers();
+    uint64_t discarded = 0;
+    bool fine = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        fine &= arrived.sound && arrived.jumps == arrived.discarded;
+        discarded += arrived.discarded;
+    }
+    check(fine && discarded > 0 && status == 0, "too slow a consumer: %lu events discarded, each counted",
+          (unsigned long)discarded);
+}
+
+static void *stop_tracing_soon(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 700000000}, NULL);
+    ctl("stop", NULL);
+    return NULL;
+}
+
+static void *try_second_pull(void *argument)
+{
+    char other[128];
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    snprintf(other, sizeof(other), "%s/other", directory);
+    char *words[] = {"pull", source_name, "-q", "-o", other, NULL};
+    *(int *)argument = run_pull(5, words);
+    rmdir(other);
+    return NULL;
+}
+
+static void test_stop(void)
+{
+    pthread_t stopper, second;
+    int second_status = -1;
+
+    setup_rings(16384, 64, TRACE_MODE_STREAM);
+    start_writers(20000);
+    pthread_create(&stopper, NULL, stop_tracing_soon, NULL);
+    pthread_create(&second, NULL, try_second_pull, &second_status);
+    int status = pull(NULL, NULL);
+    pthread_join(stopper, NULL);
+    pthread_join(second, NULL);
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.first == 0 && arrived.jumps == 0 && arrived.events > 100,
+          "stopped in the guest: the pull takes the rest and ends (%lu events)",
+          (unsigned long)arrived.events);
+    check(second_status == EXIT_USAGE, "a second pull is refused, not mixed in");
+    check(ctl("start", NULL) == 0 && test_info.mask == ~0ull, "start brings the mask from before back");
+    check(ctl("mask", "sched,ipc") == 0 && test_info.mask != ~0ull && test_info.mask != 0, "mask by names");
+    check(ctl("mode", "flight") == 0 && test_info.mode == TRACE_MODE_FLIGHT && ctl("mode", "fast") == 2,
+          "mode");
+    check(ctl("statistics", NULL) == 0 && ctl("--json", NULL) == 0, "statistics");
+}
+
+static void test_snapshot(void)
+{
+    setup_rings(16384, 16, TRACE_MODE_FLIGHT);
+    start_writers(1000);
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    int status = pull("--snapshot", NULL);
+    stop_writers();
+    bool fine = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        fine &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
+    check(fine && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
+              test_info.mask == ~0ull,
+          "a snapshot while everybody logs changes nothing (status %d)", status);
+    status = pull("--snapshot", NULL);
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
+          "a snapshot of a quiet system is whole (%lu packets)", (unsigned long)arrived.packets);
+}
+
+/* A writer dies between reserve and commit. */
+static void die_here(void)
+{
+    pthread_exit(NULL);
+}
+static void *run_dying_writer(void *argument)
+{
+    test_window = window_of_cpu(0);
+    for (uint64_t number = 1000000;; number++)
+        trace_user_stopwatch_start(number);
+    return NULL;
+}
+
+static void test_torn(void)
+{
+    pthread_t dying;
+
+    setup_rings(16384, 64, TRACE_MODE_STREAM);
+    set_hook(TRACE_AFTER_RESERVE, 100, die_here);
+    pthread_create(&dying, NULL, run_dying_writer, NULL);
+    pthread_join(dying, NULL);
+    start_writers(20000);
+    int status = pull("--duration", "4");
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.cut == 1 && arrived.packets > 2 && arrived.events > 1000,
+          "a packet with a hole is cut, the rest follows (status %d, %lu packets)", status,
+          (unsigned long)arrived.packets);
+}
+
+/* Connections that send nonsense; traced must survive and serve the next. */
+static void test_hostile(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    uint8_t bytes[WIRE_FRAME_BYTES + 600];
+
+    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
+    for (unsigned round = 0; round < 300; round++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        connect(fd, (struct sockaddr *)&address, sizeof(address));
+        uint32_t size = (uint32_t)rand() % 600;
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)rand();
+        if (round % 4) { /* well-formed frames with random payloads of every type */
+            uint16_t type = (uint16_t)(round % 3 ? 16 + rand() % 4 : rand() % 32);
+            if (round % 4 == 1)
+                memset(bytes + WIRE_FRAME_BYTES, 0, 3), bytes[WIRE_FRAME_BYTES + 3] = (uint8_t)(rand() % 12);
+            wire_put_frame(bytes, type, size, 0, wire_crc(0, bytes + WIRE_FRAME_BYTES, size));
+        }
+        send(fd, bytes, WIRE_FRAME_BYTES + size, MSG_NOSIGNAL);
+        if (round % 2)
+            shutdown(fd, SHUT_WR);
+        struct timeval wait = {.tv_usec = 2000};
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+        recv(fd, bytes, sizeof(bytes), 0);
+        close(fd);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    check(ctl("statistics", NULL) == 0, "300 hostile connections, and traced still answers");
+}
+
+static void *interrupt_soon(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    kill(getpid(), SIGINT);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t interrupter;
+
+    strcpy(directory, "/tmp/tarn-traced-test-XXXXXX");
+    if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr))
+        return 1;
+    setup_rings(16384, 64, TRACE_MODE_FLIGHT);
+    open_listener();
+    test_stream();
+    pthread_create(&interrupter, NULL, interrupt_soon, NULL);
+    test_slow_consumer();
+    pthread_join(interrupter, NULL);
+    test_stop();
+    test_snapshot();
+    test_torn();
+    test_hostile();
+    remove_output();
+    rmdir(directory);
+    return finish_tests();
+}
