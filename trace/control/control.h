@@ -6,9 +6,9 @@
  * other processors do not run yet), trace_set_clock (rate known), then per processor trace_heartbeat from its
  * timer. Programs come in through the trace_* system calls (control.c, registry.c).
  *
- * One lock, `trace_lock`, covers geometry, mode, masks and the registry. It is taken with nothing held but
- * may be held while logging and while the state dump takes the list locks of spaces and threads: it is the
- * outermost. Logging itself takes no lock anywhere.
+ * One lock, `trace_lock`, covers geometry, mode, masks and the registry. It is taken with nothing held;
+ * frames may be had and events logged under it, nothing else is locked. Logging itself takes no lock
+ * anywhere. The statedump runs without it, under the list locks of what it walks.
  *
  * Files: boot.c (info page, first ring), rings.c (rings and geometry), control.c (system calls), heartbeat.c
  * (gaps, repair), registry.c and schema_check.c (applications' schemas, metadata), statedump.c, dump.c.

@@ -14,7 +14,6 @@
  *         stream_id = 0;
  *         fields := struct {
  *             TYPE FIELD;
- *             struct { } align(64) _padding;      behind a string
  *         };
  *     };
  */
@@ -197,7 +196,7 @@ static bool take_event(struct cursor *c, const struct word *class, uint64_t *min
     if (!take(c, "@;\n    stream_id = 0;\n    fields := struct {\n"))
         return false;
     unsigned count = 0;
-    while (!take(c, "        struct { } align(64) _padding;\n    };\n};\n") && !take(c, "    };\n};\n"))
+    while (!take(c, "    };\n};\n"))
         if (count == FIELDS_MAX || !take(c, "        ") || !take_field(c, fields, counts, count++))
             return false;
     return true;
