@@ -52,7 +52,6 @@ void format_report(const struct trace *trace, const struct report *report, char 
         break;
     case ANOMALY_TRUNCATED:
     case ANOMALY_MAGIC:
-    case ANOMALY_JUNK:
         snprintf(text, size, "%s: file %s%s offset %" PRIu64 ": %s", kind->name, report->stream->name, cpu,
                  report->offset, kind->meaning);
         break;

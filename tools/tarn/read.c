@@ -30,7 +30,6 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_CONTEXT] = {"context", "the packet does not start with a context event", false},
     [ANOMALY_END] = {"end", "the packet's content does not end with an end event", false},
     [ANOMALY_FILLER] = {"filler", "what follows the content is no filler", false},
-    [ANOMALY_JUNK] = {"junk", "bytes between packets belong to none", false},
     [ANOMALY_EVENT_LENGTH] = {"event-length", "an event reaches beyond the content or has no length", false},
     [ANOMALY_EVENT_ID] = {"event-id", "the metadata has no such event", false},
     [ANOMALY_EVENT_LAYOUT] = {"event-layout", "an event's length does not fit its fields", false},
@@ -102,6 +101,7 @@ static enum anomaly judge_header(const struct trace *trace, const struct stream 
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header)
 {
+    memset(header, 0, sizeof(*header));
     if (offset > stream->size || stream->size - offset < sizeof(*header) ||
         !read_at(stream, offset, header, sizeof(*header)))
         return ANOMALY_TRUNCATED;
@@ -110,36 +110,23 @@ enum anomaly stream_header(const struct trace *trace, const struct stream *strea
     return judge_header(trace, stream, header, stream->size - offset);
 }
 
+/* The header first: after damage, thousands of places may be tried that only look like packets. */
 enum anomaly stream_packet(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct packet_buffer *buffer, struct packet *packet)
 {
-    enum anomaly anomaly;
-    uint64_t want = stream->first_packet_bytes ? stream->first_packet_bytes : sizeof(packet->header), left;
+    enum anomaly anomaly = stream_header(trace, stream, offset, &packet->header);
 
     packet->offset = offset;
-    if (offset > stream->size || stream->size - offset < sizeof(packet->header))
-        return ANOMALY_TRUNCATED;
-    left = stream->size - offset;
-    want = want < left ? want : left;
-    for (;;) {
-        if (buffer->size < want) {
-            buffer->bytes = alloc_more(buffer->bytes, want, 1);
-            buffer->size = want;
-        }
-        if (!read_at(stream, offset, buffer->bytes, want))
-            return ANOMALY_TRUNCATED;
-        memcpy(&packet->header, buffer->bytes, sizeof(packet->header));
-        if (trace->schema.swap)
-            swap_header(&packet->header);
-        anomaly = judge_header(trace, stream, &packet->header, left);
-        if (anomaly_is_fatal(anomaly) || packet->header.packet_size / 8 <= want)
-            break;
-        want = packet->header.packet_size / 8; /* larger than the first packet of the file */
-    }
-    packet->bytes = buffer->bytes;
+    if (anomaly_is_fatal(anomaly))
+        return anomaly;
     packet->packet_bytes = packet->header.packet_size / 8;
     packet->content_bytes = packet->header.content_size / 8;
-    return anomaly;
+    if (buffer->size < packet->packet_bytes) {
+        buffer->bytes = alloc_more(buffer->bytes, packet->packet_bytes, 1);
+        buffer->size = packet->packet_bytes;
+    }
+    packet->bytes = buffer->bytes;
+    return read_at(stream, offset, buffer->bytes, packet->packet_bytes) ? anomaly : ANOMALY_TRUNCATED;
 }
 
 uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from)
@@ -148,9 +135,9 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
     uint32_t magic = trace->schema.swap ? __builtin_bswap32(TRACE_CTF_MAGIC) : TRACE_CTF_MAGIC;
 
     for (uint64_t at = from; at < stream->size && stream->size - at >= sizeof(struct trace_packet);) {
-        uint64_t size = stream->size - at < sizeof(chunk) ? stream->size - at : sizeof(chunk);
-        uint64_t i;
+        uint64_t size = at == from ? 4096 : sizeof(chunk), i; /* mostly it is near */
 
+        size = stream->size - at < size ? stream->size - at : size;
         if (!read_at(stream, at, chunk, size))
             break;
         for (i = 0; i + 24 <= size; i += 8)

@@ -15,7 +15,7 @@
 
 #include <tools/tarn/schema.h>
 
-#define PACKET_BYTES_MAX (64u << 20)
+#define PACKET_BYTES_MAX (16u << 20) /* far more than a buffer can be */
 
 struct stream {
     char *path;       /* as babeltrace2 names it: DIR/FILE */
@@ -54,7 +54,6 @@ enum anomaly {
     ANOMALY_CONTEXT,
     ANOMALY_END,
     ANOMALY_FILLER,
-    ANOMALY_JUNK,
     /* of an event */
     ANOMALY_EVENT_LENGTH,
     ANOMALY_EVENT_ID,

@@ -242,7 +242,7 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
     uint32_t minor = TRACE_ID_MINOR(type->id);
 
     if (minor >= class->count) {
-        uint32_t count = minor < 63 ? 64 : minor + 1;
+        uint32_t count = minor < 32 ? 64 : 2 * minor;
 
         class->by_minor = alloc_more(class->by_minor, count, sizeof(class->by_minor[0]));
         memset(class->by_minor + class->count, 0, (count - class->count) * sizeof(class->by_minor[0]));
