@@ -202,6 +202,7 @@ static void report_fault(const struct ipc_message *message)
         server_log("init: server /%s, thread %u: fault %llu at address %#llx, instruction %#llx",
                    servers[i].path, (unsigned)message->word[4], (unsigned long long)message->word[0],
                    (unsigned long long)message->word[1], (unsigned long long)message->word[2]);
+        ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
         sys_space_kill(servers[i].program.space, -SIGSEGV);
     }
 }
@@ -235,7 +236,6 @@ _Noreturn void watch_servers(void)
             report_deaths(message.word[0]);
         } else if (message.label == IPC_LABEL_FAULT) {
             report_fault(&message);
-            ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
         }
     }
 }

@@ -51,19 +51,16 @@ static void handle_fault(const struct ipc_message *message)
     server_log("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed", name,
                (unsigned)pid, (unsigned)tid, faults[reason].what, (unsigned long long)message->word[1],
                (unsigned long long)message->word[2], (unsigned long long)message->word[3]);
+    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL}); /* the thread first, then all others */
     process_set_exit(pid, status_of_signal(faults[reason].signal));
 }
 
 static void *fault_main(void *argument)
 {
     struct ipc_message message;
-    for (;;) {
-        if (ipc_receive(fault_endpoint, &message) < 0)
-            continue;
-        if (message.label == IPC_LABEL_FAULT)
+    for (;;)
+        if (ipc_receive(fault_endpoint, &message) >= 0 && message.label == IPC_LABEL_FAULT)
             handle_fault(&message);
-        ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
-    }
     return NULL;
 }
 

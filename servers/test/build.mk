@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-2-Clause
+$(eval $(call user_program,test_servers,servers/test/servers_test.c))
+BOOT_FILES += test/servers=$(BA)/user/test_servers
+GUEST_TESTS += servers
+GUEST_servers := smp=8 seconds=120
