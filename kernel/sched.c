@@ -410,7 +410,8 @@ void kernel_leave(void)
         sched_reschedule();
         if (cpu->current == cpu->idle)
             idle(cpu);
-        else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed))
-            return;
+        else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed) &&
+                 !atomic_load_explicit(&cpu->current->pending, memory_order_relaxed))
+            return; /* else what was chosen is to end or to stop before it runs another instruction */
     }
 }
