@@ -109,7 +109,7 @@ static void set_archive(uint64_t base, uint64_t size)
 static void set_command_line(const char *text)
 {
     size_t n = 0;
-    for (; text[n] && n < sizeof(boot_info.command_line) - 1; n++)
+    for (; n < sizeof(boot_info.command_line) - 1 && text[n]; n++)
         boot_info.command_line[n] = text[n];
     boot_info.command_line[n] = '\0';
 }

@@ -148,7 +148,7 @@ void cpu_load(struct cpu *cpu)
     uint64_t cr4 = CR4_PAE | CR4_MCE | CR4_PGE | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_UMIP | CR4_FSGSBASE |
                    CR4_SMEP | CR4_SMAP;
     __asm__ volatile("movq %0, %%cr4" ::"r"(cr4) : "memory");
-    uint64_t cr0 = (uint32_t)CR0_PG | CR0_AM | CR0_WP | CR0_NE | CR0_MP | CR0_PE;
+    uint64_t cr0 = CR0_PG | CR0_AM | CR0_WP | CR0_NE | CR0_MP | CR0_PE;
     __asm__ volatile("movq %0, %%cr0" ::"r"(cr0) : "memory");
     __asm__ volatile("fninit");
     uint32_t mxcsr = 0x1f80;

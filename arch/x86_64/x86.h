@@ -17,7 +17,7 @@
 #define CR0_NE (1 << 5)
 #define CR0_WP (1 << 16)
 #define CR0_AM (1 << 18)
-#define CR0_PG (1 << 31)
+#define CR0_PG 0x80000000
 
 #define CR4_PAE        (1 << 5)
 #define CR4_MCE        (1 << 6)

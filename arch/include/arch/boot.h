@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define BOOT_RANGES_MAX 64
-#define BOOT_CPUS_MAX 64
+#define BOOT_CPUS_MAX   64
 
 struct boot_range {
     uint64_t base, size; /* physical, bytes; page aligned inwards */

@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-static inline uint64_t arch_clock(void);  /* ticks since some start; never runs backwards on any processor */
-uint64_t arch_clock_init(void);           /* finds the rate; ticks per second. Boot processor, once */
-int64_t arch_wall_clock(void);            /* seconds since 1970 from the machine's clock chip */
-void arch_timer_init(void);               /* on each processor */
+static inline uint64_t arch_clock(void); /* ticks since some start; never runs backwards on any processor */
+uint64_t arch_clock_init(void);          /* finds the rate; ticks per second. Boot processor, once */
+int64_t arch_wall_clock(void);           /* seconds since 1970 from the machine's clock chip */
+void arch_timer_init(void);              /* on each processor */
 /* An interrupt (handle_timer) at `deadline` ticks or soon after; replaces the last one. Past: at once. */
 void arch_timer_set(uint64_t deadline);
 

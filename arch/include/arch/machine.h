@@ -11,22 +11,23 @@
 
 /* Raw console. Works from the first instruction of C on, without interrupts and without locks. */
 void arch_console_put(char c);
-int arch_console_get(void);          /* a byte, or -1 */
-uint32_t arch_console_irq(void);     /* interrupt number that says a byte came; enabled by arch_irq_unmask */
-void arch_console_irq_enable(void);  /* the device may interrupt */
+int arch_console_get(void);         /* a byte, or -1 */
+uint32_t arch_console_irq(void);    /* interrupt number that says a byte came; enabled by arch_irq_unmask */
+void arch_console_irq_enable(void); /* the device may interrupt */
 
 /* Interrupt lines and messages share one number space, 0..ARCH_IRQ_COUNT-1 (<port/machine.h>). */
-void arch_irq_init(void);                         /* everything masked */
-int arch_irq_unmask(uint32_t irq);                /* -E_BAD_ARGUMENT: no such line */
+void arch_irq_init(void);          /* everything masked */
+int arch_irq_unmask(uint32_t irq); /* -E_BAD_ARGUMENT: no such line */
 void arch_irq_mask(uint32_t irq);
-void arch_irq_end(uint32_t irq);                  /* tells the controller that it was taken */
+void arch_irq_end(uint32_t irq);                            /* tells the controller that it was taken */
 int arch_irq_allocate_message(struct irq_message *message); /* an irq number, or -E_UNSUPPORTED, -E_NO_SLOT */
 void arch_irq_free_message(uint32_t irq);
 
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value);
 int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value);
 
-void arch_shutdown(uint32_t status) __attribute__((noreturn)); /* QEMU's exit status tells it: docs in the port */
+void arch_shutdown(uint32_t status)
+    __attribute__((noreturn)); /* QEMU's exit status tells it: docs in the port */
 void arch_reboot(void) __attribute__((noreturn));
 
 #include <port/machine.h>

@@ -43,8 +43,8 @@ static inline void arch_tlb_flush_page(uint64_t address);
 static inline void arch_tlb_flush_all(void);
 
 /* Kernel mappings outside the direct map: the trace windows. One table shared by all spaces, so that a change
- * is seen by all; the caller shoots down. flags: MAP_WRITE. Mapped for users at USER_TRACE_WINDOWS and for the
- * kernel at ARCH_TRACE_WINDOWS, at the same offset. frame ~0 takes the page away. -E_NO_MEMORY. */
+ * is seen by all; the caller shoots down. flags: MAP_WRITE. Mapped for users at USER_TRACE_WINDOWS and for
+ * the kernel at ARCH_TRACE_WINDOWS, at the same offset. frame ~0 takes the page away. -E_NO_MEMORY. */
 int arch_trace_map(uint64_t offset, paddr_t frame);
 /* Makes device registers accessible to the kernel, uncached. */
 void *arch_map_device(paddr_t address, uint64_t size);

@@ -6,7 +6,7 @@
 #ifndef PORT_MACHINE_H
 #define PORT_MACHINE_H
 
-#define ARCH_NAME "x86_64" /* as uname and the trace show it */
+#define ARCH_NAME      "x86_64" /* as uname and the trace show it */
 #define ARCH_IRQ_LINES 64u
 #define ARCH_IRQ_COUNT 192u
 
