@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for. libgcc has
- * them too, but not on every port for the kernel's ABI and flags. None is on a fast path.
+ * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for. libgcc
+ * has them too, but not on every port for the kernel's ABI and flags. None is on a fast path.
  */
 #include <stdint.h>
 

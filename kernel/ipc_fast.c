@@ -42,11 +42,13 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
     struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
     *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
-        unlikely(!spin_try_lock(&endpoint->lock)))
+        unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
         return NULL;
-    if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta && !endpoint->dead))
+    /* Whether the endpoint is dead need not be asked: who holds the right to receive keeps it alive, and to
+     * call one where somebody still waits to receive is to have called before. */
+    if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
-    spin_unlock(&endpoint->lock);
+    spin_unlock_unwatched(&endpoint->lock);
     return NULL;
 }
 
@@ -100,14 +102,21 @@ static inline void change_priority(struct cpu *cpu, const struct thread *next)
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-static inline void go_on_with(struct cpu *cpu, struct thread *self, struct thread *next,
-                              enum thread_state state)
+static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next,
+                                                              enum thread_state state)
+{
+    trace_switch(self, next, state);
+}
+
+static inline __attribute__((always_inline)) void go_on_with(struct cpu *cpu, struct thread *self,
+                                                             struct thread *next, enum thread_state state)
 {
     if (TRACE_ON_SCHED())
-        trace_switch(self, next, state);
+        trace_fast_switch(self, next, state);
     if (self->priority != next->priority)
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
+    space_activate(cpu, next->space);
     leave_for(cpu, self, next);
     if (unlikely(next->traced_syscall))
         syscall_trace_exit(next);
@@ -142,14 +151,14 @@ int64_t sys_ipc_call(cap_t slot)
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     if (unlikely(link == &endpoint->receivers) || unlikely(!can_run_here(cpu, server))) {
-        spin_unlock(&endpoint->lock);
+        spin_unlock_unwatched(&endpoint->lock);
         return ipc_call_general(slot);
     }
     uint32_t number = endpoint->number;
-    uint64_t call_id = ipc_new_call_id();
+    uint64_t call_id = ++cpu->next_call_id;
     list_remove(link);
     take_over(cpu, server);
-    spin_unlock(&endpoint->lock);
+    spin_unlock_unwatched(&endpoint->lock);
     hand_message(self, server, badge);
     server->reply_target = (struct reply_target){self, call_id};
     self->call_id = call_id;
@@ -170,13 +179,13 @@ int64_t sys_ipc_call(cap_t slot)
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
 {
     struct thread *caller = target.caller;
-    if (unlikely(!caller) || unlikely(!spin_try_lock(&caller->lock)))
+    if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->lock)))
         return NULL;
     if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
                caller->call_id == target.call_id && caller->message_kind == MESSAGE_CALL &&
                can_run_here(cpu, caller)))
         return caller;
-    spin_unlock(&caller->lock);
+    spin_unlock_unwatched(&caller->lock);
     return NULL;
 }
 
@@ -196,16 +205,16 @@ int64_t sys_ipc_reply_receive(cap_t slot)
     struct reply_target target = self->reply_target;
     if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) ||
         unlikely(!(caller = lock_caller(cpu, target)))) {
-        spin_unlock(&endpoint->lock);
+        spin_unlock_unwatched(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
     take_over(cpu, caller);
-    spin_unlock(&caller->lock);
+    spin_unlock_unwatched(&caller->lock);
     hand_message(self, caller, 0);
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
-    spin_unlock(&endpoint->lock);
+    spin_unlock_unwatched(&endpoint->lock);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);
     if (unlikely(atomic_load(&self->pending) & PENDING_KILL))

@@ -46,6 +46,22 @@ static inline void spin_unlock(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
+/* For paths that count instructions: fails for classes that are watched, and so need not ask again when it
+ * lets go. Only together with spin_unlock_unwatched. */
+static inline bool spin_try_lock_unwatched(struct spinlock *lock)
+{
+    uint32_t free = 0;
+    /* Acquire: as in spin_try_lock. */
+    return __builtin_expect(!lock->class->watched, 1) &&
+           atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static inline void spin_unlock_unwatched(struct spinlock *lock)
+{
+    atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
+}
+
 static inline bool spin_held(const struct spinlock *lock)
 {
     return atomic_load_explicit(&lock->held, memory_order_relaxed) == spin_owner();

@@ -105,9 +105,8 @@ static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
         return;
-    uint64_t bit = 1ull << cpu->index;
-    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & bit))
-        atomic_fetch_or_explicit(&space->cpus, bit, memory_order_seq_cst);
+    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) >> cpu->index & 1))
+        atomic_fetch_or_explicit(&space->cpus, 1ull << cpu->index, memory_order_seq_cst);
     cpu->space = space;
     arch_space_switch(&space->arch);
 }

@@ -22,15 +22,14 @@ static inline void trace_switch(const struct thread *prev, const struct thread *
                        next->block->pid);
 }
 
-/* Accounts, tables, registers. */
-static inline void leave_for(struct cpu *cpu, struct thread *prev, struct thread *next)
+/* Accounts and registers; the next thread's space is active already. */
+static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, struct thread *prev,
+                                                            struct thread *next)
 {
     uint64_t now = arch_clock(), ran = now - cpu->switched_at;
     prev->run_ticks += ran;
     prev->slice_used += ran;
     cpu->switched_at = now;
-    if (next->space)
-        space_activate(cpu, next->space);
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
     arch_thread_switch(prev, next);
     cpu->current = next;
@@ -45,6 +44,8 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, uint32_t prev
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     if (prev != next) {
         trace_switch(prev, next, prev_state);
+        if (next->space) /* an idle thread keeps the last one's tables */
+            space_activate(cpu, next->space);
         leave_for(cpu, prev, next);
     }
     if (__builtin_expect(next->traced_syscall != 0, 0))
