@@ -121,12 +121,15 @@ int64_t sys_endpoint_create(void)
 /* ---- one message ------------------------------------------------------------------------------------------
  */
 
-static void put_fault_message(struct thread *from, struct thread *to)
+void ipc_put_fault_message(struct thread *from, struct thread *to)
 {
     frame_set_label(&to->frame, from->fault_label);
     for (unsigned i = 0; i < IPC_WORDS; i++)
         frame_set_word(&to->frame, i, from->fault_words[i]);
     frame_set_caps(&to->frame, 0);
+    frame_set_badge(&to->frame, 0);
+    frame_set_result(&to->frame, 0);
+    to->reply_target = (struct reply_target){from, from->call_id};
 }
 
 static int put_message(struct thread *from, struct thread *to)
@@ -139,6 +142,10 @@ static int put_message(struct thread *from, struct thread *to)
         frame_set_caps(&to->frame, 0);
     }
     frame_copy_message(&to->frame, &from->frame);
+    frame_set_badge(&to->frame, from->send_badge);
+    frame_set_result(&to->frame, 0);
+    bool answers = from->message_kind == MESSAGE_CALL;
+    to->reply_target = (struct reply_target){answers ? from : NULL, from->call_id};
     return 0;
 }
 
@@ -148,16 +155,12 @@ static int deliver(struct endpoint *endpoint, struct thread *from, struct thread
 {
     assert(spin_held(&endpoint->lock));
     if (from->message_kind == MESSAGE_FAULT) {
-        put_fault_message(from, to);
+        ipc_put_fault_message(from, to);
     } else {
         int error = put_message(from, to);
         if (error)
             return error;
     }
-    frame_set_badge(&to->frame, from->send_badge);
-    frame_set_result(&to->frame, 0);
-    bool answers = from->message_kind != MESSAGE_SEND;
-    to->reply_target = (struct reply_target){answers ? from : NULL, from->call_id};
     trace_ipc_receive(from->call_id, frame_label(&to->frame), endpoint->number, from->tid);
     return 0;
 }
@@ -267,20 +270,22 @@ int64_t sys_ipc_send(cap_t slot)
     return send(slot, MESSAGE_SEND);
 }
 
-int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count)
+int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count,
+                   bool direct)
 {
     struct thread *self = current_thread();
     self->fault_label = label;
     for (unsigned i = 0; i < IPC_WORDS; i++)
         self->fault_words[i] = i < count ? words[i] : 0;
+    self->message_kind = MESSAGE_FAULT;
+    self->call_id = ipc_new_call_id();
+    if (direct && ipc_send_fault_fast(self, endpoint))
+        return 0;
     spin_lock(&endpoint->lock);
     if (endpoint->dead) {
         spin_unlock(&endpoint->lock);
         return -E_DEAD;
     }
-    self->message_kind = MESSAGE_FAULT;
-    self->send_badge = 0;
-    self->call_id = ipc_new_call_id();
     send_locked(self, endpoint, TIMER_NEVER);
     return 0;
 }

@@ -52,7 +52,7 @@ static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, 
     struct endpoint *handler = get_fault_handler(self->space);
     if (handler) {
         uint64_t words[] = {reason, address, ip, access, self->tid, self->space->pid};
-        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, 6);
+        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, 6, true);
         endpoint_put(handler);
         if (!error)
             return true;
@@ -61,7 +61,7 @@ static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, 
     return false;
 }
 
-bool fault_ask_pager(const struct fault_request *request, uint64_t since)
+bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct)
 {
     struct thread *self = current_thread();
     uint64_t words[] = {request->object_number, request->object_offset, request->access, self->tid,
@@ -69,7 +69,7 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since)
     self->fault_kind = TRACE_FAULT_PAGER;
     self->fault_since = since;
     self->fault_address = request->address;
-    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, 5);
+    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, 5, direct);
     endpoint_put(request->pager);
     return !error;
 }
@@ -78,7 +78,7 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since)
 static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
                     uint64_t since)
 {
-    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since))
+    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true))
         return;
     if (result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The current thread waits for its pager; `request` was answered with FAULT_ASK_PAGER, whose reference is
- * given up here. False: the pager is dead. */
-bool fault_ask_pager(const struct fault_request *request, uint64_t since);
+ * given up here. `direct`: as in ipc_send_fault. False: the pager is dead. */
+bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct);
 
 #endif

@@ -23,6 +23,12 @@ static inline uint64_t ipc_new_call_id(void)
 int64_t ipc_call_general(cap_t slot);
 int64_t ipc_reply_receive_general(cap_t slot);
 
+/* A faulting thread's message goes straight to a thread that waits for it, on this processor. False: nothing
+ * has happened. */
+bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint);
+/* The kernel's message about `from`, whom `to` shall answer. */
+void ipc_put_fault_message(struct thread *from, struct thread *to);
+
 /* The message in self's frame answers `target`: 0 and the woken caller, which is then the caller's of this
  * function to wake; -E_DEAD if it waits no more; an error of capabilities, and then nothing has happened. */
 int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);

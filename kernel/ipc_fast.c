@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive.
+ * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive; and faults, which
+ * are calls.
  *
  * The cases that are nearly all cases: the other side waits already, may run on this processor and is wanted
  * for nothing else; no capabilities travel, and nobody has set a deadline. Then the message goes from frame
@@ -19,6 +20,8 @@
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/exception.h>
+#include <trace/fault.h>
 #include <trace/ipc.h>
 #include <trace/sched.h>
 
@@ -172,8 +175,39 @@ int64_t sys_ipc_call(cap_t slot)
     return SYSCALL_NO_RESULT;
 }
 
+/* ---- faults ---------------------------------------------------------------------------------------------
+ */
+
+bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint)
+{
+    struct cpu *cpu = this_cpu();
+    if (!spin_try_lock_unwatched(&endpoint->lock))
+        return false;
+    struct list *link = endpoint->receivers.next;
+    struct thread *server = list_object(link, struct thread, link);
+    if (link == &endpoint->receivers || !can_run_here(cpu, server) || TRACE_ON_IPC()) {
+        spin_unlock_unwatched(&endpoint->lock);
+        return false;
+    }
+    list_remove(link);
+    take_over(cpu, server);
+    spin_unlock_unwatched(&endpoint->lock);
+    ipc_put_fault_message(self, server);
+    begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
+    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+        thread_abort_wait(self, -E_CANCELED);
+    go_on_with(cpu, self, server, THREAD_BLOCKED_FAULT);
+    return true;
+}
+
 /* ---- reply and receive ------------------------------------------------------------------------------------
  */
+
+/* The answer to a fault is to go on, and nobody wants to know when. */
+static inline bool is_plain_resume(const struct thread *self)
+{
+    return frame_label(&self->frame) == FAULT_REPLY_RESUME && !TRACE_ON_FAULT() && !TRACE_ON_EXCEPTION();
+}
 
 /* The caller that waits for this answer, its lock held; NULL: not so simple. */
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
@@ -182,8 +216,7 @@ static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_tar
     if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->lock)))
         return NULL;
     if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
-               caller->call_id == target.call_id && caller->message_kind == MESSAGE_CALL &&
-               can_run_here(cpu, caller)))
+               caller->call_id == target.call_id && can_run_here(cpu, caller)))
         return caller;
     spin_unlock_unwatched(&caller->lock);
     return NULL;
@@ -208,9 +241,16 @@ int64_t sys_ipc_reply_receive(cap_t slot)
         spin_unlock_unwatched(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
+    bool called = likely(caller->message_kind == MESSAGE_CALL);
+    if (!called && !is_plain_resume(self)) {
+        spin_unlock_unwatched(&caller->lock);
+        spin_unlock_unwatched(&endpoint->lock);
+        return ipc_reply_receive_general(slot);
+    }
     take_over(cpu, caller);
     spin_unlock_unwatched(&caller->lock);
-    hand_message(self, caller, 0);
+    if (called)
+        hand_message(self, caller, 0);
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);

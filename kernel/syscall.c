@@ -47,7 +47,7 @@ static int64_t explain_stop(struct cpu *cpu)
     case FAULT_RESOLVED:
         return 0;
     case FAULT_ASK_PAGER:
-        if (!fault_ask_pager(&request, arch_clock()))
+        if (!fault_ask_pager(&request, arch_clock(), false))
             return -E_BAD_ADDRESS;
         restart_call(self);
         return SYSCALL_NO_RESULT;
