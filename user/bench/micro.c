@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/micro.c - what single operations cost. Prints "name value" lines.
+ * user/bench/micro.c - what single operations cost. Prints "bench: name value instructions" lines.
  *
  * Meant for QEMU with -icount shift=0,sleep=off and one processor, where the clock ticks once per
  * instruction: each figure is then the exact number of instructions, kernel and both user sides included,
@@ -49,7 +49,7 @@ static uint64_t overhead; /* of two clock readings */
 
 static void report(const char *name, uint64_t value)
 {
-    printf("%s %llu\n", name, (unsigned long long)value);
+    printf("bench: %s %llu instructions\n", name, (unsigned long long)value);
 }
 
 static void fail(const char *what)
