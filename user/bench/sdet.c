@@ -31,20 +31,20 @@ static const char root[] = "/tmp/sdet";
 static unsigned scripts = 8, rounds = 1, processors;
 static bool keep;
 
-/* What a user does. %1$u is the round, so that rounds do not trip over each other's files. */
+/* What a user does. @ stands for the round, so that rounds do not trip over each other's files. */
 static const char *const commands[] = {
-    "echo report of user > report%1$u; cat report%1$u > copy%1$u",
-    "cp words text%1$u; wc text%1$u > count%1$u",
-    "sort words > sorted%1$u",
-    "grep a words | wc -l > hits%1$u",
-    "mkdir work%1$u; cp words work%1$u/data; ls -l work%1$u > list%1$u",
-    "cat words words words > triple%1$u; grep -c e triple%1$u > hits2%1$u",
-    "sort -r words | cat > reverse%1$u; rm reverse%1$u",
-    "mkdir -p tree%1$u/a/b; cp words tree%1$u/a/b/leaf; rm -r tree%1$u",
-    "cp words old%1$u; mv old%1$u new%1$u; cat new%1$u > /dev/null",
-    "ls > names%1$u; wc -l names%1$u > lines%1$u",
-    "cat words | sort | grep o | wc > pipeline%1$u",
-    "true; false; echo done > done%1$u",
+    "echo report of user > report@; cat report@ > copy@",
+    "cp words text@; wc text@ > count@",
+    "sort words > sorted@",
+    "grep a words | wc -l > hits@",
+    "mkdir work@; cp words work@/data; ls -l work@ > list@",
+    "cat words words words > triple@; grep -c e triple@ > hits2@",
+    "sort -r words | cat > reverse@; rm reverse@",
+    "mkdir -p tree@/a/b; cp words tree@/a/b/leaf; rm -r tree@",
+    "cp words old@; mv old@ new@; cat new@ > /dev/null",
+    "ls > names@; wc -l names@ > lines@",
+    "cat words | sort | grep o | wc > pipeline@",
+    "true; false; echo done > done@",
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -74,6 +74,17 @@ static void write_file(const char *path, const char *text)
     close(fd);
 }
 
+static void write_command(FILE *script, const char *command, unsigned round)
+{
+    for (; *command; command++) {
+        if (*command == '@')
+            fprintf(script, "%u", round);
+        else
+            putc(*command, script);
+    }
+    putc('\n', script);
+}
+
 static void make_script(unsigned number)
 {
     char path[64];
@@ -95,8 +106,7 @@ static void make_script(unsigned number)
             order[j] = i;
         }
         for (unsigned i = 0; i < COMMANDS; i++) {
-            fprintf(script, commands[order[i]], round);
-            fputc('\n', script);
+            write_command(script, commands[order[i]], round);
         }
     }
     fprintf(script, "exit 0\n");
