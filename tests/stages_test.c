@@ -364,6 +364,30 @@ static void test_damage(const struct damage *damage)
     trace_close(&trace);
 }
 
+/* Metadata of another schema: the trace is refused, and the message tells both. */
+static void test_stranger(void)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct fail fail = {""};
+    struct trace trace;
+    char path[128], text[4096];
+    ssize_t length;
+    int fd;
+
+    options.events = 100;
+    make_trace(&options, &trace);
+    trace_close(&trace);
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    fd = open(path, O_RDWR);
+    length = pread(fd, text, sizeof(text) - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    if (strstr(text, "uuid = ") == NULL || pwrite(fd, "01234567", 8, strstr(text, "uuid = ") + 8 - text) != 8)
+        printf("# cannot write\n");
+    close(fd);
+    tell(!trace_open(&trace, directory, &fail) && strstr(fail.text, "schema 01234567-") != NULL,
+         "packets of another schema are refused");
+}
+
 static void test_names(void)
 {
     struct schema schema;
@@ -414,6 +438,8 @@ int main(void)
     remove_traces();
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
         test_damage(&damages[i]);
+    remove_traces();
+    test_stranger();
     remove_traces();
     rmdir(root);
     printf("1..%u\n", tests);

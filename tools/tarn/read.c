@@ -193,15 +193,18 @@ uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uin
     return low * bytes;
 }
 
-/* First and last packet: processor, packet size, the time that the trace covers. */
-static void survey_stream(struct trace *trace, struct stream *stream)
+/* First and last packet: processor, packet size, the time that the trace covers. Returns what the first
+ * packet's header is like. */
+static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
 {
     struct trace_packet header;
+    enum anomaly anomaly;
     uint64_t last;
 
     stream->cpu = ~0u;
-    if (anomaly_is_fatal(stream_header(trace, stream, 0, &header)))
-        return;
+    anomaly = stream_header(trace, stream, 0, &header);
+    if (anomaly_is_fatal(anomaly))
+        return anomaly;
     stream->cpu = header.cpu_id;
     stream->begin = header.timestamp_begin;
     stream->first_packet_bytes = header.packet_size / 8;
@@ -212,6 +215,21 @@ static void survey_stream(struct trace *trace, struct stream *stream)
     last = stream_seek(trace, stream, UINT64_MAX);
     if (!anomaly_is_fatal(stream_header(trace, stream, last, &header)) && header.timestamp_end > trace->end)
         trace->end = header.timestamp_end;
+    return anomaly;
+}
+
+/* For a trace in which no stream begins under the schema of the metadata: the two do not belong together. */
+static bool refuse_schema(const struct trace *trace, struct fail *fail)
+{
+    struct trace_packet header;
+    char theirs[37], ours[37];
+
+    stream_header(trace, &trace->streams[0], 0, &header);
+    format_uuid(header.uuid, theirs);
+    format_uuid(trace->schema.tsdl.uuid, ours);
+    return fail_set(fail,
+                    "%s: its packets were logged under schema %s, but the metadata is that of schema %s",
+                    trace->directory, theirs, ours);
 }
 
 static int compare_streams(const void *left, const void *right)
@@ -257,6 +275,8 @@ static bool open_streams(struct trace *trace, struct fail *fail)
 
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
 {
+    unsigned strangers = 0;
+
     memset(trace, 0, sizeof(*trace));
     trace->directory = strdup(directory);
     for (size_t length = strlen(directory); length > 1 && trace->directory[length - 1] == '/'; length--)
@@ -270,7 +290,12 @@ bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
     trace->begin = UINT64_MAX;
     for (unsigned i = 0; i < trace->stream_count; i++) {
         trace->streams[i].rank = i;
-        survey_stream(trace, &trace->streams[i]);
+        strangers += survey_stream(trace, &trace->streams[i]) == ANOMALY_UUID;
+    }
+    if (strangers > 0 && strangers == trace->stream_count) {
+        refuse_schema(trace, fail);
+        trace_close(trace);
+        return false;
     }
     if (trace->begin > trace->end)
         trace->begin = trace->end;
