@@ -207,7 +207,20 @@ static void answer_childless(struct process *parent, uint32_t pid)
     }
 }
 
-bool process_finish(uint32_t pid, uint32_t *space)
+uint32_t process_take_space(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    uint32_t space = process ? process->space : 0;
+    if (space) {
+        process->space = 0;
+        process->state = ENDING;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return space;
+}
+
+bool process_finish(uint32_t pid)
 {
     pthread_mutex_lock(&table_lock);
     struct process *process = find(pid);
@@ -215,8 +228,6 @@ bool process_finish(uint32_t pid, uint32_t *space)
     if (found) {
         struct process *parent = process->parent;
         process->state = ZOMBIE;
-        *space = process->space;
-        process->space = 0;
         drop_waiters(process);
         leave_children(process);
         if (process->orphan || tell_parent(process)) {
@@ -338,8 +349,7 @@ unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsi
     pthread_mutex_lock(&table_lock);
     for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
         for (struct process *process = buckets[bucket]; process; process = process->chain) {
-            if (process == init_process || process->state == ZOMBIE || !(bits >> process->death_bit & 1) ||
-                count == max)
+            if (!process->space || !(bits >> process->death_bit & 1) || count == max)
                 continue;
             spaces[count] = process->space;
             pids[count++] = process->pid;

@@ -34,8 +34,11 @@ bool process_set_exit(uint32_t pid, int status);
 /* Provided by reap.c. Called under the table's lock, so that the slot is still that process's space. */
 void kill_space(uint32_t space, int status);
 
-/* The space is dead and all servers know it: answers whoever waits. The space comes out, to be closed. */
-bool process_finish(uint32_t pid, uint32_t *space);
+/* The space is dead: nobody shall kill it any more. The space comes out, to be closed; 0: it has gone
+ * already. */
+uint32_t process_take_space(uint32_t pid);
+/* All servers know of the death: answers whoever waits. */
+bool process_finish(uint32_t pid);
 
 /* Result of PROC_WAIT: pid, 0, -ECHILD, or SERVER_LATER; the status in *status. */
 int64_t process_wait(uint32_t parent, uint64_t pid, bool no_hang, int *status);

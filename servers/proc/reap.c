@@ -35,11 +35,12 @@ void client_is_gone(uint32_t pid)
 
 static void reap(uint32_t pid)
 {
-    uint32_t space;
+    cap_t space = process_take_space(pid);
+    if (space)
+        sys_cap_close(space);
     process_forget_waits(pid);
     client_is_gone(pid);
-    if (process_finish(pid, &space))
-        sys_cap_close(space);
+    process_finish(pid);
 }
 
 static bool is_dead(cap_t space)

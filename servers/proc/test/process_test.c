@@ -25,8 +25,7 @@ static int add(uint32_t pid, uint32_t parent)
 
 static bool finish(uint32_t pid)
 {
-    uint32_t space = 0;
-    return process_finish(pid, &space) && space == pid + 1000;
+    return process_take_space(pid) == pid + 1000 && !process_take_space(pid) && process_finish(pid);
 }
 
 static int64_t wait_now(uint32_t parent, uint64_t pid, int *status)
@@ -43,7 +42,7 @@ static void test_exit_then_wait(void)
     check(wait_now(10, 77, &status) == -ECHILD);
     check(process_set_exit(11, 3 << 8) && killed_space == 1011 && !process_set_exit(11, 9));
     check(wait_now(10, 11, &status) == 0); /* still ending */
-    check(finish(11) && !finish(11) && !process_exists(11));
+    check(finish(11) && !process_finish(11) && !process_exists(11));
     check(wait_now(10, 11, &status) == 11 && status == 3 << 8 && wait_now(10, 11, &status) == -ECHILD);
 }
 
