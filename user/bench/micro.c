@@ -218,7 +218,8 @@ static void measure_signals(void)
 
 static void measure_zero_faults(void)
 {
-    volatile char *memory = mmap(NULL, ROUNDS * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile char *memory =
+        mmap(NULL, ROUNDS * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail("mmap");
     uint64_t page = 0;

@@ -43,7 +43,10 @@ int storage_write(struct storage *storage, uint64_t offset, const void *buffer, 
     if (offset + size > storage_limit)
         return -ENOSPC;
     if (offset + size > storage->capacity) {
-        *memory = realloc(*memory, offset + size);
+        char *grown = realloc(*memory, offset + size);
+        if (!grown)
+            return -ENOSPC;
+        *memory = grown;
         memset(*memory + storage->capacity, 0, offset + size - storage->capacity);
         storage->capacity = offset + size;
     }
