@@ -13,6 +13,7 @@
 #include <kernel/futex.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
+#include <kernel/measure.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -109,6 +110,7 @@ void kernel_main(void)
     start_cpus();
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz", cpu_count, frame_count_free() >> 8,
              clock_hz / 1000);
+    measure_trace_points();
     loader_start_init();
     arch_return_to_user();
 }
