@@ -7,15 +7,18 @@
 #include "../notify.h"
 #include "../storage.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *memories[4096];
+static pthread_mutex_t memories_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *memories[4096]; /* a used entry is its file's alone; free ones are found under the lock */
 uint64_t storage_limit = ~0ull;
 unsigned notify_signals, notify_closed;
 
 static char **slot_of(struct storage *storage)
 {
+    pthread_mutex_lock(&memories_lock);
     for (uint32_t i = 1; !storage->memory && i < 4096; i++) {
         if (!memories[i]) {
             storage->memory = i;
@@ -23,6 +26,7 @@ static char **slot_of(struct storage *storage)
             memories[i] = malloc(1);
         }
     }
+    pthread_mutex_unlock(&memories_lock);
     return &memories[storage->memory];
 }
 
@@ -65,7 +69,9 @@ void storage_release(struct storage *storage)
 {
     if (storage->memory) {
         free(memories[storage->memory]);
+        pthread_mutex_lock(&memories_lock);
         memories[storage->memory] = NULL;
+        pthread_mutex_unlock(&memories_lock);
     }
     *storage = (struct storage){0};
 }
