@@ -124,7 +124,7 @@ volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t 
     sys_cap_close((cap_t)memory);
     if (mapped < 0)
         return NULL;
-    return (volatile char *)(uintptr_t)mapped + skip;
+    return (volatile void *)(uintptr_t)((uint64_t)mapped + skip);
 }
 
 int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits)
