@@ -28,7 +28,7 @@ bool send_frame(struct connection *connection, uint16_t type, size_t limit,
         size_t size = fill(context, frame + WIRE_FRAME_BYTES);
         if (size > 0) {
             wire_put_frame(frame, type, (uint32_t)size, connection->sent++,
-                           wire_crc(0, frame + WIRE_FRAME_BYTES, size));
+                           wire_hash(frame + WIRE_FRAME_BYTES, size));
             if (!connection->channel->commit(connection->channel, WIRE_FRAME_BYTES + size))
                 frame = NULL;
             atomic_fetch_add_explicit(&bytes_sent, WIRE_FRAME_BYTES + size, memory_order_relaxed);
@@ -150,7 +150,7 @@ static void serve_frames(struct connection *connection)
     while (receive_all(connection, header, sizeof(header)) &&
            wire_get_frame(header, WIRE_REQUEST_MAX, &frame) == WIRE_FINE &&
            frame.sequence == connection->received++ && receive_all(connection, payload, frame.length) &&
-           wire_crc(0, payload, frame.length) == frame.payload_crc &&
+           wire_hash(payload, frame.length) == frame.payload_hash &&
            handle_frame(connection, &frame, payload))
         ;
 }

@@ -68,7 +68,7 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
 
     if (size > WIRE_REQUEST_MAX)
         return fail_set(fail, "a request of %zu bytes is too large", size);
-    wire_put_frame(frame, type, (uint32_t)size, link->sent++, wire_crc(0, payload, size));
+    wire_put_frame(frame, type, (uint32_t)size, link->sent++, wire_hash(payload, size));
     if (size > 0)
         memcpy(frame + WIRE_FRAME_BYTES, payload, size);
     return send_bytes(link, frame, WIRE_FRAME_BYTES + size, fail);
@@ -100,7 +100,7 @@ static enum source_got take_frame(struct link *link, struct wire_frame *frame, c
     if (there < WIRE_FRAME_BYTES + frame->length)
         return SOURCE_NOTHING;
     *payload = at + WIRE_FRAME_BYTES;
-    if (wire_crc(0, *payload, frame->length) != frame->payload_crc)
+    if (wire_hash(*payload, frame->length) != frame->payload_hash)
         return fail_set(fail, "the payload of frame %u has a wrong checksum", frame->sequence), SOURCE_BROKEN;
     link->received++;
     link->start += WIRE_FRAME_BYTES + frame->length;

@@ -1,66 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/wire.c - checksum, frame header and fixed payloads of the link (wire.h).
+ * trace/format/wire.c - checksums, frame header and fixed payloads of the link (wire.h).
  *
- * Runs in servers/traced and in the host tool. The checksum's tables are filled at first use; filling
- * them twice at once writes the same values, so threads need no lock.
+ * Runs in servers/traced and in the host tool. Under an emulated processor the payload's checksum is what
+ * sending costs most, so it is XXH64 (Yann Collet's, public specification), a few instructions for eight
+ * bytes.
  */
 #include <string.h>
 #include <trace/format/wire.h>
 
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli, bit-reversed */
 
-static uint32_t crc_table[8][256];
-static bool crc_ready;
-
-static void fill_crc_table(void)
-{
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t crc = i;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? CRC_POLYNOMIAL : 0);
-        crc_table[0][i] = crc;
-    }
-    for (uint32_t i = 0; i < 256; i++)
-        for (int k = 1; k < 8; k++)
-            crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
-    /* Release pairs with the acquire in wire_crc: who sees `ready` sees the tables. */
-    __atomic_store_n(&crc_ready, true, __ATOMIC_RELEASE);
-}
-
-/* Eight bytes a step ("slicing by 8"): byte j of a step goes through table 7 - j. */
-uint32_t wire_crc(uint32_t crc, const void *bytes, size_t size)
+/* Bit by bit: only frame headers go through it. */
+uint32_t wire_crc(const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
+    uint32_t crc = ~0u;
 
-    if (!__atomic_load_n(&crc_ready, __ATOMIC_ACQUIRE))
-        fill_crc_table();
-    crc = ~crc;
-    for (; size >= 8; size -= 8, at += 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        word = __builtin_bswap64(word);
-#endif
-        word ^= crc;
-        crc = crc_table[7][word & 255] ^ crc_table[6][word >> 8 & 255] ^ crc_table[5][word >> 16 & 255] ^
-              crc_table[4][word >> 24 & 255] ^ crc_table[3][word >> 32 & 255] ^
-              crc_table[2][word >> 40 & 255] ^ crc_table[1][word >> 48 & 255] ^ crc_table[0][word >> 56];
+    for (; size > 0; size--) {
+        crc ^= *at++;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? CRC_POLYNOMIAL : 0);
     }
-    for (; size > 0; size--, at++)
-        crc = crc >> 8 ^ crc_table[0][(crc ^ *at) & 255];
     return ~crc;
 }
 
+/* ---- XXH64, seed 0: four lanes of 64-bit words, little-endian ------------------------------------- */
+
+#define PRIME1 0x9e3779b185ebca87ull
+#define PRIME2 0xc2b2ae3d27d4eb4full
+#define PRIME3 0x165667b19e3779f9ull
+#define PRIME4 0x85ebca77c2b2ae63ull
+#define PRIME5 0x27d4eb2f165667c5ull
+
+static uint64_t rotate(uint64_t value, unsigned bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+static uint64_t load64(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
+}
+
+static uint64_t mix_lane(uint64_t lane, uint64_t word)
+{
+    return rotate(lane + word * PRIME2, 31) * PRIME1;
+}
+
+static uint64_t merge_lane(uint64_t hash, uint64_t lane)
+{
+    return (hash ^ mix_lane(0, lane)) * PRIME1 + PRIME4;
+}
+
+static uint64_t hash_lanes(const uint8_t **bytes, size_t *size)
+{
+    uint64_t a = PRIME1 + PRIME2, b = PRIME2, c = 0, d = 0 - PRIME1;
+    const uint8_t *at = *bytes;
+
+    for (; *size >= 32; *size -= 32, at += 32) {
+        a = mix_lane(a, load64(at));
+        b = mix_lane(b, load64(at + 8));
+        c = mix_lane(c, load64(at + 16));
+        d = mix_lane(d, load64(at + 24));
+    }
+    *bytes = at;
+    uint64_t hash = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
+    return merge_lane(merge_lane(merge_lane(merge_lane(hash, a), b), c), d);
+}
+
+uint32_t wire_hash(const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    size_t left = size;
+    uint64_t hash = (size >= 32 ? hash_lanes(&at, &left) : PRIME5) + size;
+
+    for (; left >= 8; left -= 8, at += 8)
+        hash = rotate(hash ^ mix_lane(0, load64(at)), 27) * PRIME1 + PRIME4;
+    if (left >= 4) {
+        uint32_t word = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        hash = rotate(hash ^ word * PRIME1, 23) * PRIME2 + PRIME3;
+        left -= 4, at += 4;
+    }
+    for (; left > 0; left--)
+        hash = rotate(hash ^ *at++ * PRIME5, 11) * PRIME1;
+    hash = (hash ^ hash >> 33) * PRIME2;
+    hash = (hash ^ hash >> 29) * PRIME3;
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
-                    uint32_t payload_crc)
+                    uint32_t payload_hash)
 {
     wire_put32(to, WIRE_MAGIC);
     wire_put32(to + 4, (uint32_t)type << 16);
     wire_put32(to + 8, length);
     wire_put32(to + 12, sequence);
-    wire_put32(to + 16, payload_crc);
-    wire_put32(to + 20, wire_crc(0, to, 20));
+    wire_put32(to + 16, payload_hash);
+    wire_put32(to + 20, wire_crc(to, 20));
 }
 
 enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t limit, struct wire_frame *frame)
@@ -71,12 +110,12 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
         .flags = wire_get32(from + 4) & 0xffff,
         .length = wire_get32(from + 8),
         .sequence = wire_get32(from + 12),
-        .payload_crc = wire_get32(from + 16),
+        .payload_hash = wire_get32(from + 16),
         .header_crc = wire_get32(from + 20),
     };
     if (frame->magic != WIRE_MAGIC)
         return WIRE_NO_MAGIC;
-    if (frame->header_crc != wire_crc(0, from, 20))
+    if (frame->header_crc != wire_crc(from, 20))
         return WIRE_BAD_HEADER;
     return frame->length <= limit ? WIRE_FINE : WIRE_TOO_LONG;
 }

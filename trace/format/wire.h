@@ -41,11 +41,11 @@ enum wire_type {
 struct wire_frame {
     uint32_t magic;
     uint16_t type;
-    uint16_t flags;       /* 0 */
-    uint32_t length;      /* bytes of payload */
-    uint32_t sequence;    /* number of this frame on this connection and direction, from 0 */
-    uint32_t payload_crc; /* CRC-32C */
-    uint32_t header_crc;  /* CRC-32C of the 20 bytes before */
+    uint16_t flags;        /* 0 */
+    uint32_t length;       /* bytes of payload */
+    uint32_t sequence;     /* number of this frame on this connection and direction, from 0 */
+    uint32_t payload_hash; /* low half of XXH64 with seed 0 */
+    uint32_t header_crc;   /* CRC-32C of the 20 bytes before */
 };
 #define WIRE_FRAME_BYTES 24u
 
@@ -141,8 +141,8 @@ struct wire_pull {
 #define WIRE_PULL_RESUME   2u /* go on after a broken link: no statedump, count what was missed */
 #define WIRE_PULL_MODE     4u /* `mode` counts */
 
-/* CRC-32C (Castagnoli, reflected), of `size` bytes after those that gave `crc`; starts from 0. */
-uint32_t wire_crc(uint32_t crc, const void *bytes, size_t size);
+uint32_t wire_crc(const void *bytes, size_t size);  /* CRC-32C (Castagnoli, reflected) */
+uint32_t wire_hash(const void *bytes, size_t size); /* the low 32 bits of XXH64, seed 0 */
 
 /* Big-endian numbers at any alignment. */
 static inline void wire_put32(uint8_t *to, uint32_t value)
@@ -166,7 +166,7 @@ static inline uint64_t wire_get64(const uint8_t *from)
 /* Headers and fixed payloads to bytes and back. Getting a frame header checks magic, checksum and that
  * the length is at most `limit`; getting anything else checks nothing but copies. */
 void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
-                    uint32_t payload_crc);
+                    uint32_t payload_hash);
 enum wire_check { WIRE_FINE, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };
 enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t limit,
                                struct wire_frame *frame);

@@ -454,7 +454,7 @@ static void test_hostile(void)
             uint16_t type = (uint16_t)(round % 3 ? 16 + rand() % 4 : rand() % 32);
             if (round % 4 == 1)
                 memset(bytes + WIRE_FRAME_BYTES, 0, 3), bytes[WIRE_FRAME_BYTES + 3] = (uint8_t)(rand() % 12);
-            wire_put_frame(bytes, type, size, 0, wire_crc(0, bytes + WIRE_FRAME_BYTES, size));
+            wire_put_frame(bytes, type, size, 0, wire_hash(bytes + WIRE_FRAME_BYTES, size));
         }
         send(fd, bytes, WIRE_FRAME_BYTES + size, MSG_NOSIGNAL);
         if (round % 2)
