@@ -41,6 +41,7 @@ struct ring_state {
 struct pull {
     struct connection *connection;
     struct wire_pull request;
+    uint64_t want[TRACE_CPUS_MAX];
     pthread_t thread;
     _Atomic bool asked; /* set by the connection's thread; read each round */
     cap_t bell;         /* and this wakes the pull */
@@ -222,47 +223,47 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 
 /* ---- the pull ------------------------------------------------------------------------------------ */
 
-/* In flight mode the oldest packets are about to be overwritten: beginning with them would leave a gap. If
- * there is room enough everything is sent, else the last quarter of the ring. */
-static uint64_t choose_start(const struct trace_reader *reader)
+/* In flight mode the oldest packets are about to be overwritten: who begins with them leaves a gap. */
+static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 {
     const struct trace_info *info = reader->info;
     uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader), count = info->buffer_count;
 
-    if (info->mode != TRACE_MODE_FLIGHT || info->mask == 0 || head - tail <= count / 2)
+    if ((flags & WIRE_PULL_SNAPSHOT) || info->mode != TRACE_MODE_FLIGHT || info->mask == 0 ||
+        head - tail <= count / 2)
         return tail;
     return head - count / 4;
 }
 
-static void place_rings(struct pull *pull, const uint64_t *want)
+static void place_rings(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = ring_of(cpu);
-        uint64_t head = trace_reader_head(&reader);
-        ring->next = choose_start(&reader);
-        ring->count_from = head;
+        uint64_t head = trace_reader_head(&reader), want = pull->want[cpu];
         ring->consumed = trace_info()->consumed[cpu];
-        if (pull->request.flags & WIRE_PULL_SNAPSHOT)
-            ring->next = trace_reader_tail(&reader);
-        if ((pull->request.flags & WIRE_PULL_RESUME) && want[cpu] <= head) {
-            ring->next = want[cpu];
-            ring->count_from = want[cpu];
-        }
+        ring->next = choose_start(&reader, pull->request.flags);
+        ring->count_from = head;
+        if ((pull->request.flags & WIRE_PULL_RESUME) && want <= head)
+            ring->next = ring->count_from = want;
     }
+}
+
+/* Not when nothing is logged: then the mode does no harm, and all that the ring holds is there to be had. */
+static void change_mode(struct pull *pull)
+{
+    const struct wire_pull *request = &pull->request;
+
+    pull->old_mode = trace_info()->mode;
+    if ((request->flags & WIRE_PULL_MODE) && !(request->flags & WIRE_PULL_SNAPSHOT) &&
+        trace_info()->mask != 0 && request->mode != pull->old_mode)
+        pull->restore_mode = sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, request->mode, 0) >= 0;
 }
 
 static bool begin_pull(struct pull *pull)
 {
-    uint32_t mode = pull->request.mode;
-
-    pull->old_mode = trace_info()->mode;
-    if ((pull->request.flags & WIRE_PULL_MODE) && !(pull->request.flags & WIRE_PULL_SNAPSHOT) &&
-        mode != pull->old_mode && sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, mode, 0) >= 0) {
-        pull->restore_mode = true;
-        for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
-            pull->ring[cpu].consumed = trace_info()->consumed[cpu];
-    }
+    change_mode(pull);
+    place_rings(pull);
     if (!(pull->request.flags & WIRE_PULL_RESUME) && trace_info()->mask != 0)
         sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
     if (pull->request.flags & WIRE_PULL_SNAPSHOT)
@@ -375,7 +376,7 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         pull->cpu_count = trace_info()->cpu_count;
         pull->generation = trace_info()->generation;
         pull->status_at = pull->packet_at = clock_monotonic_ns();
-        place_rings(pull, want);
+        memcpy(pull->want, want, sizeof(pull->want));
         if (pthread_create(&pull->thread, NULL, run_pull, pull) == 0)
             return pull;
         atomic_store(&owner, NULL);

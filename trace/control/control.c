@@ -47,7 +47,17 @@ static int64_t set_mask(uint64_t mask)
     return 0;
 }
 
-/* Stream and once begin with what is logged from now on: older packets count as taken. */
+/* Stream begins with the newest quarter of what was not taken yet, so that a consumer who comes to a full
+ * flight recorder finds a little history and no gap behind it; once, with what is logged from now on. */
+static uint64_t first_packet(uint32_t cpu, uint64_t mode)
+{
+    const struct trace_info *info = &trace_info_page;
+    uint64_t head = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+    uint64_t history = mode == TRACE_MODE_STREAM ? info->buffer_count / 4 : 0;
+    uint64_t first = head > history ? head - history : 0;
+    return first > info->consumed[cpu] ? first : info->consumed[cpu];
+}
+
 static int64_t set_mode(uint64_t mode)
 {
     struct trace_info *info = &trace_info_page;
@@ -56,7 +66,7 @@ static int64_t set_mode(uint64_t mode)
     spin_lock(&trace_lock);
     if (mode != info->mode) {
         for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
-            info->consumed[cpu] = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+            info->consumed[cpu] = first_packet(cpu, mode);
         __atomic_store_n(&info->mode, (uint32_t)mode, __ATOMIC_RELEASE);
         log_change(info->mask, info->mask);
     }

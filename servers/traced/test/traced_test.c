@@ -72,7 +72,10 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
             return -E_BAD_ARGUMENT;
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
             struct trace_reader reader = ring_of(cpu);
-            __atomic_store_n(&test_info.consumed[cpu], trace_reader_head(&reader), __ATOMIC_RELEASE);
+            uint64_t head = trace_reader_head(&reader), history = test_info.buffer_count / 4;
+            uint64_t first = a == TRACE_MODE_STREAM ? head > history ? head - history : 0 : head;
+            if (first > test_info.consumed[cpu])
+                __atomic_store_n(&test_info.consumed[cpu], first, __ATOMIC_RELEASE);
         }
         __atomic_store_n(&test_info.mode, (uint32_t)a, __ATOMIC_RELEASE);
         return 0;
