@@ -15,6 +15,7 @@
 #include <kernel/kernel.h>
 #include <kernel/thread.h>
 #include <trace/control/control.h>
+#include <trace/event/words.h>
 #include <trace/ring/ring.h>
 
 #define PAGE 4096
@@ -76,15 +77,23 @@ bool trace_boot_number(const char *name, uint64_t *value)
     return true;
 }
 
+/* Options that make no sense are named and left out. */
 static void choose_mode(void)
 {
-    static const char *const names[] = {"flight", "stream", "once"};
     char text[16];
-    if (!boot_option("trace.mode=", text, sizeof(text)))
-        return;
-    for (uint32_t mode = 0; mode < 3; mode++)
-        if (strlen(text) == strlen(names[mode]) && !memcmp(text, names[mode], strlen(text)))
-            trace_info_page.mode = mode;
+    if (boot_option("trace.mode=", text, sizeof(text)) && !trace_parse_mode(text, &trace_info_page.mode))
+        log_line("trace: trace.mode=%s: there are flight, stream and once", text);
+}
+
+static uint64_t choose_mask(void)
+{
+    char text[256];
+    const char *bad;
+    uint64_t mask = ~0ull;
+    if (boot_option("trace.mask=", text, sizeof(text)) &&
+        !trace_parse_mask(text, trace_find_system_class, &mask, &bad))
+        log_line("trace: trace.mask=%s: '%s' is no class of events; tracing all", text, bad);
+    return mask;
 }
 
 /* Nothing is shared yet: plain stores. The mask comes last, for it lets everybody log. */
@@ -110,9 +119,7 @@ void trace_boot_init(void)
     this_cpu()->block.window = (uint64_t)&boot_window;
     trace_ring_open((char *)&boot_window, 0);
     trace_expect_index(0, boot_window.control.index);
-    uint64_t mask = ~0ull;
-    trace_boot_number("trace.mask=", &mask);
-    info->mask = mask;
+    info->mask = choose_mask();
 }
 
 void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0)

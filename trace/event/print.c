@@ -110,26 +110,27 @@ static const struct trace_field_info *find_field(const struct trace_event_info *
     return 0;
 }
 
-uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header *event, uint64_t words)
+static void put_event(struct line *line, const struct trace_event_info *info,
+                      const struct trace_header *event, uint64_t words)
 {
-    struct line line = {.text = text, .size = size};
-    const struct trace_event_info *info = trace_event_find(event->id);
     uint64_t length = event->length < words ? event->length : words;
     uint64_t bytes = length ? (length - 1) * 8 : 0;
     if (!info) {
-        put_text(&line, "event ", 6);
-        put_number(&line, TRACE_ID_CLASS(event->id), 10);
-        put_char(&line, '/');
-        put_number(&line, TRACE_ID_MINOR(event->id), 10);
-    } else {
-        put_text(&line, info->full_name, ~0u);
-        put_text(&line, ": ", 2);
+        put_text(line, "event ", 6);
+        put_number(line, TRACE_ID_CLASS(event->id), 10);
+        put_char(line, '/');
+        put_number(line, TRACE_ID_MINOR(event->id), 10);
+        return;
     }
-    if (info && bytes < info->fixed_bytes)
-        put_text(&line, "(too short)", ~0u);
-    for (const char *p = info && bytes >= info->fixed_bytes ? info->format : ""; *p; p++) {
+    put_text(line, info->full_name, ~0u);
+    put_text(line, ": ", 2);
+    if (bytes < info->fixed_bytes) {
+        put_text(line, "(too short)", ~0u);
+        return;
+    }
+    for (const char *p = info->format; *p; p++) {
         if (*p != '%') {
-            put_char(&line, *p);
+            put_char(line, *p);
             continue;
         }
         const char *name = ++p;
@@ -137,11 +138,50 @@ uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header 
             p++;
         const struct trace_field_info *field = find_field(info, name, (uint64_t)(p - name));
         if (field)
-            put_field(&line, info, field, (const char *)(event + 1), bytes);
+            put_field(line, info, field, (const char *)(event + 1), bytes);
         else
-            put_char(&line, '%');
+            put_char(line, '%');
     }
-    if (size)
-        text[line.length] = 0;
-    return line.length;
+}
+
+static uint32_t end_line(struct line *line)
+{
+    if (line->size)
+        line->text[line->length] = 0;
+    return line->length;
+}
+
+uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header *event, uint64_t words)
+{
+    struct line line = {.text = text, .size = size};
+    put_event(&line, trace_event_find(event->id), event, words);
+    return end_line(&line);
+}
+
+static void put_padded(struct line *line, uint64_t number, unsigned width, char padding)
+{
+    uint64_t least = 1; /* number with `width` digits */
+    for (unsigned i = 1; i < width; i++)
+        least *= 10;
+    for (; number < least && least > 1; least /= 10)
+        put_char(line, padding);
+    put_number(line, number, 10);
+}
+
+uint32_t trace_print_moment(char *text, uint32_t size, const struct trace_moment *moment, uint64_t hz,
+                            const struct trace_event_info *info)
+{
+    struct line line = {.text = text, .size = size};
+    if (hz) {
+        put_padded(&line, moment->time / hz, 6, ' ');
+        put_char(&line, '.');
+        put_padded(&line, moment->time % hz * 1000000 / hz, 6, '0');
+    } else {
+        put_number(&line, moment->time, 10);
+    }
+    put_text(&line, " cpu ", 5);
+    put_number(&line, moment->cpu, 10);
+    put_char(&line, ' ');
+    put_event(&line, info ? info : trace_event_find(moment->event->id), moment->event, moment->words);
+    return end_line(&line);
 }

@@ -6,11 +6,17 @@
 #define TRACE_EVENT_PRINT_H
 
 #include <stdint.h>
+#include <trace/event/merge.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
 
 /* "sched_switch: idle/0 ready -> sh/12"; at most size - 1 bytes and a NUL. `words` is how many 64-bit words
  * may be read from the header on: the event's own length is not trusted. How many bytes it wrote. */
 uint32_t trace_print_event(char *line, uint32_t size, const struct trace_header *event, uint64_t words);
+
+/* The same behind time (seconds of a clock of `hz` ticks; 0: ticks) and processor. `info` says how to read an
+ * application's event; NULL: the system's table does. */
+uint32_t trace_print_moment(char *line, uint32_t size, const struct trace_moment *moment, uint64_t hz,
+                            const struct trace_event_info *info);
 
 #endif

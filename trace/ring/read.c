@@ -10,6 +10,7 @@
  * After the copy the index is read again: had it come round to this buffer, the copy is worthless.
  */
 #include <trace/ring/read.h>
+#include <trace/ring/ring.h>
 
 static uint64_t buffer_words(const struct trace_info *info)
 {
@@ -103,6 +104,7 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     uint64_t *to = copy;
     for (uint64_t i = 0; i < buffer_words(reader->info); i++)
         to[i] = from[i];
+    TRACE_TEST_POINT(TRACE_AFTER_COPY);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the copy before the second look at the index */
     if (is_overwritten(reader, number))
         return TRACE_PACKET_GONE;
@@ -133,15 +135,17 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
     if (walk->position >= walk->limit)
         return 0;
     const struct trace_header *event = (const struct trace_header *)(walk->packet + walk->position * 8);
-    uint32_t step = event->timestamp - (uint32_t)walk->time;
-    bool is_filler = event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
-    bool fits = event->length && walk->position + event->length <= walk->limit;
+    /* read once: who walks a ring in place must not be misled by what changes under him */
+    const struct trace_header seen = *(const volatile struct trace_header *)event;
+    uint32_t step = seen.timestamp - (uint32_t)walk->time;
+    bool is_filler = seen.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
+    bool fits = seen.length && walk->position + seen.length <= walk->limit;
     bool in_time = walk->end == ~0ull ? step <= 1u << 31 : step <= walk->end - walk->time;
-    if (!event->id || is_filler || !fits || !in_time) {
+    if (!seen.id || is_filler || !fits || !in_time) {
         walk->broken = true;
         return 0;
     }
-    walk->position += event->length;
+    walk->position += seen.length;
     walk->time += step;
     return event;
 }

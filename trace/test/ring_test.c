@@ -369,6 +369,33 @@ static void test_overwriting_reader(void)
           (unsigned long long)f.whole, (unsigned long long)f.cut, (unsigned long long)f.lost);
 }
 
+static uint64_t head_wanted;
+
+static void log_up_to_head(void)
+{
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    while (trace_reader_head(&reader) < head_wanted)
+        trace_user_stopwatch_start(0);
+}
+
+/* Writers come round while a reader copies: up to the buffer before, and one packet further. */
+static void test_overwritten_copy(void)
+{
+    static uint64_t copy[SMALL / 8];
+    enum trace_packet_state state[2];
+    for (unsigned i = 0; i < 2; i++) {
+        setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+        struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+        head_wanted = 2;
+        log_up_to_head();
+        head_wanted = 1 + 3 + i;
+        set_hook(TRACE_AFTER_COPY, 1, log_up_to_head);
+        state[i] = trace_packet_copy(&reader, 1, copy);
+    }
+    check(state[0] == TRACE_PACKET_WHOLE, "copied while writers come up to the buffer before it: whole");
+    check(state[1] == TRACE_PACKET_GONE, "copied while its buffer is taken again: gone");
+}
+
 /* --- hostile programs ------------------------------------------------------------------------------ */
 
 static unsigned seed = 12345;
@@ -445,6 +472,7 @@ int main(void)
     test_stream(2000);
     test_once();
     test_overwriting_reader();
+    test_overwritten_copy();
     test_garbage();
     snprintf(command, sizeof(command), "rm -rf %s", directory);
     if (system(command))

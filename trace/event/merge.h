@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/merge.h - the events of all processors as one sequence, in order of time.
+ *
+ * Whoever merges says where each processor's packets are, one after another: the kernel in the rings
+ * themselves (trace/control/dump.c), a program in copies (user/bin/trace_list.c).
+ */
+#ifndef TRACE_EVENT_MERGE_H
+#define TRACE_EVENT_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/ring/read.h>
+
+/* Begins a walk of the processor's next packet; false: there is none. */
+typedef bool trace_next_packet(void *context, uint32_t cpu, struct trace_walk *walk);
+
+struct trace_merge {
+    trace_next_packet *next_packet;
+    void *context;
+    uint32_t cpu_count;
+    struct {
+        struct trace_walk walk;
+        const struct trace_header *event; /* the next one; NULL: no more */
+    } source[TRACE_CPUS_MAX];
+};
+
+/* One event of the sequence. */
+struct trace_moment {
+    const struct trace_header *event;
+    uint64_t words; /* that may be read from it on */
+    uint64_t time;
+    uint32_t cpu;
+};
+
+void trace_merge_begin(struct trace_merge *merge, uint32_t cpu_count, trace_next_packet *next_packet,
+                       void *context);
+/* False: that was all. */
+bool trace_merge_next(struct trace_merge *merge, struct trace_moment *moment);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/event/words.c - words for classes, masks and modes; see words.h. Freestanding. */
+#include "trace/events.h" /* generated */
+#include <trace/event/words.h>
+#include <trace/ring/layout.h>
+
+/* Is the whole of `word` the `length` bytes at `text`? */
+static bool is_word(const char *text, uint64_t length, const char *word)
+{
+    uint64_t i = 0;
+    while (i < length && word[i] && text[i] == word[i])
+        i++;
+    return i == length && !word[i];
+}
+
+static uint64_t length_of(const char *text)
+{
+    uint64_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+
+int trace_find_system_class(const char *name, uint64_t length)
+{
+    for (int i = 0; i < (int)TRACE_CLASS_COUNT; i++)
+        if (trace_class_table[i].name && is_word(name, length, trace_class_table[i].name))
+            return i;
+    return -1;
+}
+
+static bool parse_number(const char *text, uint64_t length, uint64_t *number)
+{
+    uint64_t base = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10, value = 0;
+    for (uint64_t i = base == 16 ? 2 : 0; i < length; i++) {
+        uint64_t letter = (uint8_t)text[i] | 0x20, digit = base; /* in small letters; digits have that bit */
+        if (letter >= '0' && letter <= '9')
+            digit = letter - '0';
+        else if (letter >= 'a' && letter <= 'f')
+            digit = letter - 'a' + 10;
+        if (digit >= base || value > (~0ull - digit) / base)
+            return false;
+        value = value * base + digit;
+    }
+    *number = value;
+    return length > 0;
+}
+
+static bool parse_classes(const char *text, uint64_t length, trace_find_class *find_class, uint64_t *classes)
+{
+    int number;
+    if (is_word(text, length, "all"))
+        *classes = ~0ull;
+    else if (is_word(text, length, "none") || is_word(text, length, "off"))
+        *classes = 0;
+    else if ((number = find_class(text, length)) >= 0)
+        *classes = 1ull << number;
+    else
+        return parse_number(text, length, classes);
+    return true;
+}
+
+bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad)
+{
+    uint64_t result = *text == '+' || *text == '-' ? *mask : 0, classes;
+    for (;; text++) {
+        bool take_away = *text == '-';
+        *bad = text;
+        text += *text == '+' || *text == '-';
+        uint64_t length = 0;
+        while (text[length] && text[length] != ',')
+            length++;
+        if (!parse_classes(text, length, find_class, &classes))
+            return false;
+        result = take_away ? result & ~classes : result | classes;
+        text += length;
+        if (!*text)
+            break;
+    }
+    *mask = result;
+    return true;
+}
+
+static const char *const mode_names[] = {
+    [TRACE_MODE_FLIGHT] = "flight", [TRACE_MODE_STREAM] = "stream", [TRACE_MODE_ONCE] = "once"};
+#define MODES (sizeof(mode_names) / sizeof(*mode_names))
+
+bool trace_parse_mode(const char *text, uint32_t *mode)
+{
+    for (uint32_t i = 0; i < MODES; i++) {
+        if (is_word(text, length_of(text), mode_names[i])) {
+            *mode = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *trace_mode_name(uint32_t mode)
+{
+    return mode < MODES ? mode_names[mode] : "?";
+}
