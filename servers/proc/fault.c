@@ -51,8 +51,9 @@ static void handle_fault(const struct ipc_message *message)
     server_log("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed", name,
                (unsigned)pid, (unsigned)tid, faults[reason].what, (unsigned long long)message->word[1],
                (unsigned long long)message->word[2], (unsigned long long)message->word[3]);
-    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL}); /* the thread first, then all others */
-    process_set_exit(pid, status_of_signal(faults[reason].signal));
+    process_note_exit(pid, status_of_signal(faults[reason].signal)); /* its last thread may end right here: */
+    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});     /* the thread first, then all others */
+    process_kill_noted(pid);
 }
 
 static void *fault_main(void *argument)

@@ -134,18 +134,42 @@ void process_remove(uint32_t pid)
 
 /* ---- ending -------------------------------------------------------------------------------------- */
 
+/* The process, if this is the first that is heard of its end. Lock held. */
+static struct process *note_exit_locked(uint32_t pid, int status)
+{
+    struct process *process = find(pid);
+    if (!process || process == init_process || process->state != RUNNING)
+        return NULL;
+    process->state = ENDING;
+    process->status = status;
+    return process;
+}
+
 bool process_set_exit(uint32_t pid, int status)
 {
     pthread_mutex_lock(&table_lock);
-    struct process *process = find(pid);
-    bool first = process && process != init_process && process->state == RUNNING;
-    if (first) {
-        process->state = ENDING;
-        process->status = status;
+    struct process *process = note_exit_locked(pid, status);
+    if (process)
         kill_space(process->space, status);
-    }
+    pthread_mutex_unlock(&table_lock);
+    return process;
+}
+
+bool process_note_exit(uint32_t pid, int status)
+{
+    pthread_mutex_lock(&table_lock);
+    bool first = note_exit_locked(pid, status);
     pthread_mutex_unlock(&table_lock);
     return first;
+}
+
+void process_kill_noted(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process && process->state == ENDING)
+        kill_space(process->space, process->status);
+    pthread_mutex_unlock(&table_lock);
 }
 
 static void drop_waiters(struct process *process)

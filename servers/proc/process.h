@@ -31,6 +31,9 @@ void process_remove(uint32_t pid);
 /* The status it will have, and its end: calls kill_space. The first status stays; false if it has one already
  * or there is no such process. */
 bool process_set_exit(uint32_t pid, int status);
+/* The same in two steps, for who must do something between them that may end the process by itself. */
+bool process_note_exit(uint32_t pid, int status);
+void process_kill_noted(uint32_t pid);
 /* Provided by reap.c. Called under the table's lock, so that the slot is still that process's space. */
 void kill_space(uint32_t space, int status);
 

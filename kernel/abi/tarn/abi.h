@@ -15,13 +15,13 @@
 
 typedef uint32_t cap_t; /* a slot of the calling space's capability table; 0 is never valid */
 
-#define TARN_FOREVER (~0ull)
-#define TARN_PAGE_SIZE 4096ull
-#define TARN_NAME_BYTES 16
-#define TARN_PRIORITIES 32 /* 0 lowest .. 31 highest */
-#define TARN_PRIO_USER 8   /* what proc gives to programs */
-#define TARN_PRIO_SERVER 16
-#define TARN_LOCK_CLASS_USER 0u /* lock_class of programs' mutexes in the trace; the kernel's count from 1 */
+#define TARN_FOREVER         (~0ull)
+#define TARN_PAGE_SIZE       4096ull
+#define TARN_NAME_BYTES      16
+#define TARN_PRIORITIES      32 /* 0 lowest .. 31 highest */
+#define TARN_PRIO_USER       8  /* what proc gives to programs */
+#define TARN_PRIO_SERVER     16
+#define TARN_LOCK_CLASS_USER 0u /* lock_class of programs' mutexes; the kernel's count from 1 */
 
 /* ---- capabilities ------------------------------------------------------------------------------- */
 
@@ -39,14 +39,14 @@ enum cap_type {
 };
 
 /* Rights of a capability. cap_copy can only take away. */
-#define RIGHT_READ 1u     /* memory: map readable; notification: wait; trace: read */
-#define RIGHT_WRITE 2u    /* memory: map writable; notification: signal; trace: control */
+#define RIGHT_READ    1u  /* memory: map readable; notification: wait; trace: read */
+#define RIGHT_WRITE   2u  /* memory: map writable; notification: signal; trace: control */
 #define RIGHT_EXECUTE 4u  /* memory: map executable */
-#define RIGHT_SEND 8u     /* endpoint: call and send */
+#define RIGHT_SEND    8u  /* endpoint: call and send */
 #define RIGHT_RECEIVE 16u /* endpoint: receive and reply */
-#define RIGHT_MANAGE 32u  /* space, thread: change and kill */
-#define RIGHT_GRANT 64u   /* may be passed on: by cap_copy or in a message */
-#define RIGHT_ALL 127u
+#define RIGHT_MANAGE  32u /* space, thread: change and kill */
+#define RIGHT_GRANT   64u /* may be passed on: by cap_copy or in a message */
+#define RIGHT_ALL     127u
 
 /* Slots that a new process finds filled by whoever made it (init or proc). */
 enum {
@@ -66,14 +66,15 @@ enum {
 
 /* ---- messages ----------------------------------------------------------------------------------- */
 
-#define IPC_WORDS 6
-#define IPC_CAPS 4
+#define IPC_WORDS              6
+#define IPC_CAPS               4
 #define IPC_LABEL_NOTIFICATION (~0ull) /* receive: no message; word[0] = bits of the bound notification */
-#define IPC_LABEL_FAULT (~1ull) /* to a space's fault handler; words: reason, address, ip, access, tid, pid */
-#define IPC_LABEL_PAGE (~2ull)  /* to a memory object's pager; words: object, offset, access, tid, pid */
+#define IPC_LABEL_FAULT        (~1ull) /* to a fault handler; words: reason, address, ip, access, tid, pid */
+#define IPC_LABEL_PAGE         (~2ull) /* to a pager; words: object, offset, access, tid, pid */
 
 /* A message as C sees it; in flight it lies in registers (<arch/ipc_stub.h>). Capabilities are the sender's
- * slots when sent (copied with their rights; needs RIGHT_GRANT), fresh slots of the receiver when received. */
+ * slots when sent (copied with their rights; needs RIGHT_GRANT), fresh slots of the receiver when received.
+ */
 struct ipc_message {
     uint64_t label;
     uint64_t word[IPC_WORDS];
@@ -90,25 +91,26 @@ enum fault_reason {
     FAULT_ALIGNMENT,
 };
 #define FAULT_REPLY_RESUME 0u /* label of the answer: run again at the same instruction */
-#define FAULT_REPLY_KILL 1u   /* or: end the thread */
+#define FAULT_REPLY_KILL   1u /* or: end the thread */
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-#define MAP_READ 1u
-#define MAP_WRITE 2u
-#define MAP_EXECUTE 4u /* never together with MAP_WRITE */
-#define MAP_PRIVATE 8u /* copy on write: writes go to frames of this mapping alone */
-#define MAP_FIXED 16u  /* exactly at the address given; else the kernel chooses */
+#define MAP_READ     1u
+#define MAP_WRITE    2u
+#define MAP_EXECUTE  4u  /* never together with MAP_WRITE */
+#define MAP_PRIVATE  8u  /* copy on write: writes go to frames of this mapping alone */
+#define MAP_FIXED    16u /* exactly at the address given; else the kernel chooses */
 #define MAP_UNCACHED 32u
 
 /* User addresses, the same on every port. */
 #define USER_BASE 0x0000000000010000ull
-#define USER_TRACE_INFO 0x0000000000100000ull /* trace info page, read-only; a 32-bit displacement reaches it */
-#define USER_IMAGE 0x0000000000400000ull      /* programs are linked here */
-#define USER_MMAP_BASE 0x0000001000000000ull  /* where space_map places what has no fixed address */
-#define USER_MMAP_END 0x0000600000000000ull
+#define USER_TRACE_INFO \
+    0x0000000000100000ull /* trace info page, read-only; a 32-bit displacement reaches it */
+#define USER_IMAGE         0x0000000000400000ull /* programs are linked here */
+#define USER_MMAP_BASE     0x0000001000000000ull /* where space_map places what has no fixed address */
+#define USER_MMAP_END      0x0000600000000000ull
 #define USER_THREAD_BLOCKS 0x0000600000000000ull /* struct thread_block, one per thread, read-only */
-#define USER_END 0x0000600000000000ull           /* space_map refuses what is not below */
+#define USER_END           0x0000600000000000ull /* space_map refuses what is not below */
 #define USER_TRACE_WINDOWS 0x0000700000000000ull /* trace windows of all processors */
 
 /* ---- threads and processes ----------------------------------------------------------------------- */

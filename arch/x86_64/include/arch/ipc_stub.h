@@ -31,15 +31,16 @@
 IPC_INLINE int64_t arch_ipc(uint64_t number, cap_t cap, struct ipc_message *message, uint64_t deadline)
 {
     int64_t result;
-    uint64_t caps, slot = cap, label = message->label, word0 = message->word[0];
+    uint64_t caps, slot = cap, label = message->label;
+    uint64_t word0 = message->word[0], w1 = message->word[1], w2 = message->word[2], w3 = message->word[3];
+    uint64_t word4 = message->word[4], w5 = message->word[5];
     __builtin_memcpy(&caps, message->cap, sizeof(caps));
-    register uint64_t word1 __asm__("r10") = message->word[1];
-    register uint64_t word2 __asm__("r8") = message->word[2];
-    register uint64_t word3 __asm__("r9") = message->word[3];
-    register uint64_t word5 __asm__("r12") = message->word[5];
+    register uint64_t word1 __asm__("r10") = w1;
+    register uint64_t word2 __asm__("r8") = w2;
+    register uint64_t word3 __asm__("r9") = w3;
+    register uint64_t word5 __asm__("r12") = w5;
     register uint64_t r13 __asm__("r13") = caps;
     register uint64_t r14 __asm__("r14") = deadline;
-    uint64_t word4 = message->word[4];
     __asm__ volatile("syscall"
                      : "=a"(result), "+D"(slot), "+S"(label), "+d"(word0), "+r"(word1), "+r"(word2),
                        "+r"(word3), "+b"(word4), "+r"(word5), "+r"(r13)
@@ -193,10 +194,10 @@ IPC_INLINE int64_t arch_ipc_words4(uint64_t number, cap_t cap, uint64_t *label, 
                                    uint64_t *badge, uint64_t deadline)
 {
     int64_t result;
-    uint64_t slot = cap, word0 = word[0];
-    register uint64_t word1 __asm__("r10") = word[1];
-    register uint64_t word2 __asm__("r8") = word[2];
-    register uint64_t word3 __asm__("r9") = word[3];
+    uint64_t slot = cap, word0 = word[0], w1 = word[1], w2 = word[2], w3 = word[3];
+    register uint64_t word1 __asm__("r10") = w1;
+    register uint64_t word2 __asm__("r8") = w2;
+    register uint64_t word3 __asm__("r9") = w3;
     register uint64_t caps __asm__("r13") = 0;
     register uint64_t r14 __asm__("r14") = deadline;
     __asm__ volatile("syscall"
