@@ -7,11 +7,17 @@ ISO     := $(BA)/tarn.iso
 
 BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/root/%=%)=$(f))
 
+# Programs go in without their debugging information (a tenth of the size); host tools read the originals, which
+# have the same build-id.
+ARCHIVED = $(subst =$(BA)/user/,=$(BA)/stripped/,$(BOOT_FILES))
+$(BA)/stripped/%: $(BA)/user/%
+	@mkdir -p $(@D); $(OBJCOPY) --strip-debug $< $@
+
 # The list is rewritten only when it changed, so that a file less makes a new archive too.
 $(ARCHIVE).list: force
-	@mkdir -p $(@D); printf '%s\n' $(sort $(BOOT_FILES)) >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@mkdir -p $(@D); printf '%s\n' $(sort $(ARCHIVED)) >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(ARCHIVE): $(ARCHIVE).list tools/mkarchive $$(foreach f,$$(BOOT_FILES),$$(lastword $$(subst =, ,$$f)))
+$(ARCHIVE): $(ARCHIVE).list tools/mkarchive $$(foreach f,$$(ARCHIVED),$$(lastword $$(subst =, ,$$f)))
 	@echo "  CPIO    $@"; tools/mkarchive $@ <$<
 
 # tests and the demonstration make their own images, with their own command lines, by the same tool.

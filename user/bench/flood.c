@@ -1,61 +1,72 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/flood.c - flood THREADS SECONDS [PAUSE]: logs events as fast as it can, to find out what a pull
- * bears.
+ * user/bench/flood.c - logs as much as the trace's consumer takes, so that `tarn pull` shows what the link carries
+ * without loss (tests/bench.d/20-pull).
  *
- * Each thread logs trace_user_stopwatch_start with running numbers and spins PAUSE rounds after every event.
- * It prints how many events were logged, or found no room.
+ *     flood [seconds] [threads]
+ *
+ * Each thread logs as fast as it can while its processor's ring has room, and sleeps while the ring is three quarters
+ * full: the ring never overflows and the consumer never waits.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <unistd.h>
+
+#include <arch/trace.h>
+#include <tarn/runtime.h>
 #include <trace/user.h>
 
 #define THREADS_MAX 64
+#define BATCH       256 /* events between two looks at the ring: far less than a buffer holds */
 
-static unsigned long pause_rounds;
-static double end;
+static uint64_t end_time;
 
-static double now(void)
+/* Buffers that the consumer has still to take, on the processor that this runs on. */
+static uint64_t backlog(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    const struct trace_info *info = arch_trace_info();
+    const char *window = arch_trace_window();
+    const struct trace_control *control = (const struct trace_control *)window;
+    uint64_t current = __atomic_load_n(&control->index, __ATOMIC_RELAXED) / (info->buffer_mask + 1);
+    return current - __atomic_load_n(&info->consumed[arch_trace_cpu(window)], __ATOMIC_RELAXED);
 }
 
-static void *run_thread(void *argument)
+static void *flood(void *argument)
 {
-    unsigned long *count = argument;
-
-    while (now() < end)
-        for (unsigned i = 0; i < 1000; i++) {
-            trace_user_stopwatch_start((*count)++);
-            for (volatile unsigned long spin = 0; spin < pause_rounds; spin++)
-                ;
+    uint64_t logged = 0, thread = (uint64_t)(uintptr_t)argument;
+    while (clock_monotonic_ns() < end_time) {
+        if (backlog() >= arch_trace_info()->buffer_count * 3 / 4) {
+            usleep(1000);
+            continue;
         }
-    return NULL;
+        for (int i = 0; i < BATCH; i++)
+            trace_user_values(thread, logged++, 0, ~0ull);
+    }
+    return (void *)(uintptr_t)logged;
 }
 
 int main(int argc, char **argv)
 {
-    unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
-    pthread_t thread[THREADS_MAX];
-    unsigned long count[THREADS_MAX] = {0}, all = 0;
-
-    if (threads < 1 || threads > THREADS_MAX || argc > 4) {
-        fprintf(stderr, "usage: flood [THREADS [SECONDS [PAUSE]]]\n");
+    int seconds = argc > 1 ? atoi(argv[1]) : 10, threads = argc > 2 ? atoi(argv[2]) : 4;
+    if (seconds < 1 || threads < 1 || threads > THREADS_MAX || argc > 3) {
+        fprintf(stderr, "usage: flood [seconds] [threads, 1..%d]\n", THREADS_MAX);
         return 2;
     }
-    end = now() + (argc > 2 ? atof(argv[2]) : 5);
-    pause_rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
-    for (unsigned i = 0; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, run_thread, &count[i]) != 0)
+    end_time = deadline_after((uint64_t)seconds * 1000000000);
+    pthread_t thread[THREADS_MAX];
+    for (int i = 0; i < threads; i++) {
+        if (pthread_create(&thread[i], NULL, flood, (void *)(uintptr_t)i)) {
+            fprintf(stderr, "flood: no memory for thread %d\n", i);
             return 1;
-    for (unsigned i = 0; i < threads; i++) {
-        pthread_join(thread[i], NULL);
-        all += count[i];
+        }
     }
-    printf("flood: %lu events tried\n", all);
+    unsigned long long total = 0;
+    for (int i = 0; i < threads; i++) {
+        void *logged;
+        pthread_join(thread[i], &logged);
+        total += (uintptr_t)logged;
+    }
+    printf("flood: %llu events\n", total);
     return 0;
 }
