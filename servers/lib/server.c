@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/server.c - the workers: receive, hand to the server, answer; and the quiet times between.
+ * servers/lib/server.c - the workers: receive, hand to the server, answer.
  *
- * Locking: none of its own. worker.busy is odd while the worker is inside a request; server_quiesce reads it.
- * Read next: window.c, and a server's handle function.
+ * Read next: worker.c (clients that die in the middle), window.c, and a server's handle function.
  */
 #include "server.h"
 #include "window.h"
+#include "worker.h"
 #include <arch/ipc_stub.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
 
-#define WORKERS_MAX 64
-
-struct worker {
-    /* Odd: inside a request. The store at its start is sequentially consistent and pairs with window_close's
-     * store of the owner followed by server_quiesce's load: either we see that the window is gone, or the
-     * other sees that we are busy. */
-    _Atomic uint64_t busy;
-    uint64_t padding[7]; /* a cache line each */
-};
-
-static struct worker workers[WORKERS_MAX];
-static _Atomic unsigned worker_count;
-static __thread struct worker *self;
 static const struct server *the_server;
 static cap_t the_endpoint;
 
@@ -37,8 +23,8 @@ static cap_t the_endpoint;
 
 void server_client_exit(uint32_t client)
 {
+    worker_bury_client(client);
     window_close_client(client);
-    server_quiesce();
     if (the_server->client_exit)
         the_server->client_exit(client);
 }
@@ -111,7 +97,8 @@ static bool serve(struct ipc_message *message)
     memcpy(request.word, message->word, sizeof(request.word));
     for (int i = 0; i < IPC_CAPS; i++)
         request.received[i] = message->cap[i];
-    int64_t result = handle_request(&request);
+    int64_t result = worker_enter(request.client) ? handle_request(&request) : SERVER_LATER;
+    worker_leave();
     for (int i = 0; i < IPC_CAPS; i++) {
         if (request.received[i])
             sys_cap_close(request.received[i]);
@@ -122,11 +109,19 @@ static bool serve(struct ipc_message *message)
     return result != SERVER_LATER && !send_capabilities(message, &request);
 }
 
+static void take_notification(uint64_t bits)
+{
+    worker_enter(0);
+    if (the_server->notified)
+        the_server->notified(bits);
+    worker_leave();
+}
+
 static void *worker_main(void *argument)
 {
     struct ipc_message message;
     bool answer = false;
-    self = argument;
+    worker_begin((unsigned)(uintptr_t)argument);
     for (;;) {
         int64_t error =
             answer ? ipc_reply_receive(the_endpoint, &message) : ipc_receive(the_endpoint, &message);
@@ -135,15 +130,10 @@ static void *worker_main(void *argument)
             break;
         if (error < 0)
             continue; /* the caller died before its answer, or somebody cancelled us */
-        atomic_fetch_add(&self->busy, 1);
-        if (message.label == IPC_LABEL_NOTIFICATION && message.badge == 0) { /* a client's badge is its pid */
-            if (the_server->notified)
-                the_server->notified(message.word[0]);
-        } else {
+        if (message.label != IPC_LABEL_NOTIFICATION || message.badge != 0) /* a client's badge is its pid */
             answer = serve(&message);
-        }
-        /* Release: what we did with the windows is done before the other side sees us idle. */
-        atomic_fetch_add_explicit(&self->busy, 1, memory_order_release);
+        else
+            take_notification(message.word[0]);
     }
     server_log("%s: cannot receive on its endpoint, a worker ends", the_server->name);
     return NULL;
@@ -157,31 +147,16 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
     unsigned threads = server->threads < 1             ? 1
                        : server->threads > WORKERS_MAX ? WORKERS_MAX
                                                        : server->threads;
-    atomic_store(&worker_count, threads);
     for (unsigned i = 1; i < threads; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, worker_main, &workers[i]) != 0)
+        if (pthread_create(&thread, NULL, worker_main, (void *)(uintptr_t)i) != 0)
             server_log("%s: only %u of %u workers could be started", server->name, i, threads);
     }
     if (server->notification && sys_notification_bind(server->notification) < 0)
         server_log("%s: cannot bind its notification", server->name);
-    worker_main(&workers[0]);
+    worker_main(NULL);
     for (;;)
         sys_thread_sleep(TARN_FOREVER);
-}
-
-void server_quiesce(void)
-{
-    unsigned count = atomic_load(&worker_count);
-    if (self) /* two workers that wait for each other must each look idle */
-        atomic_fetch_add(&self->busy, 1);
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t seen = atomic_load(&workers[i].busy);
-        while ((seen & 1) && &workers[i] != self && atomic_load(&workers[i].busy) == seen)
-            sys_thread_yield();
-    }
-    if (self)
-        atomic_fetch_add(&self->busy, 1);
 }
 
 /* ---- late answers -------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  * A server fills a struct server and calls server_run: `threads` workers receive on one endpoint, each
  * request goes to `handle`, its result is the answer. SERVER_ATTACH and the protocol's checks are done here.
  *
- * When a client ends (SERVER_CLIENT_EXIT) the loop takes its windows away, waits until no worker is still
- * busy with a request that began before (server_quiesce), and only then calls `client_exit`: from there on
+ * When a client ends (SERVER_CLIENT_EXIT) the loop waits until no worker is still busy with a request of it
+ * (worker_bury_client), takes its windows away, and only then calls `client_exit`: from there on
  * nothing of that client is under way except what the server itself saved, so a server needs no guard against
  * clients that die in the middle. See servers/README.md for a request's whole way.
  */
@@ -54,9 +54,6 @@ bool server_answer_cap(cap_t reply, int64_t result, cap_t capability); /* sends 
 
 /* What SERVER_CLIENT_EXIT does, for the server that learns it first: proc. */
 void server_client_exit(uint32_t client);
-
-/* Waits until every other worker has left the request it is in. */
-void server_quiesce(void);
 
 /* A line on the kernel's log: for what the operator must see even if nothing else works. */
 void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -7,10 +7,11 @@
  * so dead windows are taken back in batches: a janitor thread waits a moment, then unmaps runs of neighbours
  * with one call each.
  *
- * Locking: window_lock covers everything but reads of `owner` in server_span (see struct worker in server.c
- * for why a window stays mapped under a worker that has seen its owner).
+ * Locking: window_lock covers everything but reads of `owner` in server_span. Any worker may still copy into
+ * a window whose owner it saw just before it changed, so the janitor waits for all of them (worker_wait_all).
  */
 #include "window.h"
+#include "worker.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -162,7 +163,7 @@ static void *janitor_main(void *argument)
         if (sys_notification_wait(janitor_bell, TARN_FOREVER) < 0)
             continue;
         sys_thread_sleep(now_ns() + WINDOW_BATCH_NS);
-        server_quiesce(); /* nobody is still in a request of a client that is gone */
+        worker_wait_all(); /* nobody is still in a request that began when the windows were good */
         reclaim_windows();
     }
     return NULL;
