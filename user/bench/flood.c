@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/flood.c - logs as much as the trace's consumer takes, so that `tarn pull` shows what the link carries
- * without loss (tests/bench.d/20-pull).
+ * user/bench/flood.c - logs as much as the trace's consumer takes, so that `tarn pull` shows what the link
+ * carries without loss (tests/bench.d/20-pull).
  *
  *     flood [seconds] [threads]
  *
- * Each thread logs as fast as it can while its processor's ring has room, and sleeps while the ring is three quarters
- * full: the ring never overflows and the consumer never waits.
+ * Each thread logs as fast as it can while its processor's ring has room, and sleeps while the ring is three
+ * quarters full: the ring never overflows and the consumer never waits.
  */
 #include <pthread.h>
 #include <stdio.h>
