@@ -91,9 +91,11 @@ static bool is_system_class(const char *name)
     return false;
 }
 
-/* A class number for a checked text; the same text, by its hash, has the same number. */
-static int64_t add_schema(const char *body, uint64_t size, const uint8_t uuid[16])
+/* A class number for a checked text; the same text, by its hash, has the same number. In the metadata a comment
+ * says which class it is: `trace` reads it (user/bin/trace_schema.c). */
+static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
 {
+    char comment[64];
     int error = begin_metadata();
     if (error)
         return error;
@@ -103,7 +105,8 @@ static int64_t add_schema(const char *body, uint64_t size, const uint8_t uuid[16
     if (registry.count == APPS_MAX)
         return -E_NO_SLOT;
     uint32_t number = TRACE_CLASS_APP_FIRST + registry.count;
-    if (!append_text(body, size, number))
+    uint64_t length = format_text(comment, sizeof(comment), "/* class %u is %s */\n", number, name);
+    if (!append_text(comment, length, number) || !append_text(body, size, number))
         return -E_TOO_LARGE;
     memcpy(registry.uuids[registry.count++], uuid, 16);
     return number;
@@ -124,7 +127,7 @@ static int64_t register_text(const char *text, uint64_t size, const uint8_t uuid
     if (!trace_check_schema(text, size, name, &body) || is_system_class(name))
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
-    int64_t number = add_schema(text + body, size - body, uuid);
+    int64_t number = add_schema(name, text + body, size - body, uuid);
     spin_unlock(&trace_lock);
     if (number >= 0)
         trace_trace_schema((uint32_t)number, current_thread()->space->pid, join_bytes(uuid),

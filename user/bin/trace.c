@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bin/trace.c - shows and sets what is traced, from inside: `trace --help`.
+ *
+ * What is in force stands in the trace info page, which everybody can read; changes are system calls on the
+ * trace object in SLOT_TRACE. What the buffers hold is read by trace_rings.c and printed by trace_list.c;
+ * applications' events are known from trace_schema.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+
+#include <arch/trace.h>
+#include <trace/event/words.h>
+#include <trace/user.h>
+#include <user/bin/trace_list.h>
+#include <user/bin/trace_rings.h>
+#include <user/bin/trace_schema.h>
+#include <user/bin/util.h>
+
+static const char help[] =
+    "usage: trace [COMMAND [ARGUMENT]...]\n\n"
+    "Shows and sets what the system traces.\n\n"
+    "  status                 classes, mode, buffers, each processor's counters, losses (the default)\n"
+    "  mask [MASK]            set which classes of events are traced: all, none, sched,ipc, +lock,-frame\n"
+    "                         (changes what is on), or a number; without MASK: list all classes\n"
+    "  switch EVENT on|off    a single event, sched.wakeup, or all of a class, sched\n"
+    "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
+    "full)\n"
+    "  buffers COUNT [SIZE]   number of each processor's buffers, and their size (16k to 4m); powers of "
+    "two.\n"
+    "                         Starts the rings over\n"
+    "  clear                  forget what was logged\n"
+    "  flush                  close the open buffers, for whoever reads only closed ones\n"
+    "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
+    "  mark NUMBER [TEXT]     log a mark\n"
+    "  text TEXT              log a line of text\n"
+    "  stats                  count events and words in the buffers, by class and event\n"
+    "  last [COUNT] [MASK]    print the newest events (20) of all processors, of these classes\n";
+
+static const struct trace_info *info; /* set by main */
+
+/* ---- arguments ------------------------------------------------------------------------------------ */
+
+/* A complaint in which errno has no part. */
+#define refuse(...) (errno = 0, complain(__VA_ARGS__))
+
+/* Digits, 0x before hexadecimal ones, k or m behind. */
+static bool parse_number(const char *text, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 0);
+    unsigned shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : 0;
+    if (errno || end == text || *text == '-' || end[shift != 0] || *number > UINT64_MAX >> shift)
+        return refuse("'%s' is not a number", text), false;
+    *number <<= shift;
+    return true;
+}
+
+static bool parse_mask(const char *text, uint64_t *mask)
+{
+    const char *bad;
+    if (trace_parse_mask(text, find_class, mask, &bad))
+        return true;
+    refuse("'%s': no class of events has that name; `trace mask` lists them", bad);
+    return false;
+}
+
+static int control(uint32_t operation, uint64_t a, uint64_t b)
+{
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process has no right to control the trace");
+    int64_t result = sys_trace_control(SLOT_TRACE, operation, a, b);
+    return result < 0 ? refuse("refused: %s", tarn_error_text(result)) : 0;
+}
+
+/* ---- showing -------------------------------------------------------------------------------------- */
+
+static bool is_known(uint32_t class_number)
+{
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u", (unsigned)class_number);
+    return strcmp(class_name(class_number), digits) != 0;
+}
+
+static void print_classes(const char *title, uint64_t classes)
+{
+    int column = printf("%s", title);
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++) {
+        if (!(classes >> i & 1) || !is_known(i))
+            continue;
+        if (column + strlen(class_name(i)) >= 78)
+            column = printf("\n%*s", (int)strlen(title), "") - 1;
+        column += printf(" %s", class_name(i));
+    }
+    putchar('\n');
+}
+
+static void print_switched_off(void)
+{
+    for (uint32_t class_number = 0; class_number < TRACE_CLASS_COUNT; class_number++) {
+        for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
+            const struct trace_event_info *event = find_event(TRACE_ID(class_number, minor));
+            if (event && !(info->switches[class_number] >> minor & 1))
+                printf("switched off     %s\n", event->full_name);
+        }
+    }
+}
+
+static int show_status(int argc, char **argv)
+{
+    uint64_t discarded = 0, torn = 0;
+    print_classes("traced          ", info->mask);
+    if (~info->mask)
+        print_classes("not traced      ", ~info->mask);
+    print_switched_off();
+    printf("mode             %s\n", trace_mode_name(info->mode));
+    printf("buffers          %" PRIu64 " of %" PRIu64 " KiB on each of %u processors\n", info->buffer_count,
+           trace_buffer_bytes(info) >> 10, (unsigned)info->cpu_count);
+    printf("clock            %" PRIu64 " kHz\n\n", info->clock_hz / 1000);
+    printf("cpu        index     packet   consumed  discarded torn words\n");
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        struct trace_reader ring = ring_of(cpu);
+        printf("%3u %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", (unsigned)cpu,
+               __atomic_load_n(&((const struct trace_control *)ring.window)->index, __ATOMIC_RELAXED),
+               trace_reader_head(&ring), info->consumed[cpu], trace_reader_discarded(&ring),
+               trace_reader_torn(&ring));
+        discarded += trace_reader_discarded(&ring);
+        torn += trace_reader_torn(&ring);
+    }
+    printf("\nlosses           %" PRIu64 " events discarded for want of room, %" PRIu64
+           " words reserved and never written\n",
+           discarded, torn);
+    return 0;
+}
+
+/* ---- commands ------------------------------------------------------------------------------------- */
+
+static int set_mask(int argc, char **argv)
+{
+    uint64_t mask = info->mask;
+    if (argc == 1) {
+        print_classes("traced    ", mask);
+        print_classes("not traced", ~mask);
+        return 0;
+    }
+    return parse_mask(argv[1], &mask) ? control(TRACE_OP_SET_MASK, mask, 0) : 1;
+}
+
+static int switch_event(int argc, char **argv)
+{
+    char name[32];
+    const char *dot = strchr(argv[1], '.');
+    size_t length = dot ? (size_t)(dot - argv[1]) : strlen(argv[1]);
+    bool on = !strcmp(argv[2], "on");
+    snprintf(name, sizeof name, "%.*s", (int)length, argv[1]);
+    int number = find_class(argv[1], length), minor = 0;
+    if (number < 0)
+        return refuse("'%s': no class of events has that name; `trace mask` lists them", name);
+    if (dot && (minor = find_minor((uint32_t)number, dot + 1)) < 0)
+        return refuse("the class has no event '%s'", dot + 1);
+    if (!on && strcmp(argv[2], "off") != 0)
+        return refuse("'%s' is neither on nor off", argv[2]);
+    uint64_t bits = dot ? 1ull << minor : ~0ull, now = info->switches[number];
+    return control(TRACE_OP_SET_SWITCHES, (uint64_t)number, on ? now | bits : now & ~bits);
+}
+
+static int set_mode(int argc, char **argv)
+{
+    uint32_t mode;
+    if (argc == 1)
+        return puts(trace_mode_name(info->mode)), 0;
+    if (!trace_parse_mode(argv[1], &mode))
+        return refuse("'%s' is no mode: there are flight, stream and once", argv[1]);
+    return control(TRACE_OP_SET_MODE, mode, 0);
+}
+
+static int set_buffers(int argc, char **argv)
+{
+    uint64_t count, size = trace_buffer_bytes(info);
+    if (!parse_number(argv[1], &count) || (argc == 3 && !parse_number(argv[2], &size)))
+        return 1;
+    return control(TRACE_OP_SET_GEOMETRY, size, count);
+}
+
+static int clear_rings(int argc, char **argv)
+{
+    return control(TRACE_OP_CLEAR, 0, 0);
+}
+
+static int flush_rings(int argc, char **argv)
+{
+    return control(TRACE_OP_FLUSH, ~0ull, 0);
+}
+
+static int dump_state(int argc, char **argv)
+{
+    return control(TRACE_OP_STATEDUMP, 0, 0);
+}
+
+static int warn_if_off(void)
+{
+    return TRACE_ON_USER() ? 0 : refuse("nothing logged: class user is off");
+}
+
+static int log_mark(int argc, char **argv)
+{
+    uint64_t number;
+    if (!parse_number(argv[1], &number))
+        return 1;
+    trace_user_mark(number, argc == 3 ? argv[2] : "");
+    return warn_if_off();
+}
+
+static int log_text(int argc, char **argv)
+{
+    trace_user_text(argv[1]);
+    return warn_if_off();
+}
+
+static int show_counts(int argc, char **argv)
+{
+    return print_counts();
+}
+
+/* Both arguments may stand alone: a mask that is a number is the second. */
+static int show_last(int argc, char **argv)
+{
+    uint64_t count = 20, mask = ~0ull;
+    bool counted = argc > 1 && argv[1][0] >= '0' && argv[1][0] <= '9';
+    if (argc == 3 && !counted)
+        return refuse("'%s' is not a number", argv[1]);
+    if (counted && !parse_number(argv[1], &count))
+        return 1;
+    if (argc - counted > 1 && !parse_mask(argv[argc - 1], &mask))
+        return 1;
+    return print_last(count, mask);
+}
+
+static const struct command {
+    const char *name;
+    int least, most; /* arguments */
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"status", 0, 0, show_status}, {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_event},
+    {"mode", 0, 1, set_mode},      {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
+    {"flush", 0, 0, flush_rings},  {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
+    {"text", 1, 1, log_text},      {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
+};
+
+int main(int argc, char **argv)
+{
+    static char *status_words[] = {"status", NULL};
+    program_name = "trace";
+    info = arch_trace_info();
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")))
+        return fputs(help, stdout), 0;
+    char **words = argc > 1 ? argv + 1 : status_words;
+    int count = argc > 1 ? argc - 1 : 1;
+    if (slot_is_filled(SLOT_TRACE))
+        load_app_schemas();
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *command = &commands[i];
+        if (strcmp(words[0], command->name) != 0)
+            continue;
+        if (count - 1 < command->least || count - 1 > command->most)
+            return refuse("wrong number of arguments for %s; see trace --help", words[0]), 2;
+        return command->run(count, words);
+    }
+    return refuse("no command '%s'; see trace --help", words[0]), 2;
+}

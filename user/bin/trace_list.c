@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bin/trace_list.c - `trace stats` and `trace last`; see trace_list.h.
+ *
+ * `last` takes copies first, back from the newest packets until each processor has enough, and prints then:
+ * what printing logs is not among them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arch/trace.h>
+#include <trace/event/print.h>
+#include <user/bin/trace_list.h>
+#include <user/bin/trace_rings.h>
+#include <user/bin/trace_schema.h>
+#include <user/bin/util.h>
+
+static int out_of_memory(void)
+{
+    errno = 0;
+    return complain("out of memory");
+}
+
+/* Loss first: results are read in its light. */
+static void print_findings(const struct ring_findings *findings)
+{
+    if (findings->cut)
+        printf("%" PRIu64 " packets were damaged or not yet written in part: only their beginnings count\n",
+               findings->cut);
+    if (findings->lost)
+        printf("%" PRIu64 " packets were overwritten meanwhile or are unreadable\n", findings->lost);
+    if (findings->restarted)
+        printf("the rings were started over meanwhile: not all was read\n");
+}
+
+/* ---- stats ---------------------------------------------------------------------------------------- */
+
+struct counts {
+    uint64_t events, words;
+    struct {
+        uint64_t events, words;
+    } of[TRACE_CLASS_COUNT][TRACE_MINORS_SWITCHED];
+};
+
+static void count_event(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    struct counts *counts = context;
+    uint32_t minor = TRACE_ID_MINOR(event->id);
+    counts->events++;
+    counts->words += event->length;
+    if (minor < TRACE_MINORS_SWITCHED) { /* others are only garbage */
+        counts->of[TRACE_ID_CLASS(event->id)][minor].events++;
+        counts->of[TRACE_ID_CLASS(event->id)][minor].words += event->length;
+    }
+}
+
+static void print_event_count(const struct counts *counts, uint32_t class_number, uint32_t minor)
+{
+    const struct trace_event_info *info = find_event(TRACE_ID(class_number, minor));
+    char name[80];
+    if (info)
+        snprintf(name, sizeof name, "%s", info->full_name);
+    else
+        snprintf(name, sizeof name, "event %u/%u", (unsigned)class_number, (unsigned)minor);
+    printf("  %-28s %10" PRIu64 " %12" PRIu64 "\n", name, counts->of[class_number][minor].events,
+           counts->of[class_number][minor].words);
+}
+
+static void print_class_counts(const struct counts *counts, uint32_t class_number)
+{
+    uint64_t events = 0, words = 0;
+    for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
+        events += counts->of[class_number][minor].events;
+        words += counts->of[class_number][minor].words;
+    }
+    if (!events)
+        return;
+    printf("%-30s %10" PRIu64 " %12" PRIu64 "\n", class_name(class_number), events, words);
+    for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++)
+        if (counts->of[class_number][minor].events)
+            print_event_count(counts, class_number, minor);
+}
+
+int print_counts(void)
+{
+    static struct counts counts;
+    struct ring_findings findings;
+    if (!visit_rings(count_event, &counts, &findings))
+        return out_of_memory();
+    print_findings(&findings);
+    printf("%-30s %10s %12s\n", "class, event", "events", "words");
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++)
+        print_class_counts(&counts, i);
+    printf("%-30s %10" PRIu64 " %12" PRIu64 "  in %" PRIu64 " packets\n", "all", counts.events, counts.words,
+           findings.packets);
+    return 0;
+}
+
+/* ---- last ----------------------------------------------------------------------------------------- */
+
+/* Copies of one processor's newest packets, the oldest first. */
+struct copied {
+    struct copied *next;
+    uint64_t packet[];
+};
+
+struct copies {
+    struct copied *first[TRACE_CPUS_MAX], *walked[TRACE_CPUS_MAX];
+};
+
+static bool next_copy(void *context, uint32_t cpu, struct trace_walk *walk)
+{
+    struct copies *copies = context;
+    struct copied *copy = copies->walked[cpu] ? copies->walked[cpu]->next : copies->first[cpu];
+    if (!copy)
+        return false;
+    copies->walked[cpu] = copy;
+    walk_packet(walk, copy->packet);
+    return true;
+}
+
+static void begin_merge(struct trace_merge *merge, struct copies *copies)
+{
+    memset(copies->walked, 0, sizeof copies->walked);
+    trace_merge_begin(merge, arch_trace_info()->cpu_count, next_copy, copies);
+}
+
+/* What opens and closes packets says nothing here. */
+static bool is_wanted(const struct trace_header *event, uint64_t classes)
+{
+    return classes >> TRACE_ID_CLASS(event->id) & 1 &&
+           event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) &&
+           event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+}
+
+static uint64_t count_wanted(const void *packet, uint64_t classes)
+{
+    struct trace_walk walk;
+    const struct trace_header *event;
+    uint64_t count = 0;
+    for (walk_packet(&walk, packet); (event = trace_walk_next(&walk));)
+        count += is_wanted(event, classes);
+    return count;
+}
+
+/* Newest packets until they hold `count` wanted events; those without any are not kept. */
+static bool copy_newest(uint32_t cpu, uint64_t count, uint64_t classes, struct copied **first,
+                        struct ring_findings *findings)
+{
+    struct trace_reader ring = ring_of(cpu);
+    const uint64_t tail = trace_reader_tail(&ring);
+    uint64_t found = 0, wanted;
+    for (uint64_t number = trace_reader_head(&ring) + 1; number-- > tail && found < count; found += wanted) {
+        struct copied *copy = malloc(sizeof *copy + TRACE_BUFFER_BYTES_MAX);
+        if (!copy)
+            return false;
+        wanted = copy_packet(&ring, number, copy->packet, findings) ? count_wanted(copy->packet, classes) : 0;
+        if (wanted) {
+            size_t size = ((struct trace_packet *)copy->packet)->packet_size / 8;
+            struct copied *smaller = realloc(copy, sizeof *copy + size);
+            copy = smaller ? smaller : copy;
+            copy->next = *first;
+            *first = copy;
+        } else {
+            free(copy);
+        }
+    }
+    return true;
+}
+
+int print_last(uint64_t count, uint64_t classes)
+{
+    static struct trace_merge merge;
+    static struct copies copies;
+    struct ring_findings findings = {0};
+    struct trace_moment moment;
+    char line[256];
+    uint64_t total = 0;
+    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++)
+        if (!copy_newest(cpu, count, classes, &copies.first[cpu], &findings))
+            return out_of_memory();
+    print_findings(&findings);
+    for (begin_merge(&merge, &copies); trace_merge_next(&merge, &moment);)
+        total += is_wanted(moment.event, classes);
+    for (begin_merge(&merge, &copies); trace_merge_next(&merge, &moment);) {
+        if (!is_wanted(moment.event, classes) || total-- > count)
+            continue;
+        trace_print_moment(line, sizeof line, &moment, arch_trace_info()->clock_hz,
+                           find_event(moment.event->id));
+        puts(line);
+    }
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/trace_rings.c - reads the rings; see trace_rings.h. The rules are in trace/ring/read.c. */
+#include <stdlib.h>
+#include <tarn/abi.h>
+#include <unistd.h>
+
+#include <arch/trace.h>
+#include <user/bin/trace_rings.h>
+
+#define PATIENCE 20 /* ms that a writer has for what he reserved */
+
+struct trace_reader ring_of(uint32_t cpu)
+{
+    return (struct trace_reader){
+        .info = arch_trace_info(),
+        .window = (const char *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT)),
+        .cpu = cpu,
+    };
+}
+
+bool copy_packet(const struct trace_reader *ring, uint64_t number, void *copy, struct ring_findings *findings)
+{
+    enum trace_packet_state state = trace_packet_copy(ring, number, copy);
+    if (state == TRACE_PACKET_OPEN && trace_packet_snapshot(ring, copy))
+        return findings->packets++, true;
+    if (state == TRACE_PACKET_OPEN) /* it was closed just now, or has nothing in it */
+        state = trace_packet_copy(ring, number, copy);
+    for (int i = 0; i < PATIENCE && state == TRACE_PACKET_INCOMPLETE; i++) {
+        usleep(1000);
+        state = trace_packet_copy(ring, number, copy);
+    }
+    bool is_cut = state == TRACE_PACKET_INCOMPLETE && trace_packet_cut(ring, number, copy);
+    findings->cut += is_cut;
+    if (is_cut || state == TRACE_PACKET_WHOLE)
+        return findings->packets++, true;
+    findings->lost += state != TRACE_PACKET_OPEN;
+    return false;
+}
+
+void walk_packet(struct trace_walk *walk, const void *copy)
+{
+    const struct trace_packet *packet = copy;
+    trace_walk_begin(walk, packet, packet->content_size / 64, packet->timestamp_end);
+}
+
+bool visit_rings(visit_event *visit, void *context, struct ring_findings *findings)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint32_t generation = info->generation;
+    *findings = (struct ring_findings){0};
+    void *copy = malloc(TRACE_BUFFER_BYTES_MAX); /* of any geometry */
+    if (!copy)
+        return false;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        struct trace_reader ring = ring_of(cpu);
+        const uint64_t head = trace_reader_head(&ring); /* what is logged from now on is not asked for */
+        for (uint64_t number = trace_reader_tail(&ring); number <= head; number++) {
+            struct trace_walk walk;
+            const struct trace_header *event;
+            findings->restarted = __atomic_load_n(&info->generation, __ATOMIC_ACQUIRE) != generation;
+            if (findings->restarted)
+                break;
+            if (!copy_packet(&ring, number, copy, findings))
+                continue;
+            for (walk_packet(&walk, copy); (event = trace_walk_next(&walk));)
+                visit(context, cpu, event, walk.time);
+        }
+    }
+    free(copy);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bin/trace_schema.h - names and fields of all events: the system's own, and those that applications
+ * registered, read from the trace's metadata.
+ */
+#ifndef USER_BIN_TRACE_SCHEMA_H
+#define USER_BIN_TRACE_SCHEMA_H
+
+#include <stdint.h>
+#include <trace/format/event_table.h>
+
+/* Reads the metadata; needs SLOT_TRACE. Without it only the system's events are known. */
+void load_app_schemas(void);
+
+/* NULL: no such event. */
+const struct trace_event_info *find_event(uint32_t id);
+/* "sched", "market", or "50" of a class that nobody declared. Valid until the next call. */
+const char *class_name(uint32_t class_number);
+/* Its number, or negative (a trace_find_class of trace/event/words.h). */
+int find_class(const char *name, uint64_t length);
+/* Of the event `name` of a class, or negative. */
+int find_minor(uint32_t class_number, const char *name);
+
+#endif
