@@ -28,7 +28,7 @@
 #include <trace/net.h>
 
 #define ETHERNET_MTU    1500
-#define LARGE_SEGMENT   16384
+#define LARGE_SEGMENT   32000
 #define DHCP_TIMEOUT_MS 3000
 
 enum { DROP_NO_BUFFER = 1, DROP_QUEUE_FULL = 2, DROP_REFUSED = 3 }; /* net.ev: drop */
