@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PIECE_MAX 0x8000u /* for tcp_write, which counts in 16 bits */
+#define PIECE_MAX 64000u /* for tcp_write, which counts in 16 bits: two large segments */
 
 struct stream {
     struct dma memory;

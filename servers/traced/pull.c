@@ -9,7 +9,7 @@
  * In stream mode a buffer is given back (trace_consume) when a quarter of the ring lies between it and what
  * was sent last: those packets can be sent again when the link breaks and the host resumes.
  *
- * Locking: `owner` says who pulls; a pull's fields are its thread's alone but for `asked`.
+ * Locking: owner_lock for `owner`; a pull's fields are its thread's alone but for `asked`.
  */
 #include "traced.h"
 #include <arch/trace.h>
@@ -26,6 +26,7 @@
 #define FLUSH_NS       200000000ull  /* an open buffer with something in it is closed after so long */
 #define FLUSH_SMALL_NS 1000000000ull /* and one with little in it */
 #define STATUS_NS      500000000ull
+#define TAKE_OVER_NS   3000000000ull /* that a pull whose host came back is given to end */
 #define TORN_NS        2000000000ull /* that a writer is given to finish, before its packet is cut */
 
 struct ring_state {
@@ -54,7 +55,10 @@ struct pull {
     struct ring_state ring[TRACE_CPUS_MAX];
 };
 
+/* Who pulls. Set by compare-and-swap, cleared under owner_lock: who holds it may use the owner's connection.
+ */
 static _Atomic(struct pull *) owner;
+static pthread_mutex_t owner_lock = PTHREAD_MUTEX_INITIALIZER; /* taken with nothing held */
 
 bool pull_is_running(void)
 {
@@ -360,16 +364,43 @@ static void *run_pull(void *argument)
             give_back(pull, cpu, 0);
     if (pull->restore_mode && trace_info()->mode == pull->request.mode)
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
+    pthread_mutex_lock(&owner_lock);
     atomic_store(&owner, NULL);
+    pthread_mutex_unlock(&owner_lock);
     return NULL;
+}
+
+/* A host that resumes comes back before we heard that its old connection is gone: that one is hung up. */
+static bool become_owner(struct pull *pull)
+{
+    struct pull *other = NULL;
+    uint64_t give_up = clock_monotonic_ns() + TAKE_OVER_NS;
+
+    if (atomic_compare_exchange_strong(&owner, &other, pull))
+        return true;
+    if (!(pull->request.flags & WIRE_PULL_RESUME))
+        return false;
+    pthread_mutex_lock(&owner_lock);
+    other = atomic_load(&owner);
+    if (other)
+        other->connection->channel->hang_up(other->connection->channel);
+    pthread_mutex_unlock(&owner_lock);
+    while (clock_monotonic_ns() < give_up) {
+        other = NULL;
+        if (atomic_compare_exchange_strong(&owner, &other, pull))
+            return true;
+        sys_notification_wait(pull->bell, clock_monotonic_ns() + BUSY_WAIT_NS);
+    }
+    return false;
 }
 
 struct pull *start_pull(struct connection *connection, const struct wire_pull *request, const uint64_t *want)
 {
-    struct pull *pull = calloc(1, sizeof(*pull)), *nobody = NULL;
+    struct pull *pull = calloc(1, sizeof(*pull));
     int64_t bell = sys_notification_create();
+    uint32_t reason = WIRE_ENDED_ERROR;
 
-    if (pull && bell > 0 && atomic_compare_exchange_strong(&owner, &nobody, pull)) {
+    if (pull && bell > 0) {
         pull->connection = connection;
         pull->request = *request;
         pull->bell = (cap_t)bell;
@@ -377,12 +408,14 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         pull->generation = trace_info()->generation;
         pull->status_at = pull->packet_at = clock_monotonic_ns();
         memcpy(pull->want, want, sizeof(pull->want));
-        if (pthread_create(&pull->thread, NULL, run_pull, pull) == 0)
+        if (!become_owner(pull))
+            reason = WIRE_ENDED_BUSY;
+        else if (pthread_create(&pull->thread, NULL, run_pull, pull) == 0)
             return pull;
-        atomic_store(&owner, NULL);
-        nobody = NULL;
+        else
+            atomic_store(&owner, NULL);
     }
-    send_end(connection, nobody ? WIRE_ENDED_BUSY : WIRE_ENDED_ERROR, nobody ? 0 : -E_NO_MEMORY);
+    send_end(connection, reason, reason == WIRE_ENDED_BUSY ? -E_BUSY : -E_NO_MEMORY);
     if (bell > 0)
         sys_cap_close((cap_t)bell);
     free(pull);

@@ -102,8 +102,12 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
         return state;
     const volatile uint64_t *from = (const volatile uint64_t *)packet_at(reader, number);
     uint64_t *to = copy;
-    for (uint64_t i = 0; i < buffer_words(reader->info); i++)
-        to[i] = from[i];
+    uint64_t words = buffer_words(reader->info); /* a multiple of eight */
+    for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
+        /* spelled out: this loop is a third of what a pull costs the guest */
+        to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
+        to[4] = from[4], to[5] = from[5], to[6] = from[6], to[7] = from[7];
+    }
     TRACE_TEST_POINT(TRACE_AFTER_COPY);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the copy before the second look at the index */
     if (is_overwritten(reader, number))
