@@ -16,6 +16,17 @@
 #define TREE_MAX 256u
 
 uint32_t init_pid;
+cap_t servers[4];
+unsigned server_count;
+
+/* init gives no endpoint of a server that it did not find. */
+static void find_servers(void)
+{
+    static const cap_t slots[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
+    for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
+        if (slot_is_filled(slots[i]))
+            servers[server_count++] = slots[i];
+}
 
 static int64_t proc_wait(struct server_request *request, uint32_t client)
 {
@@ -94,6 +105,7 @@ static int64_t proc_handle(struct server_request *request)
 int main(void)
 {
     init_pid = program_startup()->parent_pid;
+    find_servers();
     process_init(init_pid);
     start_fault_handler();
     start_reaper();

@@ -24,11 +24,9 @@ void kill_space(uint32_t space, int status)
 
 void client_is_gone(uint32_t pid)
 {
-    static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
-    for (unsigned i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+    for (unsigned i = 0; i < server_count; i++) {
         struct ipc_message message = {.label = SERVER_CLIENT_EXIT, .word = {pid}};
-        if (slot_is_filled(servers[i]))
-            client_call(servers[i], &message);
+        client_call(servers[i], &message);
     }
     server_client_exit(pid);
 }

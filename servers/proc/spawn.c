@@ -146,18 +146,16 @@ static int inherit_from(const struct spawn *spawn, cap_t server)
 static int inherit_files(const struct spawn *spawn)
 {
     int error = inherit_from(spawn, SLOT_FS);
-    return error || !slot_is_filled(SLOT_NET) ? error : inherit_from(spawn, SLOT_NET);
+    return error ? error : inherit_from(spawn, SLOT_NET); /* without net nobody has sockets */
 }
 
 static int give_authority(const struct spawn *spawn)
 {
-    static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
     const struct program *child = &spawn->program;
     uint32_t authority = process_authority(child->pid);
     int error = program_give(child, SLOT_SERVICE, SLOT_PROC, RIGHT_SEND | RIGHT_GRANT, child->pid);
-    for (unsigned i = 0; !error && i < sizeof(servers) / sizeof(servers[0]); i++)
-        if (slot_is_filled(servers[i]))
-            error = program_give(child, servers[i], servers[i], RIGHT_SEND | RIGHT_GRANT, child->pid);
+    for (unsigned i = 0; !error && i < server_count; i++)
+        error = program_give(child, servers[i], servers[i], RIGHT_SEND | RIGHT_GRANT, child->pid);
     if (!error && (authority & PROC_AUTHORITY_TRACE))
         error = program_give(child, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
     if (!error && (authority & PROC_AUTHORITY_MACHINE))
