@@ -11,6 +11,7 @@
 #include <kernel/kernel.h>
 #include <kernel/memory.h>
 #include <kernel/notification.h>
+#include <kernel/process.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
 #include <tarn/error.h>
@@ -87,10 +88,39 @@ void object_put(enum cap_type type, void *object)
     }
 }
 
-/* An endpoint counts who may receive: without them it is dead. */
+/* ---- what objects count: without them they are dead -----------------------------------------------------
+ */
+
+/* An endpoint: who may receive. */
 static bool counts_as_receiver(uint64_t meta)
 {
     return cap_meta_type(meta) == CAP_ENDPOINT && cap_meta_rights(meta) & RIGHT_RECEIVE;
+}
+
+/* A space: what others hold. Nobody could ever end it after the last of them; that it holds itself does not
+ * count. */
+static bool counts_as_holder(const struct cap_table *table, uint64_t meta, const void *object)
+{
+    return cap_meta_type(meta) == CAP_SPACE && &((const struct space *)object)->caps != table;
+}
+
+static void count_in(const struct cap_table *table, uint64_t meta, void *object)
+{
+    if (counts_as_receiver(meta))
+        endpoint_add_receive_cap(object);
+    if (counts_as_holder(table, meta, object))
+        atomic_fetch_add_explicit(&((struct space *)object)->holders, 1, memory_order_relaxed);
+}
+
+/* No lock held. A copy is only made of a capability that exists; but what a space holds of itself may be
+ * copied out again just now, when the last of the others goes. Then it dies all the same. */
+static void count_out(const struct cap_table *table, uint64_t meta, void *object)
+{
+    if (counts_as_receiver(meta))
+        endpoint_drop_receive_cap(object);
+    if (counts_as_holder(table, meta, object) &&
+        atomic_fetch_sub_explicit(&((struct space *)object)->holders, 1, memory_order_acq_rel) == 1)
+        space_abandon(object);
 }
 
 /* ---- tables; lock held ----------------------------------------------------------------------------------
@@ -142,13 +172,14 @@ static int reserve_slots(struct cap_table *table, unsigned count)
     }
 }
 
-static void fill(struct cap_slot *slot, enum cap_type type, uint32_t rights, void *object, uint64_t badge)
+static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint32_t rights, void *object,
+                 uint64_t badge)
 {
+    struct cap_slot *slot = slot_at(table, number);
     uint64_t generation =
         (atomic_load_explicit(&slot->meta, memory_order_relaxed) & ~0xffffull) + META_GENERATION;
     uint64_t meta = generation | (uint64_t)rights << 8 | (uint64_t)type;
-    if (counts_as_receiver(meta))
-        endpoint_add_receive_cap(object);
+    count_in(table, meta, object);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
     /* Release: who reads the new meta (acquire) reads the object and badge that belong to it. */
@@ -207,11 +238,10 @@ static int take_chosen(struct cap_table *table, cap_t number)
     return 0;
 }
 
-/* The references of what left a table; no lock held. */
-static void drop(struct cap old)
+/* The reference of what left a table; no lock held. */
+static void drop(struct cap_table *table, struct cap old)
 {
-    if (counts_as_receiver(old.meta))
-        endpoint_drop_receive_cap(old.object);
+    count_out(table, old.meta, old.object);
     object_put(cap_meta_type(old.meta), old.object);
 }
 
@@ -262,7 +292,7 @@ void cap_table_close(struct cap_table *table)
             continue;
         struct cap old = empty(table, number);
         spin_unlock(&table->lock);
-        drop(old);
+        drop(table, old);
         spin_lock(&table->lock);
     }
     spin_unlock(&table->lock);
@@ -336,7 +366,7 @@ int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, voi
     if (result == 0) {
         if (number == 0)
             number = take_free(table);
-        fill(slot_at(table, number), type, rights, object, badge);
+        fill(table, number, type, rights, object, badge);
         result = number;
     }
     spin_unlock(&table->lock);
@@ -357,7 +387,7 @@ int cap_close(struct space *space, cap_t number)
         found = empty(&space->caps, number);
     spin_unlock(&space->caps.lock);
     if (!error)
-        drop(found);
+        drop(&space->caps, found);
     return error;
 }
 
@@ -370,7 +400,7 @@ bool cap_close_if(struct space *space, cap_t number, const void *object)
         found = empty(&space->caps, number);
     spin_unlock(&space->caps.lock);
     if (same)
-        drop(found);
+        drop(&space->caps, found);
     return same;
 }
 
@@ -390,8 +420,8 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
         if (target == 0)
             target = take_free(&to->caps);
         object_get(cap_meta_type(found.meta), found.object);
-        fill(slot_at(&to->caps, target), cap_meta_type(found.meta), cap_meta_rights(found.meta) & rights,
-             found.object, badge ? badge : found.badge);
+        fill(&to->caps, target, cap_meta_type(found.meta), cap_meta_rights(found.meta) & rights, found.object,
+             badge ? badge : found.badge);
         result = target;
     }
     unlock_two(&from->caps, &to->caps);
@@ -430,8 +460,8 @@ int cap_transfer(struct thread *from, struct thread *to)
             continue;
         cap_t slot = take_free(target);
         object_get(cap_meta_type(found[i].meta), found[i].object);
-        fill(slot_at(target, slot), cap_meta_type(found[i].meta), cap_meta_rights(found[i].meta),
-             found[i].object, found[i].badge);
+        fill(target, slot, cap_meta_type(found[i].meta), cap_meta_rights(found[i].meta), found[i].object,
+             found[i].badge);
         received |= (uint64_t)slot << 16 * i;
     }
     unlock_two(source, target);

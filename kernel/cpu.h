@@ -39,7 +39,9 @@ struct cpu {
     _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
     uint64_t switched_at;               /* ticks, when current began to run */
     uint64_t next_call_id;              /* of ipc calls: processor in the top byte, then a count */
-    bool wants_yield;                   /* current asked to go behind its equals */
+    struct space *work;                 /* space_do_in_turn: what is still to be done */
+    bool working;
+    bool wants_yield; /* current asked to go behind its equals */
     struct arch_cpu arch;
 };
 

@@ -42,6 +42,7 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
 void handle_interrupt(uint32_t irq); /* a device; arch_irq_end was not yet called */
 void handle_timer(void);
 void handle_ipi(uint32_t kind); /* enum ipi_kind */
+void handle_nmi(uint64_t ip);   /* not maskable: prints where the machine is; takes no lock */
 void kernel_leave(void);        /* reschedules if asked to, waits while idle; then cpu->current may run */
 
 #endif

@@ -76,6 +76,14 @@ static void print_current(const struct thread *thread)
              thread->block->pid, frame_ip(&thread->frame), frame_sp(&thread->frame));
 }
 
+static void print_chain(void)
+{
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    for (uint32_t i = 0; i < depth; i++)
+        log_line("  from %#lx", chain[i]);
+}
+
 void panic(const char *format, ...)
 {
     char line[LINE_MAX];
@@ -89,10 +97,18 @@ void panic(const char *format, ...)
     put_all(line, format_line(line, format, arguments));
     va_end(arguments);
     print_current(cpu->current);
-    uint64_t chain[CHAIN_MAX];
-    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
-    for (uint32_t i = 0; i < depth; i++)
-        log_line("  from %#lx", chain[i]);
+    print_chain();
     trace_dump_tail(TRACE_TAIL);
     arch_shutdown(PANIC_STATUS);
+}
+
+/* Somebody outside thinks that the machine hangs: what is this processor at? Takes no lock, and goes on. */
+void handle_nmi(uint64_t ip)
+{
+    bool was = atomic_exchange(&panicking, true); /* lines go past the console's lock */
+    log_line("NMI on cpu %u at %#lx", this_cpu()->index, ip);
+    print_current(this_cpu()->current);
+    print_chain();
+    trace_dump_tail(TRACE_TAIL);
+    atomic_store(&panicking, was);
 }

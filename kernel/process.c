@@ -14,6 +14,8 @@
 #include <kernel/thread.h>
 #include <trace/process.h>
 
+#define STATUS_ABANDONED (-100)
+
 /* A thread that has not been told to end yet, with a reference; NULL: all have. */
 static struct thread *next_victim(struct space *space)
 {
@@ -50,11 +52,27 @@ void space_kill(struct space *space, int32_t status)
         space_finish(space);
 }
 
-void space_finish(struct space *space)
+void space_abandon(struct space *space)
+{
+    if (space->parent_pid != 0)
+        space_kill(space, STATUS_ABANDONED);
+}
+
+static void kill_children(uint32_t pid)
+{
+    struct space *child;
+    while ((child = space_get_child(pid))) {
+        space_kill(child, STATUS_ABANDONED);
+        space_put(child);
+    }
+}
+
+static void finish(struct space *space)
 {
     trace_process_exit(space->pid, space->status);
     cap_table_close(&space->caps);
     space_release_memory(space);
+    kill_children(space->pid);
     spin_lock(&space->lock);
     struct notification *watcher = space->watcher;
     struct endpoint *handler = space->fault_handler;
@@ -68,4 +86,11 @@ void space_finish(struct space *space)
         notification_signal(watcher, bits);
         notification_put(watcher);
     }
+    space_put(space);
+}
+
+void space_finish(struct space *space)
+{
+    space_get(space);
+    space_do_in_turn(space, finish);
 }

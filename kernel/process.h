@@ -4,7 +4,7 @@
  *
  * space_kill marks the space and tells every thread of it to end. A thread ends on the processor where it is
  * current, when it next passes the scheduler (thread.h); the last one to end calls space_finish, which closes
- * the capabilities, releases the memory and signals the watcher.
+ * the capabilities, releases the memory, kills the spaces that this one made, and signals the watcher.
  */
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 struct space;
+/* The last capability that others had to it is gone: killed too, for nobody could do it later. Not init,
+ * which nobody made. */
+void space_abandon(struct space *space);
 void space_kill(struct space *space, int32_t status); /* any number of times, from anywhere; no locks held */
 void space_finish(struct space *space);               /* the last thread is gone; once */
 

@@ -81,6 +81,7 @@ static void reset_space(struct space *space)
     space->image_base = space->image_size = space->build_id[0] = space->build_id[1] = 0;
     atomic_store_explicit(&space->cpus, 0, memory_order_relaxed);
     atomic_store_explicit(&space->references, 1, memory_order_relaxed);
+    atomic_store_explicit(&space->holders, 0, memory_order_relaxed);
 }
 
 struct space *space_new(const char *name, uint32_t parent_pid)
@@ -153,11 +154,24 @@ void space_release_memory(struct space *space)
     trace_process_free(space->pid, frames);
 }
 
-void space_put(struct space *space)
+void space_do_in_turn(struct space *space, void (*work)(struct space *space))
 {
-    /* Release and acquire: as in memory_put. */
-    if (atomic_fetch_sub_explicit(&space->references, 1, memory_order_acq_rel) != 1)
+    struct cpu *cpu = this_cpu();
+    space->work = work;
+    space->work_next = cpu->work;
+    cpu->work = space;
+    if (cpu->working)
         return;
+    cpu->working = true;
+    while ((space = cpu->work)) {
+        cpu->work = space->work_next;
+        space->work(space);
+    }
+    cpu->working = false;
+}
+
+static void destroy_space(struct space *space)
+{
     cap_table_destroy(&space->caps);
     if (!space->released)
         space_release_memory(space);
@@ -173,6 +187,13 @@ void space_put(struct space *space)
     if (watcher)
         notification_put(watcher);
     slab_free(&space_slab, space);
+}
+
+void space_put(struct space *space)
+{
+    /* Release and acquire: as in memory_put. */
+    if (atomic_fetch_sub_explicit(&space->references, 1, memory_order_acq_rel) == 1)
+        space_do_in_turn(space, destroy_space);
 }
 
 /* ---- mappings ------------------------------------------------------------------------------------------ */
@@ -460,6 +481,26 @@ void space_for_each(void (*visit)(struct space *space, void *context), void *con
     for (struct space *space = space_list; space; space = space->next)
         visit(space, context);
     spin_unlock(&space_list_lock);
+}
+
+/* A reference to what is still in the list, unless its last one has just gone. */
+static bool try_get(struct space *space)
+{
+    uint32_t count = atomic_load_explicit(&space->references, memory_order_relaxed);
+    while (count > 0 && !atomic_compare_exchange_weak_explicit(&space->references, &count, count + 1,
+                                                               memory_order_relaxed, memory_order_relaxed))
+        ;
+    return count > 0;
+}
+
+struct space *space_get_child(uint32_t pid)
+{
+    spin_lock(&space_list_lock);
+    struct space *space = space_list;
+    while (space && (space->parent_pid != pid || space->dying || !try_get(space)))
+        space = space->next;
+    spin_unlock(&space_list_lock);
+    return space;
 }
 
 uint64_t space_count_live(void)

@@ -32,6 +32,7 @@ struct space {
     struct arch_space arch; /* tables under lock */
     struct spinlock lock;
     _Atomic uint32_t references;
+    _Atomic uint32_t holders; /* capabilities to it in other spaces' tables: cap.c */
     uint32_t pid, parent_pid;
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t
@@ -54,7 +55,9 @@ struct space {
     uint64_t watcher_bits;
     char image_path[128]; /* what trace_image told, for statedumps */
     uint64_t image_base, image_size, build_id[2];
-    struct space *next, *previous; /* of the list of all spaces: space_list_lock */
+    struct space *next, *previous;     /* of the list of all spaces: space_list_lock */
+    void (*work)(struct space *space); /* space_do_in_turn; belongs to the processor that does it */
+    struct space *work_next;
 };
 
 struct space *space_new(const char *name, uint32_t parent_pid); /* one reference; NULL: no memory */
@@ -63,6 +66,12 @@ static inline void space_get(struct space *space)
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
 }
 void space_put(struct space *space);
+/* Does work(space) now, or, when called out of such work, right after it. Whatever destroys a space drops
+ * capabilities, which may be the last to other spaces, and so on: a program can make the chain as long as it
+ * likes, so it must not be walked by recursion. No locks held. */
+void space_do_in_turn(struct space *space, void (*work)(struct space *space));
+/* Some space that `pid` created and that is not dying, with a reference; NULL: there is none. */
+struct space *space_get_child(uint32_t pid);
 /* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's
  * last step (process.c in kernel/); capabilities were closed before. */
 void space_release_memory(struct space *space);

@@ -8,3 +8,6 @@ GUEST_TESTS += $(1)
 endef
 
 $(foreach t,libc_stdio libc_pthread libc_file libc_process,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+
+# Of the kernel; child.c makes spaces with bare system calls.
+$(foreach t,kernel_ipc kernel_kill fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))

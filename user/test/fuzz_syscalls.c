@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/fuzz_syscalls.c - a million system calls with random and hostile arguments: errors, no panic, no
+ * leak.
+ *
+ * Children call; each runs until it has destroyed itself (it may kill, suspend or unmap whatever it has) or
+ * has stood still for a while, then the next takes over. They count their calls in shared memory. They have
+ * capabilities of every type but the machine's and the trace's control, which are allowed to end the world;
+ * those two are called with slots that are anything but right.
+ */
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <arch/syscall_stub.h>
+#include <stdlib.h>
+
+#define CALLS   1000000ull
+#define MS      1000000ull
+#define AT_ONCE 3
+#define THREADS 3
+#define SHARED  0x0000000900000000ull /* where children find the shared page */
+
+enum { SLOT_MEMORY = 16, SLOT_ENDPOINT, SLOT_SIGNAL, SLOT_OTHER, SLOT_LAST };
+
+struct shared {
+    _Atomic uint64_t calls;
+    _Atomic uint64_t good; /* of them */
+};
+
+static cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text(result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+/* ---- in the child -----------------------------------------------------------------------------------------
+ */
+
+static const uint64_t nasty[] = {
+    0,
+    1,
+    2,
+    7,
+    8,
+    4095,
+    4096,
+    4097,
+    0x7fffffff,
+    0x80000000,
+    0xffffffff,
+    0x100000000,
+    USER_BASE,
+    USER_BASE - 1,
+    USER_END - 1,
+    USER_END,
+    USER_END + 4096,
+    USER_TRACE_INFO,
+    USER_TRACE_WINDOWS,
+    USER_THREAD_BLOCKS,
+    USER_IMAGE,
+    USER_MMAP_BASE,
+    USER_MMAP_END - 4096,
+    0x7fffffffffff,
+    0x800000000000,
+    0xffff800000000000,
+    0xffffffff80000000,
+    0xffffffff80100000,
+    0xfffffffffffff000,
+    ~0ull,
+    ~0ull >> 1,
+    1ull << 63,
+    SHARED + 4096 - 4,
+    CHILD_STACKS,
+    CHILD_STACKS + 8,
+};
+
+static uint64_t hostile_argument(uint64_t *random)
+{
+    uint64_t choice = child_random(random);
+    switch (choice % 6) {
+    case 0:
+        return nasty[choice / 6 % (sizeof nasty / sizeof nasty[0])];
+    case 1:
+    case 2:
+        return choice / 6 % (SLOT_LAST + 8); /* a slot, a small number */
+    case 3:
+        return SLOT_FIRST_FREE + choice / 6 % 64;
+    case 4:
+        return CHILD_STACKS + choice / 6 % (CHILD_STACK_BYTES * 4); /* memory that is there */
+    default:
+        return child_random(random) >> choice / 6 % 64;
+    }
+}
+
+/* Waits for ever would only make the fuzzing slow; some are allowed. */
+static bool is_boring(uint64_t number, uint64_t choice)
+{
+    bool waits = number == SYS_thread_sleep || number == SYS_notification_wait || number == SYS_futex_wait ||
+                 number == SYS_ipc_receive || number == SYS_ipc_call || number == SYS_ipc_send ||
+                 number == SYS_ipc_reply_receive;
+    bool ends = number == SYS_thread_exit || number == SYS_space_kill || number == SYS_thread_kill ||
+                number == SYS_thread_suspend || number == SYS_space_unmap || number == SYS_space_protect;
+    return number == SYS_debug_write || (waits && choice % 16) || (ends && choice % 64);
+}
+
+static void fuzz(uint64_t seed)
+{
+    struct shared *shared = (struct shared *)SHARED;
+    uint64_t random = seed, a[6];
+    for (;;) {
+        uint64_t number = child_random(&random) % (SYS_COUNT + 2);
+        for (int i = 0; i < 6; i++)
+            a[i] = hostile_argument(&random);
+        if (child_random(&random) % 64 == 0)
+            number = child_random(&random);
+        if (is_boring(number, child_random(&random)))
+            continue;
+        shared->calls++;
+        shared->good += arch_syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5]) >= 0;
+    }
+}
+
+/* ---- the test
+ * -------------------------------------------------------------------------------------------------- */
+
+static cap_t shared_memory;
+
+static void start_child(struct child *child, uint64_t *random)
+{
+    cap_t memory = must(sys_memory_create(0x10000)), endpoint = must(sys_endpoint_create());
+    cap_t signal = must(sys_notification_create()), other = must(sys_space_create("other"));
+    must(child_create(child, "fuzzer"));
+    must(sys_space_map(child->space, shared_memory, SHARED, TARN_PAGE_SIZE, 0,
+                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    must(child_give(child, memory, SLOT_MEMORY, RIGHT_ALL));
+    must(child_give(child, endpoint, SLOT_ENDPOINT, RIGHT_ALL));
+    must(child_give(child, signal, SLOT_SIGNAL, RIGHT_ALL));
+    must(child_give(child, other, SLOT_OTHER, RIGHT_ALL));
+    must(sys_space_set_fault_handler(child->space,
+                                     endpoint)); /* itself: nothing in the log, and a trap for it */
+    sys_cap_close(memory);
+    sys_cap_close(endpoint);
+    sys_cap_close(signal);
+    sys_cap_close(other);
+    for (unsigned i = 0; i < THREADS; i++) {
+        int64_t thread = child_thread(child, fuzz, child_random(random) | 1, TARN_PRIO_USER, 0);
+        if (thread == -E_DEAD) /* those that started have ended it already */
+            break;
+        must(thread);
+        sys_cap_copy(child->space, (cap_t)thread, SLOT_THREAD + 1 + i, RIGHT_ALL, 0);
+        sys_thread_resume((cap_t)thread);
+        sys_cap_close((cap_t)thread);
+    }
+}
+
+/* Lets children fuzz until so many calls were made. */
+static void fuzz_until(struct shared *shared, uint64_t calls, uint64_t *random)
+{
+    struct child children[AT_ONCE];
+    while (shared->calls < calls) {
+        for (int i = 0; i < AT_ONCE; i++)
+            start_child(&children[i], random);
+        uint64_t seen;
+        int turns = 0;
+        do { /* while they get on */
+            seen = shared->calls;
+            sys_thread_sleep(deadline_after(5 * MS));
+        } while (shared->calls > seen + 20 && ++turns < 40);
+        for (int i = 0; i < AT_ONCE; i++)
+            child_end(&children[i]);
+    }
+}
+
+int main(void)
+{
+    uint64_t random = 88172645463325252ull;
+    child_prepare();
+    shared_memory = must(sys_memory_create(TARN_PAGE_SIZE));
+    struct shared *shared = memory_map(shared_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
+    fuzz_until(shared, 20000, &random);
+    struct system_stats before = read_stats();
+    fuzz_until(shared, CALLS, &random);
+    printf("# %llu calls, %llu of them did something\n", (unsigned long long)shared->calls,
+           (unsigned long long)shared->good);
+    CHECK(shared->calls >= CALLS, "a million hostile system calls, and the machine runs");
+    CHECK(shared->good > CALLS / 100, "some of them did what they say");
+    CHECK(same_stats_soon(&before), "all frames and objects are back");
+    return finish_tests();
+}

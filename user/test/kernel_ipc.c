@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_ipc.c - messages: words, badges, capabilities, deadlines, cancellation, saved replies,
+ * bound notifications, peers that die. Threads are the C library's; children are spaces of their own.
+ */
+#include "child.h"
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS 1000000ull
+
+static cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text((int)result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+static cap_t endpoint;
+
+/* ---- a server that does what the label says -------------------------------------------------------------
+ */
+
+enum {
+    ECHO = 1,  /* words plus one, badge as the answer's label */
+    TAKE_CAPS, /* answers how many came and their types */
+    GIVE_CAP,  /* answers with a memory object */
+    GIVE_BAD,  /* tries to answer with a slot that is empty */
+    SAVE,      /* answers from a saved reply, after the next message */
+    DROP,      /* closes the saved reply instead */
+    SLEEP,     /* never answers before 200 ms are over */
+    FORGET,    /* receives the next message without an answer */
+    END,
+};
+
+static uint64_t count_caps(struct ipc_message *message)
+{
+    uint64_t types = 0;
+    for (int i = 0; i < IPC_CAPS; i++) {
+        if (!message->cap[i])
+            continue;
+        int64_t info = sys_cap_info(message->cap[i]);
+        types = types << 8 | (uint64_t)(info >> 8);
+        sys_cap_close(message->cap[i]);
+    }
+    return types;
+}
+
+static void give_bad(struct ipc_message *message)
+{
+    struct ipc_message answer = {.label = 5, .cap = {0, 60000}};
+    int64_t error = ipc_reply(&answer);
+    answer.cap[1] = 0;
+    answer.label = (uint64_t)-error;
+    *message = answer;
+}
+
+static void *serve(void *argument)
+{
+    (void)argument;
+    struct ipc_message message;
+    cap_t memory = must(sys_memory_create(4096)), saved = 0;
+    must(ipc_receive(endpoint, &message));
+    for (;;) {
+        uint64_t label = message.label;
+        struct ipc_message answer = {.label = message.badge};
+        if (label == ECHO)
+            for (int i = 0; i < IPC_WORDS; i++)
+                answer.word[i] = message.word[i] + 1;
+        if (label == TAKE_CAPS)
+            answer.word[0] = count_caps(&message);
+        if (label == GIVE_CAP)
+            answer.cap[2] = (uint16_t)memory;
+        if (label == GIVE_BAD)
+            give_bad(&answer);
+        if (label == SLEEP)
+            sys_thread_sleep(deadline_after(200 * MS));
+        if (label == SAVE || label == DROP) {
+            saved = must(ipc_save_reply());
+            must(ipc_receive(endpoint, &message));
+            if (label == SAVE)
+                ipc_reply_to(saved, &(struct ipc_message){.label = 77});
+            else
+                sys_cap_close(saved);
+            continue;
+        }
+        if (label == FORGET) {
+            must(ipc_receive(endpoint, &message));
+            continue;
+        }
+        if (label == END)
+            break;
+        message = answer;
+        must(ipc_reply_receive(endpoint, &message));
+    }
+    ipc_reply(&(struct ipc_message){0});
+    sys_cap_close(memory);
+    return NULL;
+}
+
+static void *call_in_thread(void *argument)
+{
+    struct ipc_message message = {.label = (uint64_t)argument};
+    int64_t error = ipc_call(endpoint, &message);
+    return (void *)(error ? error : (int64_t)message.label);
+}
+
+static int64_t call_beside(uint64_t label, uint64_t then)
+{
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, call_in_thread, (void *)label);
+    sys_thread_sleep(deadline_after(50 * MS));
+    struct ipc_message message = {.label = then};
+    ipc_call(endpoint, &message);
+    pthread_join(thread, &result);
+    return (int64_t)result;
+}
+
+/* ---- tests
+ * --------------------------------------------------------------------------------------------------- */
+
+static void test_words(void)
+{
+    cap_t badged = must(sys_cap_copy(SLOT_SPACE, endpoint, 0, RIGHT_SEND | RIGHT_GRANT, 4711));
+    struct ipc_message message = {.label = ECHO, .word = {1, 2, 3, 4, 5, 6}};
+    CHECK(ipc_call(badged, &message) == 0 && message.label == 4711, "a badge arrives");
+    bool all = true;
+    for (uint64_t i = 0; i < IPC_WORDS; i++)
+        all &= message.word[i] == i + 2;
+    CHECK(all, "six words there and back");
+    CHECK(sys_cap_copy(SLOT_SPACE, badged, 0, RIGHT_ALL, 9) == -E_BAD_ARGUMENT, "a badge is given once");
+    CHECK(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT, "who may send may not receive");
+    sys_cap_close(badged);
+    CHECK(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is gone");
+    CHECK(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
+    CHECK(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot beyond all is no capability");
+}
+
+static void test_caps(void)
+{
+    cap_t memory = must(sys_memory_create(4096));
+    struct ipc_message message = {.label = TAKE_CAPS,
+                                  .cap = {(uint16_t)memory, 0, (uint16_t)endpoint, SLOT_SPACE}};
+    CHECK(ipc_call(endpoint, &message) == 0 &&
+              message.word[0] == (CAP_MEMORY << 16 | CAP_ENDPOINT << 8 | CAP_SPACE),
+          "three capabilities arrive");
+    message = (struct ipc_message){.label = TAKE_CAPS, .cap = {(uint16_t)memory, 50000}};
+    CHECK(ipc_call(endpoint, &message) == -E_BAD_CAP, "an empty slot cannot be sent");
+    cap_t kept = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ, 0));
+    message = (struct ipc_message){.label = TAKE_CAPS, .cap = {(uint16_t)kept}};
+    CHECK(ipc_call(endpoint, &message) == -E_BAD_RIGHT, "nor one without the right to grant");
+    message = (struct ipc_message){.label = GIVE_CAP};
+    CHECK(ipc_call(endpoint, &message) == 0 && message.cap[2] && !message.cap[0] && !message.cap[1] &&
+              sys_memory_size(message.cap[2]) == 4096,
+          "an answer brings one");
+    sys_cap_close(message.cap[2]);
+    message = (struct ipc_message){.label = GIVE_BAD};
+    CHECK(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP,
+          "a bad answer fails, and the caller can still be answered");
+    sys_cap_close(kept);
+    sys_cap_close(memory);
+}
+
+static void test_replies(void)
+{
+    CHECK(call_beside(SAVE, ECHO) == 77, "a saved reply");
+    CHECK(call_beside(DROP, ECHO) == -E_DEAD, "a saved reply that is closed");
+    CHECK(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
+    CHECK(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to answer");
+    CHECK(ipc_save_reply() == -E_NO_REPLY, "nor to save");
+    CHECK(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
+}
+
+static cap_t lonely; /* nobody receives */
+
+static void *call_lonely(void *argument)
+{
+    *(cap_t *)argument = 0;
+    struct ipc_message message = {.label = 1};
+    return (void *)ipc_call(lonely, &message);
+}
+
+static void test_deadlines(void)
+{
+    lonely = must(sys_endpoint_create());
+    struct ipc_message message = {.label = 1};
+    CHECK(ipc_call_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to send");
+    CHECK(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
+    uint64_t before = clock_monotonic_ns();
+    CHECK(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
+          "a call nobody takes times out");
+    uint64_t waited = clock_monotonic_ns() - before;
+    CHECK(waited >= 30 * MS, "and not too early");
+    CHECK(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
+          "a receive times out");
+    CHECK(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
+    message = (struct ipc_message){.label = SLEEP};
+    CHECK(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
+          "a call whose answer is late times out");
+    message = (struct ipc_message){.label = ECHO};
+    CHECK(ipc_call(endpoint, &message) == 0, "the server goes on after its answer found nobody");
+    before = clock_monotonic_ns();
+    sys_thread_sleep(before + 20 * MS);
+    CHECK(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
+    cap_t n = must(sys_notification_create());
+    CHECK(sys_notification_wait(n, deadline_after(10 * MS)) == -E_TIMEOUT, "a wait for a signal times out");
+    uint32_t word = 1;
+    CHECK(sys_futex_wait(&word, 1, deadline_after(10 * MS)) == -E_TIMEOUT, "so does one for a word");
+    CHECK(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN, "which must have the value");
+    sys_cap_close(n);
+}
+
+static void test_death(void)
+{
+    pthread_t thread;
+    void *result;
+    cap_t mark = 1;
+    pthread_create(&thread, NULL, call_lonely, &mark);
+    while (__atomic_load_n(&mark, __ATOMIC_ACQUIRE))
+        sys_thread_yield();
+    sys_thread_sleep(deadline_after(30 * MS));
+    sys_cap_close(lonely);
+    pthread_join(thread, &result);
+    CHECK((int64_t)result == -E_DEAD, "a queued caller hears that the endpoint died");
+    lonely = must(sys_endpoint_create());
+    cap_t sender = must(sys_cap_copy(SLOT_SPACE, lonely, 0, RIGHT_SEND, 0));
+    sys_cap_close(lonely);
+    struct ipc_message message = {.label = 1};
+    CHECK(ipc_call(sender, &message) == -E_DEAD, "nobody can receive any more: dead");
+    sys_cap_close(sender);
+}
+
+/* In a child: takes a call and ends without an answer. */
+static void take_and_die(uint64_t arg)
+{
+    struct ipc_message message;
+    ipc_receive((cap_t)arg, &message);
+    sys_space_kill(SLOT_SPACE, 3);
+}
+
+static void take_and_fault(uint64_t arg)
+{
+    struct ipc_message message;
+    ipc_receive((cap_t)arg, &message);
+    *(volatile int *)(arg - 12) = 1; /* nothing is mapped there */
+}
+
+static int64_t call_dying_child(void (*entry)(uint64_t))
+{
+    struct child child;
+    cap_t service = must(sys_endpoint_create());
+    must(child_create(&child, "dying"));
+    must(child_give(&child, service, 20, RIGHT_ALL));
+    must(child_start(&child, entry, 20));
+    struct ipc_message message = {.label = 1};
+    int64_t error = ipc_call(service, &message);
+    child_end(&child);
+    sys_cap_close(service);
+    return error;
+}
+
+static void test_server_death(void)
+{
+    CHECK(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it answers");
+    CHECK(call_dying_child(take_and_fault) == -E_DEAD, "the server faults, and nobody handles it");
+}
+
+static void *wait_bound(void *argument)
+{
+    struct ipc_message message;
+    must(sys_notification_bind((cap_t)(uintptr_t)argument));
+    lonely = must(sys_endpoint_create());
+    int64_t error = ipc_receive(lonely, &message);
+    uint64_t first = message.word[0];
+    bool good = error == 0 && message.label == IPC_LABEL_NOTIFICATION;
+    error = ipc_receive_deadline(lonely, &message, deadline_after(1000 * MS));
+    good &= error == 0 && message.label == IPC_LABEL_NOTIFICATION;
+    sys_cap_close(lonely);
+    return (void *)(good ? first << 8 | message.word[0] : 0);
+}
+
+static void test_bound(void)
+{
+    cap_t notification = must(sys_notification_create());
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, wait_bound, (void *)(uintptr_t)notification);
+    sys_thread_sleep(deadline_after(30 * MS));
+    sys_notification_signal(notification, 5);
+    sys_thread_sleep(deadline_after(30 * MS));
+    CHECK(sys_notification_bind(notification) == -E_BUSY, "a notification is bound to one thread");
+    sys_notification_signal(notification, 2);
+    pthread_join(thread, &result);
+    CHECK((uint64_t)result == (5 << 8 | 2), "a bound notification ends receives");
+    int64_t error;
+    for (int i = 0; (error = sys_notification_bind(notification)) == -E_BUSY && i < 100; i++)
+        sys_thread_sleep(deadline_after(10 * MS)); /* join is over a little before the thread is */
+    CHECK(error == 0, "and is free when its thread has ended");
+    sys_notification_signal(notification, 8);
+    struct ipc_message message;
+    CHECK(ipc_receive_deadline(endpoint, &message, 0) == 0 && message.word[0] == 8,
+          "bits that were there before");
+    CHECK(sys_notification_bind(0) == 0, "unbound");
+    CHECK(sys_notification_signal(notification, 1ull << 63) == -E_BAD_ARGUMENT, "63 bits are usable");
+    sys_cap_close(notification);
+}
+
+/* In a child: waits, and tells in a shared word how that ended. */
+static void sleep_and_tell(uint64_t arg)
+{
+    int64_t result = sys_thread_sleep(TARN_FOREVER);
+    sys_notification_signal((cap_t)arg, (uint64_t)-result << 8);
+    sys_thread_exit();
+}
+
+static void test_cancel(void)
+{
+    struct child child;
+    cap_t told = must(sys_notification_create());
+    must(child_create(&child, "cancel"));
+    must(child_give(&child, told, 20, RIGHT_ALL));
+    int64_t keeper = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
+    int64_t thread = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
+    CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "who does not wait cannot be cancelled");
+    must(sys_thread_resume((cap_t)thread));
+    sys_thread_sleep(deadline_after(30 * MS));
+    must(sys_thread_suspend((cap_t)thread));
+    must(sys_thread_cancel((cap_t)thread));
+    CHECK(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,
+          "a suspended thread does not run on");
+    must(sys_thread_resume((cap_t)thread));
+    CHECK(sys_notification_wait(told, deadline_after(5000 * MS)) == E_CANCELED << 8, "a sleep is cancelled");
+    sys_cap_close((cap_t)keeper);
+    sys_cap_close(told);
+    CHECK(sys_thread_set_priority((cap_t)thread, 31) == -E_BAD_RIGHT,
+          "nobody gives more priority than he has");
+    CHECK(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a processor");
+    child_end(&child);
+    CHECK(sys_thread_resume((cap_t)thread) == 0 && sys_thread_set_name((cap_t)thread, "ghost") == -E_DEAD,
+          "a dead thread's capability is harmless");
+    sys_cap_close((cap_t)thread);
+}
+
+int main(void)
+{
+    pthread_t server;
+    child_prepare();
+    endpoint = must(sys_endpoint_create());
+    pthread_create(&server, NULL, serve, NULL);
+    test_words();
+    test_caps();
+    test_replies();
+    test_deadlines();
+    test_death();
+    test_server_death();
+    test_bound();
+    test_cancel();
+    struct ipc_message message = {.label = END};
+    CHECK(ipc_call(endpoint, &message) == 0, "the server ends");
+    pthread_join(server, NULL);
+    return finish_tests();
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_kill.c - spaces are killed at any moment, whatever they do, and everything comes back.
+ *
+ * Children do at random what programs do: call a server of ours, call each other, answer or save answers,
+ * signal, wait, sleep, fault, allocate, map, log, make threads and spaces, kill themselves. We kill them
+ * after a random time, several at once, and count the frames and kernel objects before and after. Our server
+ * must live through all of it.
+ */
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <trace/user.h>
+
+#define MS      1000000ull
+#define ROUNDS  150
+#define AT_ONCE 4
+#define THREADS 3
+
+enum { SLOT_SERVER = 16, SLOT_PEER = 17, SLOT_SIGNAL = 18, SLOT_PAGED = 19, SLOT_SHARED = 20 };
+
+static cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s (%lld)\n", tarn_error_text((int)result), (long long)result);
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+/* ---- in the child
+ * ------------------------------------------------------------------------------------------ */
+
+static void do_calls(uint64_t *random)
+{
+    struct ipc_message message = {.label = child_random(random) % 4};
+    uint64_t deadline = child_random(random) % 3 ? TARN_FOREVER : deadline_after(MS / 4);
+    if (child_random(random) % 4 == 0)
+        message.cap[0] = SLOT_SIGNAL;
+    ipc_call_deadline(child_random(random) % 2 ? SLOT_SERVER : SLOT_PEER, &message, deadline);
+    for (int i = 0; i < IPC_CAPS; i++)
+        if (message.cap[i] >= SLOT_FIRST_FREE + 8)
+            sys_cap_close(message.cap[i]);
+}
+
+static void do_serve(uint64_t *random)
+{
+    struct ipc_message message;
+    if (ipc_receive_deadline(SLOT_PEER, &message, deadline_after(MS)) < 0)
+        return;
+    switch (child_random(random) % 4) {
+    case 0:
+        ipc_reply_receive_deadline(SLOT_PEER, &message, deadline_after(MS));
+        break;
+    case 1:
+        ipc_reply(&message);
+        break;
+    case 2:
+        ipc_save_reply(); /* kept until the end */
+        break;
+    default: /* never answered */
+        break;
+    }
+}
+
+static void do_memory(uint64_t *random)
+{
+    uint64_t size = (1 + child_random(random) % 32) * TARN_PAGE_SIZE;
+    int64_t memory = sys_memory_create(size);
+    if (memory < 0)
+        return;
+    int64_t at = sys_space_map(SLOT_SPACE, (cap_t)memory, 0, size, 0,
+                               MAP_READ | MAP_WRITE | (child_random(random) % 2 ? MAP_PRIVATE : 0));
+    for (uint64_t i = 0; at > 0 && i < size; i += TARN_PAGE_SIZE)
+        *(volatile uint64_t *)(at + i) = i;
+    if (at > 0 && child_random(random) % 2)
+        sys_space_unmap(SLOT_SPACE, (uint64_t)at, size / 2 & ~(TARN_PAGE_SIZE - 1) ? TARN_PAGE_SIZE : size);
+    if (child_random(random) % 4)
+        sys_cap_close((cap_t)memory);
+}
+
+static void do_waits(uint64_t *random)
+{
+    static uint32_t word;
+    switch (child_random(random) % 5) {
+    case 0:
+        sys_notification_wait(SLOT_SIGNAL, child_random(random) % 8 ? deadline_after(MS) : TARN_FOREVER);
+        break;
+    case 1:
+        sys_notification_signal(SLOT_SIGNAL, 1);
+        break;
+    case 2:
+        sys_futex_wait(&word, 0, child_random(random) % 8 ? deadline_after(MS) : TARN_FOREVER);
+        break;
+    case 3:
+        sys_futex_wake(&word, 2);
+        break;
+    default:
+        sys_thread_sleep(deadline_after(child_random(random) % MS));
+    }
+}
+
+static void misbehave(uint64_t seed);
+
+static void do_births(uint64_t *random)
+{
+    struct thread_config config = {.entry = (uint64_t)misbehave,
+                                   .stack = CHILD_STACKS +
+                                            (16 + child_random(random) % 40) * CHILD_STACK_BYTES - 8,
+                                   .arg = child_random(random) | 1,
+                                   .priority = child_random(random) % (TARN_PRIO_USER + 1)};
+    int64_t thread = sys_thread_create(SLOT_SPACE, &config);
+    if (thread < 0)
+        return;
+    if (child_random(random) % 4) /* else it never runs */
+        sys_thread_resume((cap_t)thread);
+    if (child_random(random) % 4 == 0)
+        sys_thread_suspend((cap_t)thread);
+    if (child_random(random) % 3 == 0)
+        sys_thread_kill((cap_t)thread);
+    if (child_random(random) % 2)
+        sys_cap_close((cap_t)thread);
+}
+
+static void do_objects(uint64_t *random)
+{
+    static const char name[16] = "grandchild";
+    switch (child_random(random) % 5) {
+    case 0:
+        sys_space_create(name);
+        break;
+    case 1:
+        sys_endpoint_create();
+        break;
+    case 2: {
+        int64_t notification = sys_notification_create();
+        if (notification > 0)
+            sys_notification_bind((cap_t)notification);
+        break;
+    }
+    case 3:
+        sys_cap_copy(SLOT_SPACE, SLOT_SIGNAL, 0, RIGHT_ALL, 0);
+        break;
+    default:
+        sys_cap_close((cap_t)(SLOT_FIRST_FREE + 8 + child_random(random) % 100));
+    }
+}
+
+/* A page whose pager is our server, which answers only sometimes. */
+static void do_paged(uint64_t *random)
+{
+    int64_t at = sys_space_map(SLOT_SPACE, SLOT_PAGED, 0, 16 * TARN_PAGE_SIZE, 0, MAP_READ | MAP_WRITE);
+    if (at <= 0)
+        return;
+    uint64_t page = child_random(random) % 16;
+    if (child_random(random) % 2)
+        *(volatile uint64_t *)(at + page * TARN_PAGE_SIZE) = 1;
+    else /* the kernel's own access */
+        sys_system_read(SYSTEM_STATS, 0, (void *)(at + page * TARN_PAGE_SIZE), sizeof(struct system_stats));
+    sys_space_unmap(SLOT_SPACE, (uint64_t)at, 16 * TARN_PAGE_SIZE);
+}
+
+static void misbehave(uint64_t seed)
+{
+    uint64_t random = seed;
+    static void (*const deeds[])(uint64_t *) = {do_calls,  do_serve,   do_memory, do_waits,
+                                                do_births, do_objects, do_paged};
+    for (;;) {
+        deeds[child_random(&random) % 7](&random);
+        trace_user_values(seed, random, 0, 0);
+        if (child_random(&random) % 4096 == 0)
+            sys_space_kill(SLOT_SPACE, 1);
+        if (child_random(&random) % 4096 == 0)
+            *(volatile uint64_t *)(random % 4096) = 0; /* nothing is mapped there */
+        if (child_random(&random) % 512 == 0)
+            sys_thread_exit();
+    }
+}
+
+/* ---- the server
+ * ---------------------------------------------------------------------------------------------- */
+
+static cap_t server_endpoint, paged, supply;
+static _Atomic uint64_t served;
+
+/* Mostly answers; sometimes saves the caller and answers others first; pages it gives only sometimes. */
+static void *serve(void *argument)
+{
+    uint64_t random = (uint64_t)(uintptr_t)argument;
+    struct ipc_message message;
+    int64_t error = ipc_receive(server_endpoint, &message);
+    for (;;) {
+        served++;
+        for (int i = 0; error == 0 && i < IPC_CAPS; i++)
+            if (message.cap[i])
+                sys_cap_close(message.cap[i]);
+        if (message.label == 99)
+            break;
+        if (message.label == IPC_LABEL_PAGE && child_random(&random) % 4)
+            sys_memory_supply(paged, message.word[1] & ~(TARN_PAGE_SIZE - 1), supply, 0, TARN_PAGE_SIZE);
+        struct ipc_message answer = {.label = FAULT_REPLY_RESUME};
+        if (message.label == IPC_LABEL_FAULT ||
+            (message.label == IPC_LABEL_PAGE && child_random(&random) % 64 == 0))
+            answer.label = child_random(&random) % 4 ? FAULT_REPLY_KILL : FAULT_REPLY_RESUME;
+        int64_t saved = child_random(&random) % 4 == 0 ? ipc_save_reply() : 0;
+        if (saved > 0) {
+            error = ipc_receive_deadline(server_endpoint, &message, deadline_after(MS / 2));
+            ipc_reply_to((cap_t)saved, &answer);
+            if (error == 0)
+                continue;
+            error = ipc_receive(server_endpoint, &message);
+        } else {
+            message = answer;
+            error = ipc_reply_receive(server_endpoint, &message);
+        }
+    }
+    ipc_reply(&(struct ipc_message){0});
+    return NULL;
+}
+
+/* ---- the test
+ * --------------------------------------------------------------------------------------------------- */
+
+static void start_child(struct child *child, uint64_t *random)
+{
+    cap_t peer = must(sys_endpoint_create()), signal = must(sys_notification_create());
+    must(child_create(child, "victim"));
+    must(child_give(child, server_endpoint, SLOT_SERVER, RIGHT_SEND | RIGHT_GRANT));
+    must(sys_space_set_fault_handler(child->space, server_endpoint));
+    must(child_give(child, peer, SLOT_PEER, RIGHT_ALL));
+    must(child_give(child, signal, SLOT_SIGNAL, RIGHT_ALL));
+    must(child_give(child, paged, SLOT_PAGED, RIGHT_ALL));
+    sys_cap_close(peer);
+    sys_cap_close(signal);
+    for (unsigned i = 0; i < THREADS; i++) {
+        int error = child_start(child, misbehave, child_random(random) | 1);
+        if (error != -E_DEAD) /* those that started may have ended it already */
+            must(error);
+    }
+}
+
+static void run_rounds(unsigned rounds, uint64_t *random)
+{
+    struct child children[AT_ONCE];
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            start_child(&children[i], random);
+        for (unsigned i = 0; i < AT_ONCE; i++) {
+            sys_thread_sleep(deadline_after(child_random(random) % (3 * MS)));
+            child_end(&children[i]);
+        }
+    }
+}
+
+static void test_kills(void)
+{
+    uint64_t random = 88172645463325252ull;
+    pthread_t server;
+    server_endpoint = must(sys_endpoint_create());
+    paged = must(sys_memory_create_paged(16 * TARN_PAGE_SIZE, server_endpoint));
+    supply = must(sys_memory_create(TARN_PAGE_SIZE));
+    pthread_create(&server, NULL, serve, (void *)4711);
+    run_rounds(10, &random); /* caches and stacks get what they need */
+    uint64_t pages = 16;
+    while (pages--) /* so that the paged object holds all it ever will */
+        sys_memory_supply(paged, pages * TARN_PAGE_SIZE, supply, 0, TARN_PAGE_SIZE);
+    struct system_stats before = read_stats();
+    run_rounds(ROUNDS, &random);
+    CHECK(same_stats_soon(&before),
+          "600 spaces killed in the middle of everything: all frames and objects are back");
+    printf("# %llu requests served meanwhile\n", (unsigned long long)served);
+    struct ipc_message message = {.label = 99};
+    CHECK(ipc_call(server_endpoint, &message) == 0, "their server lives");
+    pthread_join(server, NULL);
+    sys_cap_close(server_endpoint);
+    sys_cap_close(paged);
+    sys_cap_close(supply);
+}
+
+static void sleep_always(uint64_t arg)
+{
+    (void)arg;
+    sys_thread_sleep(TARN_FOREVER);
+}
+
+static void spin_always(uint64_t arg)
+{
+    (void)arg;
+    for (;;)
+        ;
+}
+
+static void kill_self(uint64_t arg)
+{
+    (void)arg;
+    sys_space_kill(SLOT_SPACE, 5);
+    sys_space_kill(SLOT_SPACE, 6); /* not reached; twice would be no harm */
+}
+
+static void end_at_once(uint64_t arg)
+{
+    (void)arg;
+    sys_thread_exit();
+}
+
+static bool end_special(void)
+{
+    struct child child;
+    must(child_create(&child, "empty"));
+    child_end(&child);
+    must(child_create(&child, "suspended"));
+    sys_cap_close(must(child_thread(&child, sleep_always, 0, 0, 0)));
+    child_end(&child);
+    must(child_create(&child, "busy"));
+    for (int i = 0; i < 10; i++)
+        must(child_start(&child, spin_always, 0));
+    sys_thread_sleep(deadline_after(30 * MS));
+    child_end(&child);
+    must(child_create(&child, "itself"));
+    must(child_start(&child, kill_self, 0));
+    sys_thread_sleep(deadline_after(10 * MS));
+    child_end(&child);
+    must(child_create(&child, "ends"));
+    must(child_start(&child, end_at_once, 0));
+    sys_thread_sleep(deadline_after(10 * MS));
+    bool dead = sys_space_info(child.space) == -E_DEAD;
+    child_end(&child);
+    return dead;
+}
+
+static void test_special(void)
+{
+    CHECK(end_special(), "a space ends with its last thread"); /* and slabs and tables get what they need */
+    struct system_stats before = read_stats();
+    end_special();
+    CHECK(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: all back");
+}
+
+int main(void)
+{
+    child_prepare();
+    test_special();
+    test_kills();
+    return finish_tests();
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/leak.h - whether frames and kernel objects are all back.
+ */
+#ifndef USER_TEST_LEAK_H
+#define USER_TEST_LEAK_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <tarn/runtime.h>
+
+static inline struct system_stats read_stats(void)
+{
+    struct system_stats stats = {0};
+    sys_system_read(SYSTEM_STATS, 0, &stats, sizeof stats);
+    return stats;
+}
+
+/* Prints what differs. Frames that slabs took meanwhile are no leak: slabs keep their frames. */
+static inline bool same_stats(const struct system_stats *before, const struct system_stats *after)
+{
+    struct {
+        const char *name;
+        uint64_t before, after;
+    } pairs[] = {
+        {"frames", before->frames_free + before->slab_frames, after->frames_free + after->slab_frames},
+        {"spaces", before->spaces, after->spaces},
+        {"threads", before->threads, after->threads},
+        {"endpoints", before->endpoints, after->endpoints},
+        {"notifications", before->notifications, after->notifications},
+        {"memory objects", before->memories, after->memories},
+        {"interrupts", before->irqs, after->irqs},
+        {"saved replies", before->replies, after->replies},
+        {"mappings", before->mappings, after->mappings},
+    };
+    bool same = true;
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (pairs[i].before == pairs[i].after)
+            continue;
+        printf("# %s: %llu before, %llu after\n", pairs[i].name, (unsigned long long)pairs[i].before,
+               (unsigned long long)pairs[i].after);
+        same = false;
+    }
+    return same;
+}
+
+/* The same, with patience: threads that have been told to end need a moment. */
+static inline bool same_stats_soon(const struct system_stats *before)
+{
+    for (int i = 0; i < 200; i++) {
+        struct system_stats after = read_stats();
+        if (after.frames_free + after.slab_frames == before->frames_free + before->slab_frames &&
+            after.threads == before->threads && after.spaces == before->spaces)
+            return same_stats(before, &after);
+        sys_thread_sleep(deadline_after(10000000));
+    }
+    struct system_stats after = read_stats();
+    return same_stats(before, &after);
+}
+
+#endif
