@@ -182,7 +182,7 @@ int main(void)
     shared_memory = must(sys_memory_create(TARN_PAGE_SIZE));
     struct shared *shared = memory_map(shared_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
     fuzz_until(shared, 20000, &random);
-    struct system_stats before = read_stats();
+    struct system_stats before = first_stats();
     fuzz_until(shared, CALLS, &random);
     printf("# %llu calls, %llu of them did something\n", (unsigned long long)shared->calls,
            (unsigned long long)shared->good);

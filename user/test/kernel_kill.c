@@ -267,7 +267,7 @@ static void test_kills(void)
     uint64_t pages = 16;
     while (pages--) /* so that the paged object holds all it ever will */
         sys_memory_supply(paged, pages * TARN_PAGE_SIZE, supply, 0, TARN_PAGE_SIZE);
-    struct system_stats before = read_stats();
+    struct system_stats before = first_stats();
     run_rounds(ROUNDS, &random);
     CHECK(same_stats_soon(&before),
           "600 spaces killed in the middle of everything: all frames and objects are back");
