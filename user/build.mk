@@ -14,7 +14,6 @@ $(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace
 $(eval $(call bin_program,sh,$(wildcard user/sh/*.c)))
 $(eval $(call bin_program,sdet,user/bench/sdet.c))
 $(eval $(call bin_program,micro,user/bench/micro.c arch/$(ARCH)/user/fault.S))
-$(eval $(call bin_program,flood,user/bench/flood.c))
 $(eval $(call bin_program,lockstorm,user/demo/lockstorm.c))
 $(eval $(call application_events,user/demo/market/market.ev))
 $(eval $(call bin_program,market,user/demo/market/market.c))
