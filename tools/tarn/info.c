@@ -122,7 +122,7 @@ static const struct process_name **sort_processes(const struct names *names, uns
 
 static double seconds_between(const struct trace *trace, uint64_t begin, uint64_t end)
 {
-    return (double)(schema_ns(&trace->schema, end) - schema_ns(&trace->schema, begin)) / 1e9;
+    return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
 }
 
 static void print_text(const struct info *info)

@@ -10,10 +10,11 @@
 
 static void format_seconds(const struct trace *trace, uint64_t ticks, char text[40])
 {
-    int64_t ns = schema_ns(&trace->schema, ticks) - schema_ns(&trace->schema, trace->begin);
+    /* Times from a damaged header lie anywhere, so that their distance may not fit a signed number. */
+    int64_t at = schema_ns(&trace->schema, ticks), start = schema_ns(&trace->schema, trace->begin);
+    uint64_t ns = at < start ? (uint64_t)start - (uint64_t)at : (uint64_t)at - (uint64_t)start;
 
-    snprintf(text, 40, "%s%" PRId64 ".%09" PRId64, ns < 0 ? "-" : "", (ns < 0 ? -ns : ns) / 1000000000,
-             (ns < 0 ? -ns : ns) % 1000000000);
+    snprintf(text, 40, "%s%" PRIu64 ".%09" PRIu64, at < start ? "-" : "", ns / 1000000000, ns % 1000000000);
 }
 
 static void format_count(uint64_t count, const char *what, char text[80])

@@ -370,7 +370,7 @@ static void set_seconds(struct stats *stats)
 
     from = from > stats->trace.begin ? from : stats->trace.begin;
     to = to < stats->trace.end ? to : stats->trace.end;
-    stats->seconds = to > from ? (double)(schema_ns(schema, to) - schema_ns(schema, from)) / 1e9 : 0;
+    stats->seconds = to > from ? (double)schema_elapsed_ns(schema, from, to) / 1e9 : 0;
 }
 
 static int show_stats(struct stats *stats)
