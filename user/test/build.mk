@@ -11,3 +11,8 @@ $(foreach t,libc_stdio libc_pthread libc_file libc_process,$(eval $(call guest_t
 
 # Of the kernel; child.c makes spaces with bare system calls.
 $(foreach t,kernel_ipc kernel_kill fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+
+# Of the trace; trace_rings.c reads the rings.
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command,\
+    $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
+GUEST_trace_damage := seconds=180

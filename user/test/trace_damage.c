@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/trace_damage.c - garbage in control pages is found, named and repaired, and nothing else is
+ * harmed.
+ */
+#include <spawn.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <trace/trace.h>
+#include <user/test/trace_help.h>
+
+#define PATIENCE_MS 10000 /* heartbeats come several times a second; the host may be busy */
+
+static const struct trace_info *info;
+
+/* trace_corrupt as trace/schema/trace.ev has it. */
+struct corrupt_body {
+    uint32_t cpu, what;
+    uint64_t found, expected;
+};
+
+struct wanted {
+    uint32_t cpu, what;
+    uint64_t found;
+    bool seen;
+};
+
+static void note_corrupt(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    const struct corrupt_body *body = (const struct corrupt_body *)(event + 1);
+    struct wanted *wanted = context;
+    if (event->id == TRACE_ID(TRACE_CLASS_TRACE, 5))
+        wanted->seen |= cpu == wanted->cpu && body->cpu == cpu && body->what == wanted->what &&
+                        (!wanted->found || body->found == wanted->found);
+}
+
+/* Waits for the event that names the damage. */
+static bool is_named(uint32_t cpu, uint32_t what, uint64_t found)
+{
+    struct wanted wanted = {.cpu = cpu, .what = what, .found = found};
+    struct ring_findings findings;
+    for (unsigned waited = 0; waited < PATIENCE_MS && !wanted.seen; waited += 50) {
+        visit_rings(note_corrupt, &wanted, &findings);
+        usleep(50000);
+    }
+    return wanted.seen;
+}
+
+static bool is_heard(uint32_t cpu)
+{
+    static uint64_t number = 1000;
+    number++;
+    move_to(cpu);
+    log_numbers(number, number + 1);
+    struct numbers numbers = find_numbers(number, number + 1);
+    process_set_affinity(0);
+    return numbers.found == 1 && numbers.on_cpu[cpu] == 1;
+}
+
+static volatile uint64_t *word_at(uint32_t cpu, uint64_t offset)
+{
+    return (volatile uint64_t *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset);
+}
+
+/* One word of the control page spoiled on every processor. */
+static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *name)
+{
+    char text[80];
+    bool named = true, heard = true;
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        *word_at(cpu, offset) = garbage;
+        named = named && is_named(cpu, what, what == 1 ? 0 : garbage);
+        heard = heard && is_heard(cpu);
+    }
+    snprintf(text, sizeof text, "%s: found and named on every processor", name);
+    CHECK(named, text);
+    snprintf(text, sizeof text, "%s: logging goes on", name);
+    CHECK(heard, text);
+}
+
+/* The header of the open packet. */
+static void spoil_header(void)
+{
+    bool named = true, heard = true;
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        uint64_t place = *word_at(cpu, 0) & info->packet_mask;
+        *word_at(cpu, TRACE_BUFFERS_OFFSET + place * 8) = 0x1badf00d;
+        named = named && is_named(cpu, 3, 0);
+        heard = heard && is_heard(cpu);
+    }
+    CHECK(named, "packet header: found and named on every processor");
+    CHECK(heard, "packet header: logging goes on");
+}
+
+static void test_vandal(void)
+{
+    pid_t pid;
+    int status = -1;
+    char *argv[] = {"vandal", "3000", NULL};
+    CHECK(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0 &&
+              waitpid(pid, &status, 0) == pid && status == 0,
+          "a vandal damages all rings for three seconds");
+    sleep(1); /* heartbeats repair */
+    bool heard = true;
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        heard = heard && is_heard(cpu);
+    CHECK(heard, "afterwards every processor's events arrive");
+    log_numbers(1, 1001);
+    struct numbers numbers = find_numbers(1, 1001);
+    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "whole and in order");
+}
+
+int main(void)
+{
+    info = arch_trace_info();
+    control(TRACE_OP_SET_MASK, CLASS_USER_BIT | 1ull << TRACE_CLASS_TRACE, 0);
+    spoil(offsetof(struct trace_control, index), 1, 1, "index behind");
+    spoil(offsetof(struct trace_control, index), 1ull << 60, 2, "index ahead");
+    spoil(offsetof(struct trace_control, index), ~0ull, 2, "index at the end");
+    spoil_header();
+    spoil(offsetof(struct trace_control, time_limit), ~0ull, 4, "time limit");
+    spoil(offsetof(struct trace_control, discarded), 1ull << 62, 5, "discarded");
+    spoil(offsetof(struct trace_control, torn), ~0ull, 5, "torn");
+    test_vandal();
+    return finish_tests();
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/trace_schema.c - applications' schemas: a class number each, in the metadata for everybody, or
+ * refused.
+ */
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRACE_DEFINE_SAMPLE
+#include <app/sample.h>
+#include <user/test/trace_help.h>
+
+static char *metadata;
+
+static void read_metadata(void)
+{
+    int64_t size = 0, got;
+    metadata = realloc(metadata, 1 << 20);
+    while (metadata && (got = sys_trace_metadata(SLOT_TRACE, (uint64_t)size, metadata + size, 4096)) > 0)
+        size += got;
+    if (metadata)
+        metadata[size] = 0;
+}
+
+/* `id = CLASS << 16 | MINOR;` stands behind the event's name. */
+static bool metadata_has(const char *event, uint32_t class_number, uint32_t minor)
+{
+    char text[128];
+    snprintf(text, sizeof text, "name = \"%s\";\n    id = %u;\n", event,
+             (unsigned)TRACE_ID(class_number, minor));
+    return metadata && strstr(metadata, text);
+}
+
+static void note_event(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    const uint8_t *body = (const uint8_t *)(event + 1);
+    *(unsigned *)context += event->id == TRACE_ID(trace_class_sample, 1) && event->length == 4 &&
+                            body[0] == 200 && *(const uint64_t *)(body + 8) == 1234567890123ull;
+}
+
+static unsigned count_sample_events(void)
+{
+    struct ring_findings findings;
+    unsigned count = 0;
+    visit_rings(note_event, &count, &findings);
+    return count;
+}
+
+static void log_sample(void)
+{
+    trace_sample_numbers(200, -1, 0xabcd, -5, 1234567890123ull, 7);
+}
+
+static void test_registration(const char *self)
+{
+    log_sample();
+    CHECK(trace_class_sample == TRACE_CLASS_COUNT, "unregistered: nothing is logged, nothing happens");
+    CHECK(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample >= TRACE_CLASS_APP_FIRST &&
+              trace_class_sample < TRACE_CLASS_COUNT,
+          "registered: a class of its own");
+    log_sample();
+    CHECK(count_sample_events() == 1, "its events are logged");
+    read_metadata();
+    CHECK(metadata_has("sample_numbers", trace_class_sample, 1) &&
+              metadata_has("sample_list", trace_class_sample, 63),
+          "the metadata describes them");
+    uint32_t number = trace_class_sample;
+    CHECK(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample == number,
+          "registered again: the same class");
+    pid_t pid;
+    int status = -1;
+    char digits[16], *argv[] = {(char *)self, digits, NULL};
+    snprintf(digits, sizeof digits, "%u", (unsigned)number);
+    CHECK(posix_spawn(&pid, self, NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid &&
+              status == 0,
+          "another process with the same schema shares it");
+    CHECK(count_sample_events() == 2, "and its events stand beside ours");
+}
+
+/* ---- refused -------------------------------------------------------------------------------------- */
+
+static int64_t register_text(const char *text, uint8_t hash)
+{
+    uint8_t uuid[16] = {0x99, hash};
+    return sys_trace_register(text, strlen(text), uuid);
+}
+
+static const char *make_text(const char *class_name)
+{
+    static char text[256];
+    snprintf(text, sizeof text,
+             "class %s\nevent {\n    name = \"%s_e\";\n    id = @1@;\n    stream_id = 0;\n"
+             "    fields := struct {\n        uint64_t a;\n    };\n};\n",
+             class_name, class_name);
+    return text;
+}
+
+static void test_bad_texts(void)
+{
+    static const char *const bad[] = {
+        "class x\n",
+        "class x\nevent {\n};\n",
+        "class x\nevent {\n    name = \"y_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n  "
+        "  };\n};\n",
+        "class x\nevent {\n    name = \"x_e\";\n    id = @64@;\n    stream_id = 0;\n    fields := struct {\n "
+        "   };\n};\n",
+        "class x\nevent {\n    name = \"x_e\";\n    id = 7;\n    stream_id = 0;\n    fields := struct {\n    "
+        "};\n};\n",
+        "class x\nevent {\n    name = \"x_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n"
+        "        quux a;\n    };\n};\n",
+        "class x\nevent {\n    name = \"x_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n  "
+        "  };\n};\n"
+        "trace { major = 2; };\n",
+    };
+    bool refused = true;
+    read_metadata();
+    size_t before = strlen(metadata);
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused = refused && register_text(bad[i], 1) == -E_BAD_ARGUMENT;
+    CHECK(refused, "texts that evgen does not write are refused");
+    CHECK(register_text(make_text("sched"), 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
+    char *large = calloc(1, TRACE_SCHEMA_TEXT_MAX + 2);
+    memset(large, ' ', TRACE_SCHEMA_TEXT_MAX + 1);
+    CHECK(register_text(large, 1) == -E_TOO_LARGE, "and what is too long");
+    free(large);
+    uint8_t uuid[16] = {0};
+    CHECK(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
+              sys_trace_register("x", 1, (const uint8_t *)~0ull) == -E_BAD_ADDRESS &&
+              sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid) == -E_BAD_ADDRESS &&
+              sys_trace_register("", 0, uuid) == -E_BAD_ARGUMENT,
+          "and addresses that are not the caller's");
+    read_metadata();
+    CHECK(strlen(metadata) == before, "the metadata stays as it was");
+}
+
+static void test_limit(void)
+{
+    char name[16];
+    int64_t result = 0;
+    uint32_t registered = 0;
+    for (uint8_t i = 0; i < 20 && result >= 0; i++, registered += result >= 0) {
+        snprintf(name, sizeof name, "many%u", i);
+        result = register_text(make_text(name), i);
+    }
+    CHECK(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
+          "16 classes of applications, the next is refused");
+    CHECK(register_text(make_text("many0"), 0) >= TRACE_CLASS_APP_FIRST, "those that are there stay");
+    read_metadata();
+    CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and stand in the metadata");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2) { /* the other process */
+        int status = trace_register_schema(&trace_schema_sample);
+        log_sample();
+        return status || trace_class_sample != (uint32_t)atoi(argv[1]);
+    }
+    control(TRACE_OP_SET_MASK, ~0ull << TRACE_CLASS_APP_FIRST, 0);
+    test_registration(argv[0]);
+    test_bad_texts();
+    test_limit();
+    return finish_tests();
+}
