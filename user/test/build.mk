@@ -10,7 +10,9 @@ endef
 $(foreach t,libc_stdio libc_pthread libc_file libc_process,$(eval $(call guest_test_program,$t,user/test/$t.c)))
 
 # Of the kernel; child.c makes spaces with bare system calls.
-$(foreach t,kernel_ipc kernel_kill fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_ipc kernel_kill kernel_sched fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+GUEST_kernel_kill := smp=8 seconds=120
+GUEST_fuzz_syscalls := seconds=180
 
 # Of the trace; trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command,\

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_sched.c - what runs where: affinity, priorities, slices, stealing, suspension; and,
+ * because it needs threads on all processors too, shootdown: once a page is unmapped nobody writes to it any
+ * more.
+ *
+ * The threads live in a child and count in memory shared with us.
+ */
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <arch/trace.h>
+#include <stdlib.h>
+
+#define MS     1000000ull
+#define CPUS   64u
+#define SHARED 0x0000000900000000ull
+#define VICTIM 0x0000000a00000000ull /* the page of the shootdown test */
+
+enum { SLOT_SIGNAL = 16, SLOT_ANSWER };
+
+struct shared {
+    struct {
+        _Atomic uint64_t count;
+        _Atomic uint64_t cpus; /* where it ran, a bit each */
+    } threads[CPUS];
+};
+_Static_assert(sizeof(struct shared) <= TARN_PAGE_SIZE, "one page is shared");
+
+static struct shared *shared;
+static cap_t shared_memory;
+static unsigned cpu_count;
+
+static cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text(result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+    sys_thread_sleep(deadline_after(ms * MS));
+}
+
+/* ---- in the child ----------------------------------------------------------------------------------------
+ */
+
+static struct shared *child_shared(void)
+{
+    return (struct shared *)SHARED;
+}
+
+static void count_always(uint64_t index)
+{
+    struct shared *s = child_shared();
+    for (;;) {
+        s->threads[index].count++;
+        s->threads[index].cpus |= 1ull << arch_trace_cpu(arch_trace_window());
+    }
+}
+
+/* Answers each signal with one. */
+static void answer_signals(uint64_t index)
+{
+    struct shared *s = child_shared();
+    while (sys_notification_wait(SLOT_SIGNAL, TARN_FOREVER) > 0) {
+        s->threads[index].count++;
+        sys_notification_signal(SLOT_ANSWER, 1);
+    }
+}
+
+static void write_victim(uint64_t index)
+{
+    volatile uint64_t *words = (volatile uint64_t *)VICTIM;
+    for (;;)
+        words[index * 8]++;
+}
+
+/* ---- tests -----------------------------------------------------------------------------------------------
+ */
+
+static void make_child(struct child *child)
+{
+    must(child_create(child, "counters"));
+    must(sys_space_map(child->space, shared_memory, SHARED, TARN_PAGE_SIZE, 0,
+                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    *shared = (struct shared){0};
+}
+
+static cap_t start(struct child *child, void (*entry)(uint64_t), uint64_t index, uint32_t priority,
+                   uint64_t affinity)
+{
+    cap_t thread = must(child_thread(child, entry, index, priority, affinity));
+    must(sys_thread_resume(thread));
+    return thread;
+}
+
+static uint64_t progress(unsigned index, uint64_t ms)
+{
+    uint64_t before = shared->threads[index].count;
+    sleep_ms(ms);
+    return shared->threads[index].count - before;
+}
+
+/* Soon it only runs there; "soon" because the host may let a processor of ours wait. */
+static bool runs_only(unsigned index, uint64_t cpus)
+{
+    for (int turn = 0; turn < 200; turn++) {
+        shared->threads[index].cpus = 0;
+        sleep_ms(20);
+        if (shared->threads[index].cpus == cpus)
+            return true;
+    }
+    return false;
+}
+
+static void test_affinity(void)
+{
+    struct child child;
+    bool pinned = true, moved = true;
+    cap_t threads[CPUS];
+    make_child(&child);
+    for (unsigned i = 0; i < cpu_count; i++)
+        threads[i] = start(&child, count_always, i, 1, 1ull << i);
+    sleep_ms(100);
+    for (unsigned i = 0; i < cpu_count; i++)
+        pinned &= !(shared->threads[i].cpus & ~(1ull << i)) && runs_only(i, 1ull << i);
+    CHECK(pinned, "threads run where they may, and only there");
+    for (unsigned i = 0; i < cpu_count; i++)
+        must(sys_thread_set_affinity(threads[i], 1ull << (i + 1) % cpu_count));
+    for (unsigned i = 0; i < cpu_count; i++)
+        moved &= runs_only(i, 1ull << (i + 1) % cpu_count);
+    CHECK(moved, "running threads move when they must");
+    CHECK(sys_thread_set_affinity(threads[0], cpu_count < 64 ? 1ull << 63 : 0) == -E_BAD_ARGUMENT,
+          "processors that do not exist are refused");
+    for (unsigned i = 0; i < cpu_count; i++)
+        sys_cap_close(threads[i]);
+    child_end(&child);
+}
+
+/* All of the first `count` threads get on, within seconds: the host may have fewer processors than we. */
+static bool all_get_on(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t before = shared->threads[i].count;
+        for (int turn = 0; shared->threads[i].count == before; turn++) {
+            if (turn == 500)
+                return false;
+            sleep_ms(10);
+        }
+    }
+    return true;
+}
+
+static void test_spreading(void)
+{
+    struct child child;
+    unsigned twice = 2 * cpu_count < CPUS ? 2 * cpu_count : CPUS;
+    make_child(&child);
+    for (unsigned i = 0; i < twice; i++) {
+        sys_cap_close(start(&child, count_always, i, 1, 0));
+        if (i + 1 == cpu_count)
+            CHECK(all_get_on(cpu_count), "as many threads as processors all get on");
+    }
+    CHECK(all_get_on(twice), "twice as many get their turns");
+    uint64_t cpus = 0;
+    for (unsigned i = 0; i < twice; i++)
+        cpus |= shared->threads[i].cpus;
+    CHECK((unsigned)__builtin_popcountll(cpus) == cpu_count, "and all processors work");
+    child_end(&child);
+}
+
+static void test_priorities(void)
+{
+    struct child child;
+    make_child(&child);
+    cap_t low = start(&child, count_always, 0, 1, 1), high = start(&child, count_always, 1, 3, 1);
+    sleep_ms(50);
+    CHECK(progress(0, 100) == 0 && progress(1, 50) > 0, "the higher priority keeps the lower from running");
+    must(sys_thread_set_priority(high, 1));
+    sleep_ms(20);
+    uint64_t a = shared->threads[0].count, b = shared->threads[1].count;
+    sleep_ms(400);
+    a = shared->threads[0].count - a;
+    b = shared->threads[1].count - b;
+    CHECK(a > b / 4 && b > a / 4, "equals share the processor");
+    must(sys_thread_set_priority(low, 5));
+    sleep_ms(20);
+    CHECK(progress(1, 100) == 0 && progress(0, 50) > 0, "and a raised one takes it");
+    must(sys_thread_suspend(low));
+    sleep_ms(20);
+    CHECK(progress(0, 50) == 0 && progress(1, 50) > 0, "until it is suspended");
+    must(sys_thread_resume(low));
+    sleep_ms(20);
+    CHECK(progress(0, 50) > 0, "and resumed");
+    sys_cap_close(low);
+    sys_cap_close(high);
+    child_end(&child);
+}
+
+/* A thread that wakes up and is more important than what runs there does not wait for a slice to end. */
+static void test_preemption(void)
+{
+    struct child child;
+    cap_t signal = must(sys_notification_create()), answer = must(sys_notification_create());
+    make_child(&child);
+    must(child_give(&child, signal, SLOT_SIGNAL, RIGHT_ALL));
+    must(child_give(&child, answer, SLOT_ANSWER, RIGHT_ALL));
+    uint64_t last = 1ull << (cpu_count - 1), least = ~0ull;
+    sys_cap_close(start(&child, count_always, 0, 1, last));
+    sys_cap_close(start(&child, answer_signals, 1, 5, last));
+    sleep_ms(30);
+    for (int i = 0; i < 50; i++) {
+        uint64_t begin = clock_monotonic_ns();
+        sys_notification_signal(signal, 1);
+        if (sys_notification_wait(answer, deadline_after(1000 * MS)) != 1)
+            break;
+        uint64_t took = clock_monotonic_ns() - begin;
+        least = took < least ? took : least;
+    }
+    printf("# least %llu us from signal to answer\n", (unsigned long long)(least / 1000));
+    CHECK(shared->threads[1].count == 50 && least < 5 * MS, "a more important thread preempts at once");
+    sys_cap_close(signal);
+    sys_cap_close(answer);
+    child_end(&child);
+}
+
+/* ---- shootdown
+ * ------------------------------------------------------------------------------------------------- */
+
+static void map_victim(const struct child *child, cap_t memory)
+{
+    must(
+        sys_space_map(child->space, memory, VICTIM, 2 * TARN_PAGE_SIZE, 0, MAP_READ | MAP_WRITE | MAP_FIXED));
+}
+
+/* Everyone who faulted tries again. */
+static unsigned resume_all(cap_t handler)
+{
+    struct ipc_message message;
+    unsigned count = 0;
+    while (ipc_receive_deadline(handler, &message, deadline_after(2 * MS)) == 0) {
+        message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
+        ipc_reply(&message);
+        count++;
+    }
+    return count;
+}
+
+/* The words do not change any more. */
+static bool stands_still(const volatile uint64_t *words)
+{
+    uint64_t seen[CPUS];
+    for (unsigned i = 0; i < cpu_count; i++)
+        seen[i] = words[i * 8];
+    for (int turn = 0; turn < 2000; turn++) {
+        if (turn == 1000)
+            sleep_ms(1); /* also those that only run when we do not */
+        for (unsigned i = 0; i < cpu_count; i++)
+            if (words[i * 8] != seen[i])
+                return false;
+    }
+    return true;
+}
+
+static void test_shootdown(void)
+{
+    struct child child;
+    cap_t memory = must(sys_memory_create(2 * TARN_PAGE_SIZE)), handler = must(sys_endpoint_create());
+    volatile uint64_t *words = memory_map(memory, 2 * TARN_PAGE_SIZE, MAP_READ);
+    unsigned stale = 0, faults = 0;
+    make_child(&child);
+    must(sys_space_set_fault_handler(child.space, handler));
+    map_victim(&child, memory);
+    for (unsigned i = 0; i < cpu_count; i++)
+        sys_cap_close(start(&child, write_victim, i, 1, cpu_count > 1 ? 1ull << i : 0));
+    for (int round = 0; round < 100; round++) {
+        sleep_ms(1);
+        if (round % 2)
+            must(sys_space_unmap(child.space, VICTIM, 2 * TARN_PAGE_SIZE));
+        else
+            must(sys_space_protect(child.space, VICTIM, 2 * TARN_PAGE_SIZE, MAP_READ));
+        stale += !stands_still(words);
+        if (round % 2)
+            map_victim(&child, memory);
+        else
+            must(sys_space_protect(child.space, VICTIM, 2 * TARN_PAGE_SIZE, MAP_READ | MAP_WRITE));
+        faults += resume_all(handler);
+    }
+    printf("# %u faults\n", faults);
+    CHECK(stale == 0, "after unmap and protect nobody writes through an old translation");
+    CHECK(faults > 0, "they fault instead");
+    child_end(&child);
+    memory_unmap((void *)words, 2 * TARN_PAGE_SIZE);
+    sys_cap_close(memory);
+    sys_cap_close(handler);
+}
+
+int main(void)
+{
+    child_prepare();
+    cpu_count = (unsigned)read_stats().cpus;
+    shared_memory = must(sys_memory_create(TARN_PAGE_SIZE));
+    shared = memory_map(shared_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
+    test_affinity();
+    test_spreading();
+    test_priorities();
+    test_preemption();
+    test_shootdown();
+    return finish_tests();
+}
