@@ -30,13 +30,16 @@
 #define TORN_NS        2000000000ull /* that a writer is given to finish, before its packet is cut */
 
 struct ring_state {
-    uint64_t next;             /* packet to be sent next */
-    uint64_t count_from;       /* packets before it were logged before the pull: not counted as lost */
-    uint64_t target;           /* once finishing: send up to here */
-    uint64_t lost, cut;        /* packets */
-    uint64_t consumed;         /* what the kernel was told last */
-    uint64_t sent_at;          /* when the last packet was sent, or the last flush done */
-    uint64_t incomplete_since; /* when `next` was first seen incomplete; 0: it is not */
+    uint64_t next;          /* packet to be sent next */
+    uint64_t sent_end;      /* behind the last that was sent */
+    uint64_t count_from;    /* packets before it were logged before the pull: not counted as lost */
+    uint64_t target;        /* once finishing: send up to here */
+    uint64_t lost, cut;     /* packets */
+    uint64_t consumed;      /* what the kernel was told last */
+    uint64_t sent_at;       /* when the last packet was sent, or the last flush done */
+    uint64_t waiting_since; /* when the wait for an incomplete packet began; 0: there is none */
+    uint64_t waiting_for;   /* packets before this one were closed then */
+    uint64_t given_up;      /* packets before this one had their time: what is incomplete is cut */
 };
 
 struct pull {
@@ -155,16 +158,6 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
         ring->consumed = consumed;
 }
 
-static void skip_packets(struct ring_state *ring, uint64_t to)
-{
-    if (to > ring->count_from) {
-        uint64_t lost = to - (ring->next > ring->count_from ? ring->next : ring->count_from);
-        ring->lost += lost;
-        atomic_fetch_add_explicit(&packets_lost, lost, memory_order_relaxed);
-    }
-    ring->next = to;
-}
-
 /* The oldest packet that may still be there, taken back by its writers or not. */
 static uint64_t oldest_packet(const struct trace_reader *reader)
 {
@@ -172,20 +165,63 @@ static uint64_t oldest_packet(const struct trace_reader *reader)
     return head >= count ? head - count + 1 : 0;
 }
 
+/* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
+ * was. */
+static void follow_repair(struct ring_state *ring, const struct trace_reader *reader)
+{
+    uint64_t head = trace_reader_head(reader), oldest = oldest_packet(reader);
+
+    if (head >= ring->next)
+        return;
+    ring->waiting_since = ring->given_up = 0;
+    ring->next = ring->sent_end > oldest && ring->sent_end <= head ? ring->sent_end : oldest;
+    if (ring->target > head)
+        ring->target = head;
+}
+
+/* What lies between the last packet that was sent and this one is lost, but for history. */
+static void count_sent(struct ring_state *ring, uint64_t number)
+{
+    uint64_t due = ring->sent_end > ring->count_from ? ring->sent_end : ring->count_from;
+
+    if (number > due) {
+        ring->lost += number - due;
+        atomic_fetch_add_explicit(&packets_lost, number - due, memory_order_relaxed);
+    }
+    ring->next = ring->sent_end = number + 1;
+    atomic_fetch_add_explicit(&packets_sent, 1, memory_order_relaxed);
+}
+
+/* Has the incomplete packet `next` had its time? One wait counts for all that were closed when it began. */
+static bool has_waited(struct ring_state *ring, const struct trace_reader *reader, uint64_t now)
+{
+    if (ring->next < ring->given_up)
+        return true;
+    if (ring->waiting_since == 0) {
+        ring->waiting_since = now;
+        ring->waiting_for = trace_reader_head(reader);
+    }
+    if (now - ring->waiting_since <= TORN_NS)
+        return false;
+    ring->given_up = ring->waiting_for;
+    return true;
+}
+
 /* True if the packet was sent or passed over, so that there may be another. */
 static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = ring_of(cpu);
-    struct packet_job job = {.reader = &reader, .number = ring->next};
+    struct packet_job job = {.reader = &reader};
 
+    follow_repair(ring, &reader);
+    job.number = ring->next;
+    job.may_cut = ring->next < ring->given_up;
     job.state = trace_packet_state(&reader, ring->next);
     if (job.state == TRACE_PACKET_OPEN)
         return false;
     if (job.state == TRACE_PACKET_INCOMPLETE) {
-        if (ring->incomplete_since == 0)
-            ring->incomplete_since = now;
-        job.may_cut = now - ring->incomplete_since > TORN_NS;
+        job.may_cut = has_waited(ring, &reader, now);
         if (!job.may_cut)
             return false;
     }
@@ -194,17 +230,16 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
                     fill_packet, &job))
         return false;
     if (job.state == TRACE_PACKET_INCOMPLETE)
-        return false; /* its header is damaged, or its writer was just late: seen again next round */
-    ring->incomplete_since = 0;
+        return has_waited(ring, &reader, now); /* its header is damaged: once more, and then it is cut */
+    ring->waiting_since = 0;
     if (job.state == TRACE_PACKET_GONE) {
         uint64_t oldest = oldest_packet(&reader);
-        skip_packets(ring, oldest > ring->next ? oldest : ring->next + 1);
+        ring->next = oldest > ring->next ? oldest : ring->next + 1;
         return true;
     }
     ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
-    ring->next++;
+    count_sent(ring, job.number);
     ring->sent_at = pull->packet_at = now;
-    atomic_fetch_add_explicit(&packets_sent, 1, memory_order_relaxed);
     give_back(pull, cpu, reader.info->buffer_count / 4);
     return true;
 }
@@ -302,7 +337,7 @@ static bool all_sent(const struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
         if (pull->ring[cpu].next < pull->ring[cpu].target)
-            return false;
+            return false; /* drain_rings lowers a target that was never real: follow_repair */
     return pull->reason != 0;
 }
 
