@@ -80,7 +80,8 @@ static void store_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 }
 
 /* The boot ring's pages take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
- * packet numbers, which lie at most once at any place of a ring that is no smaller. */
+ * packet numbers, which lie at most once at any place of a ring that is no smaller. Nothing may be logged
+ * while they move: the boot ring would go on to buffers whose places have been given to others. */
 static int map_boot_ring(uint64_t buffer_count)
 {
     struct trace_reader reader = trace_reader_of(0);
@@ -121,12 +122,14 @@ void trace_init(void)
 {
     struct trace_info *info = &trace_info_page;
     uint64_t ring_bytes = choose_ring_bytes(), count = ring_bytes / TRACE_BUFFER_BYTES_DEFAULT;
-    if (map_boot_ring(count))
-        panic("trace: no memory for the boot processor's ring of %u KiB", (unsigned)(ring_bytes >> 10));
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++)
         if (map_fresh_frame(cpu, 0) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
             panic("trace: no memory for a ring of %u KiB on each of %u processors",
                   (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
+    uint64_t mask = info->mask;
+    info->mask = 0; /* the frames of this one ring are not logged, see map_boot_ring */
+    if (map_boot_ring(count))
+        panic("trace: no memory for the boot processor's ring of %u KiB", (unsigned)(ring_bytes >> 10));
     /* Interrupts are off and nobody else runs: no event falls between these. */
     windows_work = true;
     store_geometry(TRACE_BUFFER_BYTES_DEFAULT, count);
@@ -137,6 +140,7 @@ void trace_init(void)
         trace_ring_open(trace_window(cpu), 0);
         trace_expect_index(cpu, ((struct trace_control *)trace_window(cpu))->index);
     }
+    info->mask = mask;
 }
 
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
