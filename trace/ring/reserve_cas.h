@@ -58,6 +58,7 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
     uint64_t now = arch_trace_clock();
     uint64_t next = index + words;
+    /* the limit only moves forward: an old one sends us the slow way, which reads it again */
     if (__builtin_expect(now > control->time_limit, 0) ||
         __builtin_expect((index ^ next) > arch_trace_info()->buffer_mask, 0) ||
         !arch_trace_same_window(window))

@@ -107,7 +107,8 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
     packet->timestamp_begin = now;
     packet->packet_size = (info->buffer_mask + 1) * 64;
     packet->events_discarded = discarded;
-    packet->packet_seq_num = start / (info->buffer_mask + 1);
+    /* behind the release fence in change_buffer: who reads this number sees the earlier lap's count gone */
+    __atomic_store_n(&packet->packet_seq_num, start / (info->buffer_mask + 1), __ATOMIC_RELAXED);
     packet->cpu_id = arch_trace_cpu(window);
     packet->flags = 0;
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
@@ -123,14 +124,18 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     const uint64_t size = info->buffer_mask + 1;
     const uint64_t start = (r->index | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    if (info->mode != TRACE_MODE_FLIGHT &&
-        start / size - info->consumed[arch_trace_cpu(r->window)] >= info->buffer_count)
+    /* acquire: the consumer has read the buffer's last packet before we write into it; pairs with the release
+     * in sys_trace_consume */
+    if (__atomic_load_n(&info->mode, __ATOMIC_RELAXED) != TRACE_MODE_FLIGHT &&
+        start / size - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) >=
+            info->buffer_count)
         return NO_ROOM;
     struct trace_slot first;
     trace_place(&first, r->window, start);
     uint64_t *committed = &first.packet->committed;
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
-    const bool was_packet = first.packet->packet_seq_num == start / size - info->buffer_count;
+    const bool was_packet =
+        __atomic_load_n(&first.packet->packet_seq_num, __ATOMIC_RELAXED) == start / size - info->buffer_count;
 
     TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
     if (!swap_index(r, own + words))
