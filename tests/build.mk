@@ -13,6 +13,8 @@ HOST_TESTS += tools/lint tests/trace_agrees tests/slow_consumer tests/vandal
 HOST_tests/trace_agrees := seconds=600 alone
 HOST_tests/slow_consumer := seconds=600 alone
 HOST_tests/vandal := seconds=400
+GUEST_TESTS += grub
+GUEST_grub := iso
 TESTS_LIST := $(BA)/tests.list
 
 define TESTS_LINES
