@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tarn, the host tool. Everything but main.c is also linked into its tests and the fuzzer.
 TARN_STAGES := $(addprefix tools/tarn/,util.c tsdl_lex.c tsdl.c tsdl_block.c schema.c read.c decode.c order.c \
-                 names.c out.c print.c print_value.c losses.c filter.c slices.c)
+                 names.c out.c print.c print_value.c losses.c filter.c slices.c model.c table.c usage.c)
 TARN_LINK := $(addprefix tools/tarn/,source.c link.c link_tcp.c link_source.c pull_writer.c pull.c ctl.c) \
              trace/format/wire.c $(GEN)/trace/events.c
 TARN_COMMANDS := $(addprefix tools/tarn/,info.c check.c list.c list_slices.c stats.c)

@@ -159,19 +159,31 @@ void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly)
     cursor->at = cursor->end;
 }
 
+void running_set(struct running *running, const struct event *event, const struct field *pid,
+                 const struct field *tid, const struct field *comm)
+{
+    const char *name = (const char *)event->bytes + comm->offset;
+    size_t length = field_text_length(comm, event);
+
+    running->pid = (uint32_t)field_integer(pid, event->bytes);
+    running->tid = (uint32_t)field_integer(tid, event->bytes);
+    if (length == 0 && running->pid == 0) { /* before the first thread has a name */
+        name = "kernel";
+        length = 6;
+    }
+    running->comm_length = (uint8_t)(length < TRACE_NAME_BYTES ? length : TRACE_NAME_BYTES);
+    memset(running->comm, 0, sizeof(running->comm));
+    memcpy(running->comm, name, running->comm_length);
+    running->is_known = true;
+}
+
 void cursor_track(struct cursor *cursor)
 {
     const struct known_events *known = &cursor->trace->schema.known;
-    const struct event *event = &cursor->event;
-    struct running *running = &cursor->running;
-    bool switched = event->type == known->switched;
-    const struct field *comm = switched ? known->next_comm : known->context_name;
-    size_t length = field_text_length(comm, event);
 
-    running->pid = (uint32_t)field_integer(switched ? known->next_pid : known->context_pid, event->bytes);
-    running->tid = (uint32_t)field_integer(switched ? known->next_tid : known->context_tid, event->bytes);
-    running->comm_length = (uint8_t)(length < TRACE_NAME_BYTES ? length : TRACE_NAME_BYTES);
-    memset(running->comm, 0, sizeof(running->comm));
-    memcpy(running->comm, event->bytes + comm->offset, running->comm_length);
-    running->is_known = true;
+    if (cursor->event.type == known->switched)
+        running_set(&cursor->running, &cursor->event, known->next_pid, known->next_tid, known->next_comm);
+    else
+        running_set(&cursor->running, &cursor->event, known->context_pid, known->context_tid,
+                    known->context_name);
 }

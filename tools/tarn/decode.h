@@ -106,7 +106,10 @@ void cursor_open(struct cursor *cursor, const struct trace *trace, const struct 
 void cursor_close(struct cursor *cursor);
 bool cursor_next_packet(struct cursor *cursor);                     /* slow path of cursor_next */
 void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly); /* of a packet, after a broken event */
-void cursor_track(struct cursor *cursor);                           /* after a context or switch event */
+/* Who runs, as fields of EVENT tell. */
+void running_set(struct running *running, const struct event *event, const struct field *pid,
+                 const struct field *tid, const struct field *comm);
+void cursor_track(struct cursor *cursor); /* after a context or switch event */
 
 /* The next event; false at the end of the stream. */
 static inline bool cursor_next(struct cursor *cursor)

@@ -12,8 +12,10 @@
 #include <time.h>
 #include <tools/tarn/losses.h>
 #include <tools/tarn/names.h>
+#include <tools/tarn/table.h>
 
-#define SAMPLES 32u /* packets per stream whose events are counted */
+#define SAMPLES        32u /* packets per stream whose events are counted */
+#define PROGRAMS_SHOWN 40u
 
 static const char help[] =
     "usage: tarn info [OPTION]... DIRECTORY\n\n"
@@ -54,8 +56,6 @@ static void sample_packet(struct info *info, const struct stream *stream, struct
     while (cursor_next(&cursor) && cursor.packet.offset == offset) {
         survey->sampled_events++;
         names_learn(&info->names, &cursor.event);
-        if (cursor.running.is_known && names_find(&info->names, cursor.running.pid) == NULL)
-            names_set(&info->names, cursor.running.pid, cursor.running.comm, cursor.running.comm_length);
         if (cursor.at == cursor.end)
             break;
     }
@@ -120,6 +120,42 @@ static const struct process_name **sort_processes(const struct names *names, uns
     return sorted;
 }
 
+/* Processes by program, in order of their first: "init, sh (9), cat (77)". */
+static void print_programs(const struct process_name **processes, unsigned count)
+{
+    static const struct table_column columns[] = {{"first", "first", -1, true},
+                                                  {"processes", "processes", -1, false}};
+    struct table programs = {.columns = columns, .column_count = 2};
+    int column = printf("\nprocesses   %u seen in the sampled packets:", count);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct table_row *row = table_add(&programs, processes[i]->name);
+
+        row->cells[0].count = processes[i]->pid;
+        row->cells[1].count = 1;
+    }
+    table_sort(&programs, -1);
+    table_merge_names(&programs);
+    table_sort(&programs, 0);
+    for (size_t i = 0; i < programs.count; i++) {
+        const struct table_row *row = &programs.rows[i];
+        char text[128], number[32] = "";
+
+        if (row->cells[1].count > 1)
+            snprintf(number, sizeof(number), " (%" PRIu64 ")", row->cells[1].count);
+        snprintf(text, sizeof(text), " %s%s%s", row->name, number, i + 1 < programs.count ? "," : "");
+        if (i == PROGRAMS_SHOWN) {
+            printf(" and %zu more programs", programs.count - i);
+            break;
+        }
+        if (column + (int)strlen(text) > 100)
+            column = printf("\n           ") - 1;
+        column += printf("%s", text);
+    }
+    printf("\n");
+    table_free(&programs);
+}
+
 static double seconds_between(const struct trace *trace, uint64_t begin, uint64_t end)
 {
     return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
@@ -174,9 +210,7 @@ static void print_text(const struct info *info)
                survey->packets ? seconds_between(trace, trace->begin, survey->begin) : 0,
                survey->packets ? seconds_between(trace, trace->begin, survey->end) : 0);
     }
-    printf("\n%-8s %s\n", "pid", "process (as far as the sampled packets tell)");
-    for (unsigned i = 0; i < count; i++)
-        printf("%-8u %s\n", processes[i]->pid, processes[i]->name);
+    print_programs(processes, count);
     free(processes);
 }
 

@@ -106,12 +106,14 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
     struct merge merge;
     struct names names;
     struct cursor *cursor;
+    bool needs_names = list->filter.process != NULL;
     uint64_t count = 0;
 
     names_open(&names, &trace->schema);
     merge_open(&merge, trace, list->filter.streams, slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
-        names_learn(&names, &cursor->event);
+        if (needs_names)
+            names_learn(&names, &cursor->event);
         if (cursor->ticks > list->filter.to_ticks || cursor->ns >= slice->to_ns)
             break;
         if (cursor->ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))

@@ -14,7 +14,7 @@ static const struct command commands[] = {
     {"info", run_info, "what a trace holds: processors, time, packets, losses, processes"},
     {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
-    {"stats", run_stats, "count events, rates and bytes by event, class, process, processor"},
+    {"stats", run_stats, "count events and time by processor, class, event, program, process, thread"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

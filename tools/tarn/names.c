@@ -4,31 +4,48 @@
 #include <string.h>
 #include <tools/tarn/names.h>
 
-static void set_source(struct name_source *source, const struct schema *schema, const char *event,
-                       const char *name)
+/* In this order: what an event tells of two processes comes from two sources. */
+static const struct {
+    const char *event, *pid, *name;
+    bool is_thread;
+} telling[NAME_SOURCES] = {
+    {"state_process", "pid", "name", false},         {"process_rename", "pid", "name", false},
+    {"process_exec", "pid", "filename", false},      {"sched_create", "pid", "comm", true},
+    {"state_thread", "pid", "comm", true},           {"sched_switch", "prev_pid", "prev_comm", true},
+    {"sched_switch", "next_pid", "next_comm", true}, {"trace_context", "pid", "name", true},
+    {"state_image", "pid", "filename", true},
+};
+
+static void set_source(struct names *names, const struct schema *schema, unsigned number)
 {
-    source->type = schema_find_event(schema, event);
-    source->pid = schema_find_field(source->type, "pid");
-    source->name = schema_find_field(source->type, name);
-    if (source->pid == NULL || source->name == NULL || source->pid->kind != FIELD_INTEGER ||
-        (source->name->kind != FIELD_TEXT && source->name->kind != FIELD_STRING))
-        memset(source, 0, sizeof(*source));
+    const struct event_type *type = schema_find_event(schema, telling[number].event);
+    const struct field *pid = schema_find_field(type, telling[number].pid);
+    const struct field *name = schema_find_field(type, telling[number].name);
+
+    if (pid == NULL || name == NULL || pid->kind != FIELD_INTEGER ||
+        (name->kind != FIELD_TEXT && name->kind != FIELD_STRING))
+        return;
+    names->sources[number] = (struct name_source){pid, name, telling[number].is_thread};
+    names->told_by[type->index] |= (uint16_t)(1u << number);
 }
 
 void names_open(struct names *names, const struct schema *schema)
 {
     memset(names, 0, sizeof(*names));
-    set_source(&names->sources[0], schema, "state_process", "name");
-    set_source(&names->sources[1], schema, "process_rename", "name");
-    set_source(&names->sources[2], schema, "process_exec", "filename");
+    names->told_by = alloc_zero(schema->event_count + 1, sizeof(names->told_by[0]));
+    for (unsigned i = 0; i < NAME_SOURCES; i++)
+        set_source(names, schema, i);
     names->size = 64;
     names->table = alloc_zero(names->size, sizeof(names->table[0]));
+    names_set(names, 0, "kernel", 6);
 }
 
 void names_close(struct names *names)
 {
     free(names->table);
+    free(names->told_by);
     names->table = NULL;
+    names->told_by = NULL;
 }
 
 /* The place of PID, or the free place where it would go. The table is never full. */
@@ -64,13 +81,14 @@ static void grow_table(struct names *names)
     free(old);
 }
 
-void names_set(struct names *names, uint32_t pid, const char *name, size_t length)
+/* NULL when there are too many processes already. */
+static struct process_name *add_place(struct names *names, uint32_t pid)
 {
     struct process_name *place = find_place(names, pid);
 
     if (!place->is_used) {
         if (names->count == NAMES_MAX)
-            return;
+            return NULL;
         if (++names->count * 2 > names->size) {
             grow_table(names);
             place = find_place(names, pid);
@@ -78,16 +96,29 @@ void names_set(struct names *names, uint32_t pid, const char *name, size_t lengt
     }
     place->pid = pid;
     place->is_used = true;
+    return place;
+}
+
+void names_set(struct names *names, uint32_t pid, const char *name, size_t length)
+{
+    struct process_name *place = add_place(names, pid);
+
+    if (place == NULL)
+        return;
     length = length < sizeof(place->name) - 1 ? length : sizeof(place->name) - 1;
     memcpy(place->name, name, length);
     place->name[length] = '\0';
 }
 
-void names_learn_from(struct names *names, const struct name_source *source, const struct event *event)
+static void learn_from_source(struct names *names, const struct name_source *source,
+                              const struct event *event)
 {
     const char *name = (const char *)event->bytes + source->name->offset;
     size_t length = field_text_length(source->name, event);
+    uint32_t pid = (uint32_t)field_integer(source->pid, event->bytes);
 
+    if (pid == 0 || (source->is_thread && names_find(names, pid) != NULL))
+        return;
     /* of a path, the last part */
     for (size_t i = length; source->name->kind == FIELD_STRING && i-- > 0;)
         if (name[i] == '/') {
@@ -96,5 +127,11 @@ void names_learn_from(struct names *names, const struct name_source *source, con
             break;
         }
     if (length > 0)
-        names_set(names, (uint32_t)field_integer(source->pid, event->bytes), name, length);
+        names_set(names, pid, name, length);
+}
+
+void names_learn_from(struct names *names, const struct event *event)
+{
+    for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1)
+        learn_from_source(names, &names->sources[__builtin_ctz(told_by)], event);
 }

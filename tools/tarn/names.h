@@ -2,8 +2,9 @@
 /*
  * tools/tarn/names.h - names of processes, learned from the events that tell them.
  *
- * state_process, process_rename and process_exec name a process. A hash table from pid to name; the number
- * of processes it remembers is bounded.
+ * state_process, process_rename and process_exec name a process. Until one of them does, a process is called
+ * like its first thread that an event names. Process 0 is the kernel. A hash table from pid to name; the
+ * number of processes it remembers is bounded.
  */
 #ifndef TARN_NAMES_H
 #define TARN_NAMES_H
@@ -12,13 +13,17 @@
 
 #define NAMES_MAX 65536u
 
+#define NAME_SOURCES 9u
+
+/* An event that tells a name, and of which process. */
 struct name_source {
-    const struct event_type *type;
     const struct field *pid, *name;
+    bool is_thread; /* it is a thread's: counts only while the process has none */
 };
 
 struct names {
-    struct name_source sources[3];
+    struct name_source sources[NAME_SOURCES];
+    uint16_t *told_by;          /* by event index: a bit for each source in such an event */
     struct process_name *table; /* open addressing */
     uint32_t size, count;
 };
@@ -33,13 +38,12 @@ void names_open(struct names *names, const struct schema *schema);
 void names_close(struct names *names);
 const char *names_find(const struct names *names, uint32_t pid); /* NULL: never told */
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length);
-void names_learn_from(struct names *names, const struct name_source *source, const struct event *event);
+void names_learn_from(struct names *names, const struct event *event);
 
 static inline void names_learn(struct names *names, const struct event *event)
 {
-    for (unsigned i = 0; i < 3; i++)
-        if (__builtin_expect(event->type == names->sources[i].type, 0))
-            names_learn_from(names, &names->sources[i], event);
+    if (__builtin_expect(names->told_by[event->type->index] != 0, 0))
+        names_learn_from(names, event);
 }
 
 #endif

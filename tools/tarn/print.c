@@ -97,20 +97,28 @@ static void add_field_name(struct literal *literal, enum print_style style, cons
     add_text(literal, after[style]);
 }
 
+/* People need not see what only fills a word. */
+static bool is_hidden(const struct printer *printer, const struct field *field)
+{
+    return printer->style == PRINT_TEXT && strncmp(field->name, "reserved", 8) == 0;
+}
+
 static bool compile_program(struct printer *printer, struct print_program *program, const char *prefix,
                             const struct field *fields, unsigned count, const char *suffix, struct fail *fail)
 {
     struct literal literal = {NULL, 0, 0};
 
     program->ops = arena_alloc(&printer->arena, (count + 1) * sizeof(program->ops[0]));
-    program->count = count + 1;
+    program->count = 0;
     program->room = PREFIX_ROOM;
     add_text(&literal, prefix);
     for (unsigned i = 0; i <= count; i++) {
-        struct print_op *op = &program->ops[i];
+        struct print_op *op = &program->ops[program->count];
 
+        if (i < count && is_hidden(printer, &fields[i]))
+            continue;
         if (i < count) {
-            add_field_name(&literal, printer->style, fields[i].name, i);
+            add_field_name(&literal, printer->style, fields[i].name, program->count);
             compile_value(printer, op, &fields[i]);
             program->room += value_room(&fields[i], printer->style == PRINT_BABELTRACE);
         } else {
@@ -120,6 +128,7 @@ static bool compile_program(struct printer *printer, struct print_program *progr
         op->literal_length = (uint32_t)literal.length;
         program->room += literal.length + 32;
         literal.length = 0;
+        program->count++;
     }
     free(literal.text);
     if (program->room > ROOM_MAX)
@@ -275,6 +284,12 @@ static char *run_program(char *at, const struct print_program *program, const st
     return at;
 }
 
+/* Damaged times may lie further apart than the result can tell. */
+static int64_t ns_between(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
 /* Seconds with nine decimals; the whole seconds are kept from the event before. */
 static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_column)
 {
@@ -311,7 +326,7 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
     if (printer->time == PRINT_TIME_CYCLES)
         at = put_unsigned(at, cursor->ticks);
     else
-        at = put_time(at, printer, cursor->ns - printer->start_ns, true);
+        at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), true);
     at = put_bytes(at, "] cpu", 5);
     if (cursor->packet.header.cpu_id < 10)
         *at++ = ' ';
@@ -355,7 +370,7 @@ static char *put_csv_prefix(char *at, struct printer *printer, const struct curs
 {
     const struct running *running = &cursor->running;
 
-    at = put_time(at, printer, cursor->ns - printer->start_ns, false);
+    at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), false);
     *at++ = ',';
     at = put_unsigned(at, cursor->ticks);
     *at++ = ',';

@@ -101,7 +101,8 @@ static inline int64_t schema_ns(const struct schema *schema, uint64_t ticks)
     return ns >= 9.2e18 ? INT64_MAX : (int64_t)((uint64_t)schema->clock_base_ns + (uint64_t)ns);
 }
 
-/* Nanoseconds from one time to a later one; damaged times lie anywhere, so the distance may need all 64 bits. */
+/* Nanoseconds from one time to a later one; damaged times lie anywhere, so the distance may need all 64 bits.
+ */
 static inline uint64_t schema_elapsed_ns(const struct schema *schema, uint64_t from, uint64_t to)
 {
     int64_t begin = schema_ns(schema, from), end = schema_ns(schema, to);

@@ -8,6 +8,8 @@
  *   read.h    files            -> packets
  *   decode.h  packet           -> typed events
  *   order.h   all processors   -> one sequence
+ *   model.h   events           -> states: who ran where, and how long
+ *   usage.h   states           -> answers: tables of events and time
  *   print.h   event            -> text, JSON, CSV
  *
  * Two subcommands talk to running guests instead: source.h (where packets come from), link.h (frames over a
