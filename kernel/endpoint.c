@@ -197,6 +197,7 @@ static void wait_for_reply(struct thread *self, enum thread_state state, uint64_
     thread_begin_wait(self, state, &self->lock, deadline);
 }
 
+/* The return is logged when the thread runs again. */
 static void trace_sent(struct thread *self, struct endpoint *endpoint, uint32_t server_tid)
 {
     uint64_t label = self->message_kind == MESSAGE_FAULT ? self->fault_label : frame_label(&self->frame);
@@ -204,6 +205,16 @@ static void trace_sent(struct thread *self, struct endpoint *endpoint, uint32_t 
         trace_ipc_send(label, endpoint->number, server_tid);
     else
         trace_ipc_call(self->call_id, label, endpoint->number, server_tid);
+    if (self->message_kind != MESSAGE_SEND && TRACE_ON_IPC())
+        self->traced |= TRACED_CALL;
+}
+
+static int64_t fail_sent(struct thread *self, int64_t error)
+{
+    if (self->traced & TRACED_CALL)
+        trace_ipc_return(self->call_id, 0, error);
+    self->traced &= ~TRACED_CALL;
+    return error;
 }
 
 /* With the endpoint's lock held, which it gives up. Who sends, and how, stands in `self`. */
@@ -226,7 +237,7 @@ static int64_t send_locked(struct thread *self, struct endpoint *endpoint, uint6
     int error = deliver(endpoint, self, receiver);
     if (error) {
         spin_unlock(&endpoint->lock);
-        return error;
+        return fail_sent(self, error);
     }
     list_remove(&receiver->link);
     thread_end_wait(receiver);

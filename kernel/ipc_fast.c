@@ -121,8 +121,8 @@ static inline __attribute__((always_inline)) void go_on_with(struct cpu *cpu, st
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     space_activate(cpu, next->space);
     leave_for(cpu, self, next);
-    if (unlikely(next->traced_syscall))
-        syscall_trace_exit(next);
+    if (unlikely(next->traced))
+        thread_trace_resumed(next);
 }
 
 static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self, struct thread *server,
@@ -131,6 +131,7 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
     uint64_t label = frame_label(&self->frame);
     trace_ipc_call(call_id, label, endpoint, server->tid);
     trace_ipc_receive(call_id, label, endpoint, self->tid);
+    self->traced |= TRACED_CALL;
 }
 
 static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller,
@@ -138,7 +139,6 @@ static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self
 {
     uint64_t label = frame_label(&self->frame);
     trace_ipc_reply(call_id, label, caller->tid);
-    trace_ipc_return(call_id, label, 0);
 }
 
 /* ---- call ---------------------------------------------------------------------------------------------- */

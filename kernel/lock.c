@@ -14,11 +14,30 @@
 /* The linker script's ends of the section that LOCK_CLASS fills. */
 extern struct lock_class lock_class_first[], lock_class_last[];
 
+static bool is_same(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
+}
+
+/* `watch=CLASS` or `watch=all`; blanks of a name are written as underscores. */
+static bool is_watched(const char *name, const char *wanted)
+{
+    char word[32];
+    format_text(word, sizeof word, "%s", name);
+    for (char *p = word; *p; p++)
+        *p = *p == ' ' ? '_' : *p;
+    return is_same(wanted, "all") || is_same(wanted, word);
+}
+
 void lock_init(void)
 {
+    char wanted[32] = "";
     uint32_t number = 0;
-    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+    boot_option("watch=", wanted, sizeof wanted);
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
         class->number = ++number;
+        class->watched = is_watched(class->name, wanted);
+    }
 }
 
 void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)

@@ -78,7 +78,6 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
     thread_end_wait(caller);
     spin_unlock(&caller->lock);
     trace_ipc_reply(target.call_id, label, caller->tid);
-    trace_ipc_return(target.call_id, label, 0);
     *woken = caller;
     return 0;
 }
@@ -92,7 +91,6 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
         frame_set_result(&caller->frame, error);
     thread_end_wait(caller);
     spin_unlock(&caller->lock);
-    trace_ipc_return(target.call_id, 0, error);
     sched_wake(caller);
 }
 

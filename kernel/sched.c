@@ -48,17 +48,19 @@ static int top_priority(const struct run_queue *queue)
 static void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
 {
     struct run_queue *queue = &cpu->run_queue;
-    struct list *list = &queue->ready[thread->priority];
+    uint32_t priority = atomic_load_explicit(&thread->priority, memory_order_relaxed);
+    struct list *list = &queue->ready[priority];
     assert(spin_held(&queue->lock) && !thread->queued);
     if (at_head)
         list_add_head(list, &thread->link);
     else
         list_add_tail(list, &thread->link);
     thread->queued = true;
+    thread->queued_priority = priority;
     atomic_store_explicit(&thread->state, THREAD_READY, memory_order_relaxed);
     uint32_t length = atomic_fetch_add_explicit(&queue->length, 1, memory_order_relaxed) + 1;
     /* Before the look at `running`: see sched.h. */
-    atomic_fetch_or(&queue->bitmap, 1u << thread->priority);
+    atomic_fetch_or(&queue->bitmap, 1u << priority);
     trace_sched_enqueue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }
 
@@ -68,8 +70,8 @@ static void queue_remove(struct cpu *cpu, struct thread *thread)
     assert(spin_held(&queue->lock) && thread->queued);
     list_remove(&thread->link);
     thread->queued = false;
-    if (list_empty(&queue->ready[thread->priority]))
-        atomic_fetch_and_explicit(&queue->bitmap, ~(1u << thread->priority), memory_order_relaxed);
+    if (list_empty(&queue->ready[thread->queued_priority]))
+        atomic_fetch_and_explicit(&queue->bitmap, ~(1u << thread->queued_priority), memory_order_relaxed);
     uint32_t length = atomic_fetch_sub_explicit(&queue->length, 1, memory_order_relaxed) - 1;
     trace_sched_dequeue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }

@@ -48,8 +48,8 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, uint32_t prev
             space_activate(cpu, next->space);
         leave_for(cpu, prev, next);
     }
-    if (__builtin_expect(next->traced_syscall != 0, 0))
-        syscall_trace_exit(next);
+    if (__builtin_expect(next->traced != 0, 0))
+        thread_trace_resumed(next);
 }
 
 /* Waits until the processor that ran `next` last has let go of it. This one lets go of its own thread first:

@@ -15,6 +15,7 @@
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/ipc.h>
 #include <trace/syscall.h>
 
 #define LOG_TEXT_MAX 256u
@@ -30,9 +31,9 @@ static bool is_user_range(const void *user, uint64_t size)
 /* The call is made again when the thread runs again. */
 static void restart_call(struct thread *self)
 {
-    if (self->traced_syscall) {
-        trace_syscall_exit(self->traced_syscall - 1, self->tid, -E_AGAIN);
-        self->traced_syscall = 0;
+    if (self->traced & TRACED_SYSCALL) {
+        trace_syscall_exit((self->traced & TRACED_SYSCALL) - 1, self->tid, -E_AGAIN);
+        self->traced &= ~TRACED_SYSCALL;
     }
     frame_restart_syscall(&self->frame);
 }
@@ -119,11 +120,16 @@ int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
 /* ---- tracing ----------------------------------------------------------------------------------------------
  */
 
-void syscall_trace_exit(struct thread *thread)
+void thread_trace_resumed(struct thread *thread)
 {
-    uint32_t number = thread->traced_syscall - 1;
-    thread->traced_syscall = 0;
-    trace_syscall_exit(number, thread->tid, frame_result(&thread->frame));
+    bool faulted = thread->message_kind == MESSAGE_FAULT;
+    uint32_t number = thread->traced & TRACED_SYSCALL;
+    int64_t result = frame_result(&thread->frame);
+    if (thread->traced & TRACED_CALL)
+        trace_ipc_return(thread->call_id, faulted ? 0 : frame_label(&thread->frame), faulted ? 0 : result);
+    if (number != 0)
+        trace_syscall_exit(number - 1, thread->tid, result);
+    thread->traced = 0;
 }
 
 /* The number is kept in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
@@ -131,10 +137,10 @@ int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
 {
     struct thread *self = current_thread();
     trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
-    self->traced_syscall = (uint32_t)number + 1;
+    self->traced = (uint32_t)number + 1;
     int64_t result = arch_call_syscall(number, frame);
     if (result != SYSCALL_NO_RESULT) {
-        self->traced_syscall = 0;
+        self->traced = 0;
         trace_syscall_exit((uint32_t)number, self->tid, result);
     }
     return result;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 struct thread;
-/* A thread that blocked in a traced call runs again. */
-void syscall_trace_exit(struct thread *thread);
+/* A thread that blocked in something traced runs again. */
+void thread_trace_resumed(struct thread *thread);
 
 /* Copies that bring in pages which only a pager has: 0, -E_BAD_ADDRESS, or SYSCALL_NO_RESULT: the thread now
  * waits for its pager and will make its call again. Whatever is not 0 must be returned at once, before

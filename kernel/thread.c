@@ -51,7 +51,7 @@ static void reset_thread(struct thread *thread)
     thread->call_id = 0;
     thread->bound = NULL;
     thread->run_ticks = thread->slice_used = 0;
-    thread->traced_syscall = 0;
+    thread->traced = 0;
     atomic_store_explicit(&thread->references, 2, memory_order_relaxed); /* alive, and the caller's */
 }
 

@@ -79,6 +79,10 @@ enum thread_state { /* numbers as in trace/schema/sched.ev */
 #define PENDING_KILL    1u
 #define PENDING_SUSPEND 2u
 
+/* Parts of thread->traced. */
+#define TRACED_SYSCALL 0xffffu  /* 1 + number of the system call that it will return from; 0: none */
+#define TRACED_CALL    0x10000u /* it will return from an ipc call, or go on after a fault */
+
 /* What a thread in an endpoint's queue of senders wants. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
 
@@ -96,8 +100,9 @@ struct thread {
     _Atomic uint32_t on_cpu;    /* release when that processor has let go, acquire by who runs it next */
     _Atomic uint32_t pending;   /* PENDING_* */
     _Atomic uint32_t state;     /* enum thread_state, see above */
-    uint32_t priority;          /* under the run queue's lock while ready or running */
-    bool queued;                /* under the run queue's lock: `link` is in it */
+    _Atomic uint32_t priority;  /* changes at any time; what it was queued with stands beside it */
+    uint32_t queued_priority;   /* under the run queue's lock: whose list `link` is in ... */
+    bool queued;                /* ... if it is in one */
     _Atomic uint64_t affinity;
 
     /* The wait. See above. */
@@ -118,10 +123,10 @@ struct thread {
     struct notification *bound;          /* a reference; written by the thread itself */
 
     /* Accounts. */
-    uint64_t run_ticks;      /* until it was last switched out */
-    uint64_t slice_used;     /* ticks of the current slice */
-    uint32_t traced_syscall; /* 1 + number of the call whose exit is still to be logged; 0 none */
-    uint32_t tid;            /* constant */
+    uint64_t run_ticks;  /* until it was last switched out */
+    uint64_t slice_used; /* ticks of the current slice */
+    uint32_t traced;     /* TRACED_*: what is to be logged when it runs again */
+    uint32_t tid;        /* constant */
 
     struct spinlock lock; /* survives free and reuse. Covers the waits named above */
     _Atomic uint32_t references;

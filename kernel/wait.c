@@ -9,7 +9,6 @@
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/ipc.h>
 #include <trace/timer.h>
 
 void thread_begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock, uint64_t deadline)
@@ -60,15 +59,12 @@ static bool is_linked(struct thread *thread, struct spinlock *lock)
 static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
 {
     enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
-    uint64_t call_id = thread->call_id;
     if (is_linked(thread, lock))
         list_remove(&thread->link);
     thread_end_wait(thread);
     spin_unlock(lock);
     if (state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT)
         frame_set_result(&thread->frame, error);
-    if (state == THREAD_BLOCKED_REPLY)
-        trace_ipc_return(call_id, 0, error);
     sched_wake(thread);
 }
 

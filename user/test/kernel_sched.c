@@ -254,7 +254,7 @@ static unsigned resume_all(cap_t handler)
 /* The words do not change any more. */
 static bool stands_still(const volatile uint64_t *words)
 {
-    uint64_t seen[CPUS];
+    uint64_t seen[CPUS] = {0};
     for (unsigned i = 0; i < cpu_count; i++)
         seen[i] = words[i * 8];
     for (int turn = 0; turn < 2000; turn++) {
