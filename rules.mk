@@ -36,6 +36,12 @@ NEWLIB := $(BA)/newlib
 USER_CFLAGS = $(BASE) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
               $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__ -D_GNU_SOURCE
 
+# make TRACE_OUT="lock libc": classes whose trace points are left out of kernel and programs altogether
+TRACE_OUT ?=
+COMPILED_OUT := $(foreach c,$(TRACE_OUT),-DTRACE_OUT_$(shell echo $c | tr a-z A-Z))
+KERNEL_CFLAGS += $(COMPILED_OUT)
+USER_CFLAGS += $(COMPILED_OUT)
+
 objects = $(patsubst %,$(1)/%.o,$(basename $(2)))
 
 define host_program

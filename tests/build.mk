@@ -9,7 +9,7 @@
 #
 # Options of guests: smp= memory= seconds= iso icount alone, and append=NAME=VALUE for the kernel's command line.
 
-HOST_TESTS += tools/lint tests/trace_agrees tests/slow_consumer tests/vandal
+HOST_TESTS += tools/lint tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal
 HOST_tests/trace_agrees := seconds=600 alone
 HOST_tests/slow_consumer := seconds=600 alone
 HOST_tests/vandal := seconds=400
