@@ -91,8 +91,8 @@ static bool is_system_class(const char *name)
     return false;
 }
 
-/* A class number for a checked text; the same text, by its hash, has the same number. In the metadata a comment
- * says which class it is: `trace` reads it (user/bin/trace_schema.c). */
+/* A class number for a checked text; the same text, by its hash, has the same number. In the metadata a
+ * comment says which class it is: `trace` reads it (user/bin/trace_schema.c). */
 static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
 {
     char comment[64];

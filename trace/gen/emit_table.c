@@ -28,9 +28,9 @@ void emit_table_header(FILE *out, const struct schema *schema)
         "/* without the NUL */\n\n");
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"
                  "    uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);\n"
-                 "    if (class_number >= TRACE_CLASS_COUNT || minor >= "
-                 "trace_class_table[class_number].minor_limit)\n        return 0;\n"
-                 "    return trace_class_table[class_number].events[minor];\n}\n\n#endif\n");
+                 "    if (class_number >= TRACE_CLASS_COUNT)\n        return 0;\n"
+                 "    const struct trace_class_info *known = &trace_class_table[class_number];\n"
+                 "    return minor < known->minor_limit ? known->events[minor] : 0;\n}\n\n#endif\n");
 }
 
 static void emit_enum_table(FILE *out, const struct class *class, const struct enumeration *e)

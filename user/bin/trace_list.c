@@ -128,11 +128,12 @@ static void begin_merge(struct trace_merge *merge, struct copies *copies)
     trace_merge_begin(merge, arch_trace_info()->cpu_count, next_copy, copies);
 }
 
-/* What opens and closes packets says nothing here. */
+/* What keeps the trace itself going says nothing here. */
 static bool is_wanted(const struct trace_header *event, uint64_t classes)
 {
     return classes >> TRACE_ID_CLASS(event->id) & 1 &&
            event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) &&
+           event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT) &&
            event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
 }
 

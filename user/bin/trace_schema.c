@@ -16,26 +16,25 @@
 #include <trace/events.h>
 #include <user/bin/trace_schema.h>
 
-#define APP_CLASSES (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
-#define FIELDS_MAX  24 /* as in schema_check.c */
-#define ENUM_MAX    64
-#define FORMAT_MAX  1024
+#define APP_CLASSES  (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define FIELDS_MAX   24 /* as in schema_check.c */
+#define ENUM_MAX     64
+#define FORMAT_MAX   1024
+#define METADATA_MAX (512u << 10) /* the kernel keeps no more (trace/control/registry.c) */
 
 static char app_names[APP_CLASSES][TRACE_NAME_BYTES];
 static struct trace_event_info *app_events[APP_CLASSES][TRACE_MINORS_SWITCHED];
 
 /* ---- the text ------------------------------------------------------------------------------------- */
 
+/* malloc'ed; NULL: not allowed, or no memory. */
 static char *read_metadata(void)
 {
-    size_t room = 64 << 10, size = 0;
-    char *text = malloc(room);
+    char *text = malloc(METADATA_MAX + 1);
+    size_t size = 0;
     int64_t got;
-    while (text && (got = sys_trace_metadata(SLOT_TRACE, size, text + size, room - size - 1)) > 0) {
+    while (text && (got = sys_trace_metadata(SLOT_TRACE, size, text + size, METADATA_MAX - size)) > 0)
         size += (size_t)got;
-        if (size + 1 == room)
-            text = realloc(text, room *= 2);
-    }
     if (text)
         text[size] = 0;
     return text;

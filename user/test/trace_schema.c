@@ -13,16 +13,14 @@
 #include <app/sample.h>
 #include <user/test/trace_help.h>
 
-static char *metadata;
+static char metadata[(512 << 10) + 1];
 
 static void read_metadata(void)
 {
     int64_t size = 0, got;
-    metadata = realloc(metadata, 1 << 20);
-    while (metadata && (got = sys_trace_metadata(SLOT_TRACE, (uint64_t)size, metadata + size, 4096)) > 0)
+    while ((got = sys_trace_metadata(SLOT_TRACE, (uint64_t)size, metadata + size, 4096)) > 0)
         size += got;
-    if (metadata)
-        metadata[size] = 0;
+    metadata[size] = 0;
 }
 
 /* `id = CLASS << 16 | MINOR;` stands behind the event's name. */
@@ -31,7 +29,7 @@ static bool metadata_has(const char *event, uint32_t class_number, uint32_t mino
     char text[128];
     snprintf(text, sizeof text, "name = \"%s\";\n    id = %u;\n", event,
              (unsigned)TRACE_ID(class_number, minor));
-    return metadata && strstr(metadata, text);
+    return strstr(metadata, text);
 }
 
 static void note_event(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
