@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Who logged an event, as far as its line in `tarn list` tells: for the demonstration and its picture."""
+import re
+
+# Who logged a line of `tarn list`: servers and applications by the name of the thread and the event's class.
+LINE = re.compile(r"^\[\s*[\d.]+\] cpu\s*\d+ (?P<comm>.*?)/(?P<tid>\d+|\?)\s+(?P<event>\w+)")
+SERVERS = {"init", "proc", "fs", "console", "net", "traced"}
+KERNEL_CLASSES = {"sched", "ipc", "syscall", "exception", "irq", "ipi", "fault", "mem", "frame", "tlb", "lock",
+                  "timer", "trace", "state", "profile", "process"}
+
+
+def kind_of(line):
+    match = LINE.match(line)
+    if not match:
+        return None
+    if match["event"].split("_")[0] in KERNEL_CLASSES:
+        return "kernel"
+    return "server" if match["comm"].split(":")[0] in SERVERS else "application"
