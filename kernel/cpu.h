@@ -30,7 +30,10 @@ struct cpu {
     _Atomic uint32_t need_resched; /* set by anybody, looked at before returning to user mode */
     uint32_t index;
     bool online;
-    struct space *space;    /* whose tables are loaded; NULL: the kernel's own */
+    uint64_t bit; /* 1 << index */
+    /* Whose tables are loaded; NULL: the kernel's own; SPACE_CHANGING: those of one of two spaces. Written by
+     * this processor only, in space_activate and space_leave; others, who shoot down, read it atomically. */
+    struct space *space;
     uint64_t fault_address; /* arch_copy_*: where it stopped */
     uint32_t fault_access;
     struct frame_cache frame_cache;

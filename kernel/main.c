@@ -61,6 +61,7 @@ static void limit_cpus(void)
 /* On the processor itself. From here on it has a thread, its idle one, and may log and take locks. */
 static void init_cpu(struct cpu *cpu)
 {
+    cpu->bit = 1ull << cpu->index;
     cpu->next_call_id = (uint64_t)cpu->index << 56;
     cpu->idle = thread_new_idle(cpu);
     cpu->current = cpu->idle;

@@ -396,6 +396,7 @@ static void idle(struct cpu *cpu)
     if (thread) {
         enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
+        space_leave(cpu); /* lest a shootdown wake this processor, and wait for it */
         trace_sched_idle(1);
         arch_wait_for_interrupt();
         trace_sched_idle(0);

@@ -126,14 +126,13 @@ static void drop_mapping(struct mapping *mapping)
 void space_release_memory(struct space *space)
 {
     struct cpu *cpu = this_cpu();
-    if (cpu->space == space) {
-        cpu->space = NULL;
-        arch_space_switch(arch_kernel_space);
-    }
+    if (cpu->space == space)
+        space_leave(cpu);
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
     space->released = true;
-    /* No thread is left, so no processor walks these tables any more but one that idles with them loaded. */
+    /* No thread is left, so nobody walks these tables any more but a processor that has not yet chosen another
+     * thread. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch);
     struct mapping *mapping;

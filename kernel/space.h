@@ -35,9 +35,7 @@ struct space {
     _Atomic uint32_t holders; /* capabilities to it in other spaces' tables: cap.c */
     uint32_t pid, parent_pid;
     char name[TARN_NAME_BYTES];
-    _Atomic uint64_t
-        cpus; /* processors that may hold translations: set when switched to (before the switch, pairs
-                 with the shootdown's read after the table change), cleared by the shootdown's target */
+    _Atomic uint64_t cpus; /* processors that have run it; each sets its own bit, see space_activate */
     struct cap_table caps; /* own lock, see cap.h */
     /* under lock */
     struct mapping *mappings;
@@ -108,16 +106,32 @@ struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
 
-/* This processor uses the space's tables from now on; every switch to a thread goes through here. The bit is
- * set before the tables are loaded: pairs with the fence in tlb_shootdown. */
+#define SPACE_CHANGING ((struct space *)1)
+
+/* This processor uses the space's tables from now on; every switch to a thread goes through here.
+ *
+ * Who shoots down changes the tables, then looks at space->cpus and cpu->space (tlb.c). Bit and
+ * SPACE_CHANGING are written before the tables are loaded, which arch_space_switch orders: either they are
+ * seen, or the changed tables are. The old space's tables may be freed once it is not seen here; so release,
+ * after. */
 static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
         return;
-    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) >> cpu->index & 1))
-        atomic_fetch_or_explicit(&space->cpus, 1ull << cpu->index, memory_order_seq_cst);
-    cpu->space = space;
+    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & cpu->bit))
+        atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed);
+    __atomic_store_n(&cpu->space, SPACE_CHANGING, __ATOMIC_RELAXED);
     arch_space_switch(&space->arch);
+    __atomic_store_n(&cpu->space, space, __ATOMIC_RELEASE);
+}
+
+/* Nobody needs to ask this processor to forget translations of users any more. */
+static inline void space_leave(struct cpu *cpu)
+{
+    if (!cpu->space)
+        return;
+    arch_space_switch(arch_kernel_space);
+    __atomic_store_n(&cpu->space, NULL, __ATOMIC_RELEASE); /* as in space_activate */
 }
 
 /* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables

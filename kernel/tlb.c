@@ -2,14 +2,14 @@
 /*
  * kernel/tlb.c - shootdown: making other processors forget translations.
  *
- * The initiator has changed the tables (under the space's lock), reads which processors may hold translations
- * (space->cpus), writes one request of its own, marks itself in each target's shootdown_pending, and
- * interrupts them. A target flushes and takes its bit out of the request's `waiting`. Interrupts are off in
- * the kernel, so whoever spins - here, or for a lock (lock.c) - answers pending requests by polling; that is
- * why locks may be held.
+ * The initiator has changed the tables (under the space's lock), looks which processors run the space, writes
+ * one request of its own, marks itself in each target's shootdown_pending, and interrupts them. A target
+ * flushes and takes its bit out of the request's `waiting`. Interrupts are off in the kernel, so whoever
+ * spins - here, or for a lock (lock.c) - answers pending requests by polling; that is why locks may be held.
  *
- * A processor's bit in space->cpus is set by itself when it switches to the space (space_activate) and
- * cleared by itself, here, when it is asked and finds that it runs something else.
+ * To load tables is to forget translations (arch_space_switch), so a processor has to be asked only while
+ * they are loaded: those in space->cpus have been since the space began, and cpu->space says whether they are
+ * now. An idle processor leaves its last space before it sleeps, so that nobody waits for it to wake up.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -36,14 +36,12 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* An idle processor may keep the last space's tables loaded; it lets go when asked, also because the space
- * may be about to free them. */
+/* A processor without a thread may still have the last space's tables loaded; it lets go when asked, also
+ * because the space may be about to free them. */
 static void leave_if_idle(struct cpu *cpu, struct space *space)
 {
-    if (cpu->space == space && cpu->current == cpu->idle) {
-        cpu->space = NULL;
-        arch_space_switch(arch_kernel_space);
-    }
+    if (cpu->space == space && cpu->current == cpu->idle)
+        space_leave(cpu);
 }
 
 void tlb_handle_request(void)
@@ -61,12 +59,27 @@ void tlb_handle_request(void)
         if (cpu->space == request->space) {
             flush(request->address, request->count);
             trace_tlb_flush(request->address, (uint32_t)request->count, from);
-        } else {
-            atomic_fetch_and_explicit(&request->space->cpus, ~(1ull << cpu->index), memory_order_relaxed);
         }
         /* Release: the flush is done before the initiator sees the answer. */
         atomic_fetch_and_explicit(&request->waiting, ~(1ull << cpu->index), memory_order_release);
     }
+}
+
+/* Others that may hold translations of the space. The tables have been changed. */
+static uint64_t find_users(struct cpu *cpu, struct space *space)
+{
+    /* The change before the looks: pairs with space_activate. */
+    atomic_thread_fence(memory_order_seq_cst);
+    uint64_t users = 0;
+    for (uint64_t left = atomic_load_explicit(&space->cpus, memory_order_relaxed) & ~cpu->bit; left;
+         left &= left - 1) {
+        struct cpu *other = &cpus[__builtin_ctzll(left)];
+        /* Acquire: who is seen to have left has left. */
+        struct space *loaded = __atomic_load_n(&other->space, __ATOMIC_ACQUIRE);
+        if (loaded == space || loaded == SPACE_CHANGING)
+            users |= other->bit;
+    }
+    return users;
 }
 
 static void ask(struct cpu *cpu, uint64_t targets)
@@ -88,10 +101,7 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
         count = 0;
     if (cpu->space == space)
         flush(address, count);
-    /* The table change comes before the look at who runs the space: pairs with space_activate, which sets its
-     * bit before it loads the tables. */
-    atomic_thread_fence(memory_order_seq_cst);
-    uint64_t targets = atomic_load_explicit(&space->cpus, memory_order_relaxed) & ~(1ull << cpu->index);
+    uint64_t targets = find_users(cpu, space);
     if (!targets)
         return;
     uint64_t begin = arch_clock();

@@ -30,6 +30,7 @@ void host_start(uint32_t processors)
     cpu_count = processors;
     for (uint32_t i = 0; i < processors; i++) {
         cpus[i].index = cpus[i].block.cpu = i;
+        cpus[i].bit = 1ull << i;
         cpus[i].online = true;
     }
     host_become(0);

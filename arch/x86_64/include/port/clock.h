@@ -6,9 +6,9 @@
 
 static inline uint64_t arch_clock(void)
 {
-    uint32_t low, high;
+    uint64_t low, high; /* rdtsc clears the upper halves */
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    return (uint64_t)high << 32 | low;
+    return high << 32 | low;
 }
 
 #endif
