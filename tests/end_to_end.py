@@ -3,10 +3,10 @@
 and what the readers say about the result.
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
 import guest  # noqa: E402
@@ -40,9 +40,11 @@ def tarn(*words, seconds=300):
 
 
 def out_directory(name):
+    """An empty one, for what the test leaves behind: traces, consoles."""
     path = os.path.join(guest.ROOT, "out", "test", name)
-    os.makedirs(path, exist_ok=True)
-    return tempfile.mkdtemp(prefix="run-", dir=path)
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    return path
 
 
 class Pull:
@@ -66,16 +68,17 @@ class Pull:
         return status, self.log.read()
 
 
-def pull_while(script, trace, done, seconds, options=(), **machine):
+def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", **machine):
     """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
-    with guest.Guest(log=log, options=f"run={script}", limit=seconds + 120, **machine) as vm:
-        vm.wait_line(r"^tarn: ready", 90)
-        pull = Pull(vm, trace, *options)
+    options = f"run={script} {boot_options}".strip()
+    with guest.Guest(log=log, options=options, limit=seconds + 120, **machine) as vm:
+        vm.wait_line(r"^tarn: ready", 60)
+        pull = Pull(vm, trace, *pull_options)
         try:
             vm.wait_line(done, seconds)
         finally:
-            result = pull.finish()
+            result = pull.finish(60)
         vm.stop()
         return result
 
@@ -84,4 +87,3 @@ def readers_agree(trace):
     """Compares babeltrace2 with tarn event by event; True and what was compared, or False and the differences."""
     status, out, err = run(os.path.join(guest.ROOT, "tests/compare_babeltrace.sh"), trace, seconds=600)
     return status == 0, out + err
-

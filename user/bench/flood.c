@@ -3,14 +3,17 @@
  * user/bench/flood.c - logs as much as the trace's consumer takes, so that `tarn pull` shows what the link
  * carries without loss (tests/bench.d/20-pull).
  *
- *     flood [seconds] [threads]
+ *     flood [seconds] [threads] [over]
  *
  * Each thread logs as fast as it can while its processor's ring has room, and sleeps while the ring is three
- * quarters full: the ring never overflows and the consumer never waits.
+ * quarters full: the ring never overflows and the consumer never waits. With `over` it does not look, so that
+ * events are lost (tests/slow_consumer).
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <arch/trace.h>
@@ -21,6 +24,7 @@
 #define BATCH       256 /* events between two looks at the ring: far less than a buffer holds */
 
 static uint64_t end_time;
+static bool may_overflow;
 
 /* Buffers that the consumer has still to take, on the processor that this runs on. */
 static uint64_t backlog(void)
@@ -36,7 +40,7 @@ static void *flood(void *argument)
 {
     uint64_t logged = 0, thread = (uint64_t)(uintptr_t)argument;
     while (clock_monotonic_ns() < end_time) {
-        if (backlog() >= arch_trace_info()->buffer_count * 3 / 4) {
+        if (!may_overflow && backlog() >= arch_trace_info()->buffer_count * 3 / 4) {
             usleep(1000);
             continue;
         }
@@ -49,10 +53,12 @@ static void *flood(void *argument)
 int main(int argc, char **argv)
 {
     int seconds = argc > 1 ? atoi(argv[1]) : 10, threads = argc > 2 ? atoi(argv[2]) : 4;
-    if (seconds < 1 || threads < 1 || threads > THREADS_MAX || argc > 3) {
-        fprintf(stderr, "usage: flood [seconds] [threads, 1..%d]\n", THREADS_MAX);
+    if (seconds < 1 || threads < 1 || threads > THREADS_MAX || argc > 4 ||
+        (argc == 4 && strcmp(argv[3], "over") != 0)) {
+        fprintf(stderr, "usage: flood [seconds] [threads, 1..%d] [over]\n", THREADS_MAX);
         return 2;
     }
+    may_overflow = argc == 4;
     end_time = deadline_after((uint64_t)seconds * 1000000000);
     pthread_t thread[THREADS_MAX];
     for (int i = 0; i < threads; i++) {
