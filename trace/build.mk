@@ -23,7 +23,7 @@ $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 define application_events
 $(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
 	@mkdir -p $$(@D); echo "  EVGEN   $$<"
-	@$(EVGEN) --app -o $$@ $$<
+	@$(EVGEN) --app -o $$@ $$< && touch $$@
 GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
 endef
 

@@ -10,9 +10,20 @@
 
 #include <user/sh/sh.h>
 
+static void greet(void)
+{
+    char line[256];
+    FILE *motd = fopen("/etc/motd", "r");
+    while (motd && fgets(line, sizeof line, motd))
+        fputs(line, stdout);
+    if (motd)
+        fclose(motd);
+}
+
 static int interact(void)
 {
     char prompt[300], path[256], *line;
+    greet();
     for (;;) {
         reap_background();
         snprintf(prompt, sizeof prompt, "%s $ ", getcwd(path, sizeof path) ? path : "?");

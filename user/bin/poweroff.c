@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/poweroff.c - end the machine; the status becomes QEMU's exit status (boot/README.md). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <servers/protocol/proc.h>
+#include <tarn/runtime.h>
+#include <user/bin/util.h>
+
+int main(int argc, char **argv)
+{
+    program_name = "poweroff";
+    char *end = NULL;
+    unsigned long status = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
+    if (argc > 2 || status > 127 || (end && (*end || end == argv[1])))
+        usage("[status, 0..127]");
+    struct ipc_message message = {.label = PROC_SHUTDOWN, .word = {status}};
+    int64_t error = ipc_call(SLOT_PROC, &message);
+    errno = error ? EIO : -(int)message.label;
+    return complain("the machine goes on");
+}
