@@ -85,12 +85,7 @@ int main(int argc, char **argv)
     if (argc - first < 2)
         usage(synopsis);
     const char *to = argv[argc - 1];
-    struct stat st;
-    bool into = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
-    if (!into && argc - first > 2) {
-        errno = ENOTDIR;
-        die("%s", to);
-    }
+    bool into = goes_into_directory(to, argc - 1 - first);
     int status = 0;
     for (int i = first; i < argc - 1; i++) {
         char *target = into ? join_path(to, last_component(argv[i])) : strdup(to);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <user/bin/util.h>
@@ -102,4 +103,15 @@ const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+bool goes_into_directory(const char *to, int count)
+{
+    struct stat st;
+    bool into = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
+    if (!into && count > 1) {
+        errno = ENOTDIR;
+        die("%s", to);
+    }
+    return into;
 }
