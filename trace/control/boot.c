@@ -48,35 +48,6 @@ uint64_t trace_boot_buffer_frame(uint64_t buffer, uint64_t page)
     return virt_to_phys(&boot_window.buffers[buffer][page * PAGE]);
 }
 
-bool trace_boot_number(const char *name, uint64_t *value)
-{
-    char text[32];
-    if (!boot_option(name, text, sizeof(text)))
-        return false;
-    unsigned base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-    const char *p = text + (base == 16 ? 2 : 0);
-    uint64_t number = 0;
-    for (;; p++) {
-        unsigned digit = *p >= '0' && *p <= '9'   ? (unsigned)(*p - '0')
-                         : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a' + 10)
-                         : *p >= 'A' && *p <= 'F' ? (unsigned)(*p - 'A' + 10)
-                                                  : 16;
-        if (digit >= base)
-            break;
-        number = number * base + digit;
-    }
-    if (*p == 'k' || *p == 'K')
-        number <<= 10, p++;
-    else if (*p == 'm' || *p == 'M')
-        number <<= 20, p++;
-    if (*p) {
-        log_line("trace: %s%s on the boot command line is no number", name, text);
-        return false;
-    }
-    *value = number;
-    return true;
-}
-
 /* Options that make no sense are named and left out. */
 static void choose_mode(void)
 {

@@ -59,9 +59,6 @@ void trace_expect_index(uint32_t cpu, uint64_t index);
 /* The same ring's index, if it is plausible; else the last one that was. */
 uint64_t trace_trusted_index(uint32_t cpu);
 
-/* A number of the boot command line: decimal or 0x, with k or m behind it. */
-bool trace_boot_number(const char *name, uint64_t *value);
-
 #include <tarn/abi.h>
 static inline uint64_t trace_user_window(uint32_t cpu)
 {

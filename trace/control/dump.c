@@ -25,8 +25,7 @@ static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
     struct trace_reader reader = trace_reader_of(cpu);
     const struct trace_info *info = reader.info;
     uint64_t start = number * (info->buffer_mask + 1);
-    const struct trace_packet *packet =
-        (const struct trace_packet *)(reader.window + TRACE_BUFFERS_OFFSET + (start & info->packet_mask) * 8);
+    const struct trace_packet *packet = trace_packet_at(&reader, number);
     uint64_t index = __atomic_load_n(&((const struct trace_control *)reader.window)->index, __ATOMIC_ACQUIRE);
     uint64_t words = index - start < info->buffer_mask ? index - start : info->buffer_mask + 1;
     if (packet->magic != TRACE_CTF_MAGIC || packet->packet_seq_num != number)

@@ -65,13 +65,12 @@ uint64_t trace_trusted_index(uint32_t cpu)
 /* A packet number beyond any that was honestly begun: headers tell how far writers came. */
 static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
 {
-    const struct trace_info *info = &trace_info_page;
+    const struct trace_reader reader = trace_reader_of(cpu);
+    const struct trace_info *info = reader.info;
     const uint64_t size = info->buffer_mask + 1, known = shadow->index / size;
     uint64_t last = info->consumed[cpu] > known ? info->consumed[cpu] : known;
     for (uint64_t i = 0; i < info->buffer_count; i++) {
-        const struct trace_packet *packet =
-            (const struct trace_packet *)(trace_window(cpu) + TRACE_BUFFERS_OFFSET + i * size * 8);
-        uint64_t number = load(&packet->packet_seq_num);
+        uint64_t number = load(&trace_packet_at(&reader, i)->packet_seq_num);
         if (number > last && number - known <= words_possible(shadow, now) / size)
             last = number;
     }
@@ -93,11 +92,9 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
  * point: wrong once is no proof. */
 static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index)
 {
-    const struct trace_info *info = &trace_info_page;
-    const struct trace_packet *packet =
-        (const struct trace_packet *)(trace_window(cpu) + TRACE_BUFFERS_OFFSET +
-                                      (index & info->packet_mask) * 8);
-    uint64_t number = index / (info->buffer_mask + 1), suspect = shadow->bad_header;
+    const struct trace_reader reader = trace_reader_of(cpu);
+    uint64_t number = index / (reader.info->buffer_mask + 1), suspect = shadow->bad_header;
+    const struct trace_packet *packet = trace_packet_at(&reader, number);
     bool sound =
         packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;
     shadow->bad_header = sound ? 0 : number + 1;

@@ -18,6 +18,7 @@
 #include <kernel/kernel.h>
 #include <tarn/error.h>
 #include <trace/control/control.h>
+#include <trace/event/words.h>
 #include <trace/ring/ring.h>
 
 #define PAGES_PER_BOOT_BUFFER      (TRACE_BUFFER_BYTES_DEFAULT / FRAME_SIZE)
@@ -107,10 +108,12 @@ static int map_boot_ring(uint64_t buffer_count)
 static uint64_t choose_ring_bytes(void)
 {
     uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
-    if (trace_boot_number("trace.ring=", &bytes)) {
-        if (bytes >= RING_BYTES_LEAST && bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
+    char text[24];
+    if (boot_option("trace.ring=", text, sizeof(text))) {
+        if (trace_parse_number(text, strlen(text), &bytes) && bytes >= RING_BYTES_LEAST &&
+            bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
             return bytes;
-        log_line("trace: trace.ring= must be a power of two from 256k to 512m; using the default");
+        log_line("trace: trace.ring=%s is no power of two from 256k to 512m; using the default", text);
     }
     for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_MOST_BY_DEFAULT;)
         bytes *= 2;
@@ -150,24 +153,30 @@ bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
            !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
 }
 
-/* Starts every ring over, in the packet after all that there can be. */
-static void restart_rings(uint64_t trusted_index[])
+/* Starts every ring over, in a packet after all that there can be. */
+static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
+    assert(spin_held(&trace_lock));
+    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        trusted[cpu] = trace_trusted_index(cpu);
+    store_geometry(buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         char *window = trace_window(cpu);
         /* + 1 would do, but for a writer who is just changing buffers */
-        uint64_t number = trusted_index[cpu] / (info->buffer_mask + 1) + 2;
+        uint64_t number = trusted[cpu] / (info->buffer_mask + 1) + 2;
         trace_ring_open(window, number);
         trace_expect_index(cpu, ((struct trace_control *)window)->index);
         info->consumed[cpu] = number;
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
 }
 
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 {
-    struct trace_info *info = &trace_info_page;
+    const struct trace_info *info = &trace_info_page;
     assert(spin_held(&trace_lock));
     /* Leave three quarters of what is free to others. */
     uint64_t pages = buffer_bytes * buffer_count / FRAME_SIZE, missing = 0;
@@ -180,22 +189,11 @@ int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
         if (error)
             return error;
     }
-    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
-    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
-        trusted[cpu] = trace_trusted_index(cpu);
-    store_geometry(buffer_bytes, buffer_count);
-    restart_rings(trusted);
-    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+    start_over(buffer_bytes, buffer_count);
     return 0;
 }
 
 void trace_clear(void)
 {
-    struct trace_info *info = &trace_info_page;
-    assert(spin_held(&trace_lock));
-    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
-    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
-        trusted[cpu] = trace_trusted_index(cpu);
-    restart_rings(trusted);
-    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+    start_over(trace_buffer_bytes(&trace_info_page), trace_info_page.buffer_count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/words.c - words for classes, masks and modes; see words.h. Freestanding. */
+/* trace/event/words.c - words for classes, masks, modes and sizes; see words.h. Freestanding. */
 #include "trace/events.h" /* generated */
 #include <trace/event/words.h>
 #include <trace/ring/layout.h>
@@ -29,12 +29,17 @@ int trace_find_system_class(const char *name, uint64_t length)
     return -1;
 }
 
-static bool parse_number(const char *text, uint64_t length, uint64_t *number)
+bool trace_parse_number(const char *text, uint64_t length, uint64_t *number)
 {
-    uint64_t base = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10, value = 0;
+    unsigned shift = 0;
+    if (length > 1 && (text[length - 1] | 0x20) == 'k')
+        shift = 10, length--;
+    else if (length > 1 && (text[length - 1] | 0x20) == 'm')
+        shift = 20, length--;
+    uint64_t base = length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10, value = 0;
     for (uint64_t i = base == 16 ? 2 : 0; i < length; i++) {
         uint64_t letter = (uint8_t)text[i] | 0x20, digit = base; /* in small letters; digits have that bit */
-        if (letter >= '0' && letter <= '9')
+        if (letter >= '0' && letter <= '9' && text[i] >= '0')
             digit = letter - '0';
         else if (letter >= 'a' && letter <= 'f')
             digit = letter - 'a' + 10;
@@ -42,8 +47,8 @@ static bool parse_number(const char *text, uint64_t length, uint64_t *number)
             return false;
         value = value * base + digit;
     }
-    *number = value;
-    return length > 0;
+    *number = value << shift;
+    return length > 0 && value <= ~0ull >> shift;
 }
 
 static bool parse_classes(const char *text, uint64_t length, trace_find_class *find_class, uint64_t *classes)
@@ -56,7 +61,7 @@ static bool parse_classes(const char *text, uint64_t length, trace_find_class *f
     else if ((number = find_class(text, length)) >= 0)
         *classes = 1ull << number;
     else
-        return parse_number(text, length, classes);
+        return trace_parse_number(text, length, classes);
     return true;
 }
 

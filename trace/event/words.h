@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/words.h - the words that people use for classes, masks and modes. Kernel and programs.
+ * trace/event/words.h - the words that people use for classes, masks, modes and sizes. Kernel and programs.
  *
  * A mask is a list of words with commas: `all`, `none` or `off`, a number (0x6, 6), or the name of a class.
  * A word adds its classes; `-word` takes them away. A list whose first word has a sign (`+ipc`,
@@ -18,6 +18,9 @@ int trace_find_system_class(const char *name, uint64_t length);
 
 /* Changes *mask. False: the word at *bad is none, and *mask is as before. */
 bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad);
+
+/* Decimal, or hexadecimal behind 0x; k or m at the end for 1024 or its square. False: none, or too large. */
+bool trace_parse_number(const char *text, uint64_t length, uint64_t *number);
 
 /* enum trace_mode, and its word. False: no such mode. */
 bool trace_parse_mode(const char *text, uint32_t *mode);

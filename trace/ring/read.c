@@ -22,7 +22,7 @@ static const struct trace_control *control_of(const struct trace_reader *reader)
     return (const struct trace_control *)reader->window;
 }
 
-static const struct trace_packet *packet_at(const struct trace_reader *reader, uint64_t number)
+const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number)
 {
     uint64_t place = number * buffer_words(reader->info) & reader->info->packet_mask;
     return (const struct trace_packet *)(reader->window + TRACE_BUFFERS_OFFSET + place * 8);
@@ -65,7 +65,7 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
         return TRACE_PACKET_OPEN;
     if (is_overwritten(reader, number))
         return TRACE_PACKET_GONE;
-    const struct trace_packet *packet = packet_at(reader, number);
+    const struct trace_packet *packet = trace_packet_at(reader, number);
     /* Acquire: pairs with the release of every commit; what was committed is visible. Sequence number first:
      * pairs with the release fence in change_buffer. */
     if (__atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) != number)
@@ -100,7 +100,7 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     enum trace_packet_state state = trace_packet_state(reader, number);
     if (state != TRACE_PACKET_WHOLE && state != TRACE_PACKET_INCOMPLETE)
         return state;
-    const volatile uint64_t *from = (const volatile uint64_t *)packet_at(reader, number);
+    const volatile uint64_t *from = (const volatile uint64_t *)trace_packet_at(reader, number);
     uint64_t *to = copy;
     uint64_t words = buffer_words(reader->info); /* a multiple of eight */
     for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
@@ -216,7 +216,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     const uint64_t size = buffer_words(reader->info);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_ACQUIRE);
     const uint64_t number = index / size, limit = index & reader->info->buffer_mask;
-    const struct trace_packet *from = packet_at(reader, number);
+    const struct trace_packet *from = trace_packet_at(reader, number);
     /* acquire: pairs with the release of the commits that it counts */
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
     for (uint64_t i = 0; i < limit; i++)

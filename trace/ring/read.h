@@ -40,6 +40,8 @@ uint64_t trace_reader_tail(const struct trace_reader *reader);
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
 uint64_t trace_reader_torn(const struct trace_reader *reader);
 
+/* Where packet `number` lies, or another that has its buffer. */
+const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number);
 enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number);
 /* Copies packet `number`, a whole buffer, to `copy`. WHOLE: it is good. INCOMPLETE: try again; who has waited
  * long enough calls trace_packet_cut. Otherwise `copy` holds nothing of use. */

@@ -52,6 +52,33 @@ static void test_masks(void)
     }
 }
 
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        bool fine;
+        uint64_t number;
+    } cases[] = {
+        {"64k", true, 65536},
+        {"2M", true, 2 << 20},
+        {"0x10k", true, 16384},
+        {"0", true, 0},
+        {"17592186044415m", true, 17592186044415ull << 20},
+        {"17592186044416m", false, 0},
+        {"k", false, 0},
+        {"", false, 0},
+        {"-1", false, 0},
+        {"1\x10", false, 0},
+        {"4kk", false, 0},
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint64_t number;
+        bool fine = trace_parse_number(cases[i].text, strlen(cases[i].text), &number);
+        check(fine == cases[i].fine && (!fine || number == cases[i].number), "number '%s'%s", cases[i].text,
+              fine ? "" : " refused");
+    }
+}
+
 static void test_modes(void)
 {
     uint32_t mode = 7;
@@ -133,6 +160,7 @@ static void test_lines(void)
 int main(void)
 {
     test_masks();
+    test_numbers();
     test_modes();
     test_merge();
     test_lines();

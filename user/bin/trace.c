@@ -49,17 +49,12 @@ static const struct trace_info *info; /* set by main */
 /* A complaint in which errno has no part. */
 #define refuse(...) (errno = 0, complain(__VA_ARGS__))
 
-/* Digits, 0x before hexadecimal ones, k or m behind. */
 static bool parse_number(const char *text, uint64_t *number)
 {
-    char *end;
-    errno = 0;
-    *number = strtoull(text, &end, 0);
-    unsigned shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : 0;
-    if (errno || end == text || *text == '-' || end[shift != 0] || *number > UINT64_MAX >> shift)
-        return refuse("'%s' is not a number", text), false;
-    *number <<= shift;
-    return true;
+    if (trace_parse_number(text, strlen(text), number))
+        return true;
+    refuse("'%s' is not a number", text);
+    return false;
 }
 
 static bool parse_mask(const char *text, uint64_t *mask)
