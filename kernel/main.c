@@ -99,6 +99,7 @@ static void start_cpus(void)
 void kernel_main(void)
 {
     lock_init();
+    trace_boot_options();
     limit_cpus();
     frame_allocator_init();
     timer_init();

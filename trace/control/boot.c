@@ -56,15 +56,19 @@ static void choose_mode(void)
         log_line("trace: trace.mode=%s: there are flight, stream and once", text);
 }
 
-static uint64_t choose_mask(void)
+static void choose_mask(void)
 {
     char text[256];
     const char *bad;
-    uint64_t mask = ~0ull;
     if (boot_option("trace.mask=", text, sizeof(text)) &&
-        !trace_parse_mask(text, trace_find_system_class, &mask, &bad))
+        !trace_parse_mask(text, trace_find_system_class, &trace_info_page.mask, &bad))
         log_line("trace: trace.mask=%s: '%s' is no class of events; tracing all", text, bad);
-    return mask;
+}
+
+void trace_boot_options(void)
+{
+    choose_mode();
+    choose_mask();
 }
 
 /* Nothing is shared yet: plain stores. The mask comes last, for it lets everybody log. */
@@ -86,11 +90,10 @@ void trace_boot_init(void)
     memcpy(info->uuid, uuid, sizeof(uuid));
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         info->switches[i] = ~0ull;
-    choose_mode();
     this_cpu()->block.window = (uint64_t)&boot_window;
     trace_ring_open((char *)&boot_window, 0);
     trace_expect_index(0, boot_window.control.index);
-    info->mask = choose_mask();
+    info->mask = ~0ull;
 }
 
 void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0)

@@ -2,9 +2,10 @@
 /*
  * trace/control/control.h - the kernel's authority over the trace: set-up, masks, modes, rings, metadata.
  *
- * The kernel calls, in this order: trace_boot_init (first C statement), trace_init (frames and mappings work,
- * other processors do not run yet), trace_set_clock (rate known), then per processor trace_heartbeat from its
- * timer. Programs come in through the trace_* system calls (control.c, registry.c).
+ * The kernel calls, in this order: trace_boot_init (first C statement: all classes are on),
+ * trace_boot_options (the command line is known), trace_init (frames and mappings work, other processors do
+ * not run yet), trace_set_clock (rate known), then per processor trace_heartbeat from its timer. Programs
+ * come in through the trace_* system calls (control.c, registry.c).
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. It is taken with nothing held;
  * frames may be had and events logged under it, nothing else is locked. Logging itself takes no lock
@@ -25,6 +26,7 @@
 /* ---- what the kernel calls ------------------------------------------------------------------------ */
 
 void trace_boot_init(void);
+void trace_boot_options(void);
 void trace_init(void);
 void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0);
 /* On each processor, when its deadline has come: bounds the gap between events, looks for damage. The next
