@@ -44,8 +44,8 @@ def build_directory(arch):
     return os.path.join(ROOT, "build", arch)
 
 
-def free_port():
-    with socket.socket() as probe:
+def free_port(kind=socket.SOCK_STREAM):
+    with socket.socket(type=kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
@@ -57,9 +57,10 @@ def make_image(arch, options, output):
                     os.path.join(build, "boot.cpio"), options], check=True)
 
 
-def qemu_command(arch="x86_64", smp=4, memory="512M", options="", iso=None, kvm=False, port=None, icount=False,
-                 extra=()):
-    """The command line but for its consoles. port: host port that leads to GUEST_PORT; None: no network."""
+def qemu_command(arch="x86_64", smp=4, memory="512M", options="", iso=None, kvm=False, port=None, forwards=(),
+                 icount=False, extra=()):
+    """The command line but for its consoles. port: host port that leads to GUEST_PORT; None: no network.
+    forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
     if arch not in MACHINES:
         raise GuestError(f"no machine for ARCH={arch}; there is {', '.join(MACHINES)}")
     machine, build = MACHINES[arch], build_directory(arch)
@@ -68,7 +69,8 @@ def qemu_command(arch="x86_64", smp=4, memory="512M", options="", iso=None, kvm=
     if icount:
         command += ["-icount", "shift=0,sleep=off"]
     if port:
-        command += ["-netdev", f"user,id=n0,hostfwd=tcp:127.0.0.1:{port}-:{GUEST_PORT}",
+        ways = [("tcp", port, GUEST_PORT), *forwards]
+        command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
     if iso:
         command += ["-cdrom", iso, "-boot", "d"]
@@ -84,8 +86,11 @@ def guest_status(code):
 
 
 class Guest:
-    def __init__(self, log, options="", iso=False, network=True, limit=600, arch="x86_64", **machine):
+    """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of."""
+
+    def __init__(self, log, options="", iso=False, network=True, forwards=(), limit=600, arch="x86_64", **machine):
         self.log_path, self.options, self.iso, self.network = log, options, iso, network
+        self.forwards, self.forwarded = forwards, {}
         self.limit, self.arch, self.machine = limit, arch, machine
         self.directory = self.process = self.port = self.code = None
         self.lines, self.changed = [], threading.Condition()
@@ -99,6 +104,8 @@ class Guest:
                 make_image(self.arch, self.options, iso)
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
+                self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
+                                  for way in self.forwards}
                 if self._launch(iso):
                     return self
             raise GuestError("QEMU found no free port in 5 attempts")
@@ -121,7 +128,9 @@ class Guest:
     def _launch(self, iso):
         monitor = os.path.join(self.directory, "qmp")
         errors = os.path.join(self.directory, "stderr")
-        command = qemu_command(arch=self.arch, options=self.options, iso=iso, port=self.port, **self.machine)
+        command = qemu_command(arch=self.arch, options=self.options, iso=iso, port=self.port,
+                               forwards=[(p, host, g) for (p, g), host in self.forwarded.items()],
+                               **self.machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
             self.process = subprocess.Popen(["timeout", "--kill-after=5", str(self.limit), *command],

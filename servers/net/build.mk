@@ -4,7 +4,7 @@
 NET_LWIP_SRC := $(B)/third_party/lwip
 NET_SOURCES := $(wildcard servers/net/*.c)
 NET_LWIP := $(addprefix $(NET_LWIP_SRC)/src/, \
-    $(addprefix core/,init.c def.c inet_chksum.c ip.c mem.c memp.c netif.c pbuf.c raw.c tcp.c tcp_in.c \
+    $(addprefix core/,init.c def.c inet_chksum.c ip.c mem.c memp.c netif.c pbuf.c raw.c stats.c tcp.c tcp_in.c \
                       tcp_out.c timeouts.c udp.c) \
     $(addprefix core/ipv4/,acd.c dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c) \
     netif/ethernet.c)

@@ -13,11 +13,14 @@
  */
 #include "device.h"
 #include "dma.h"
+#include "socket.h"
 #include "stack.h"
 #include "timer.h"
 #include <lwip/dhcp.h>
 #include <lwip/etharp.h>
 #include <lwip/init.h>
+#include <lwip/priv/tcp_priv.h>
+#include <lwip/stats.h>
 #include <lwip/timeouts.h>
 #include <netif/ethernet.h>
 #include <servers/lib/server.h>
@@ -123,8 +126,12 @@ void net_frame_received(const void *frame, uint32_t size)
 
 void tune_connection(struct tcp_pcb *pcb)
 {
-    if (peer_is_slirp && !ip_addr_isloopback(&pcb->remote_ip))
-        pcb->mss = LARGE_SEGMENT;
+    if (!peer_is_slirp || ip_addr_isloopback(&pcb->remote_ip))
+        return;
+    pcb->mss = LARGE_SEGMENT;
+    /* lwIP waits for ever if the congestion window is smaller than the first segment. */
+    if (pcb->cwnd < 2 * LARGE_SEGMENT)
+        pcb->cwnd = 2 * LARGE_SEGMENT;
 }
 
 /* ---- the interface ------------------------------------------------------------------------------- */
@@ -175,6 +182,16 @@ bool start_stack(cap_t notification)
     net_log("%s %02x:%02x:%02x:%02x:%02x:%02x", driver->name, interface.hwaddr[0], interface.hwaddr[1],
             interface.hwaddr[2], interface.hwaddr[3], interface.hwaddr[4], interface.hwaddr[5]);
     return true;
+}
+
+void read_statistics(uint64_t word[4])
+{
+    word[0] = socket_count;
+    word[1] = 0;
+    for (const struct tcp_pcb *pcb = tcp_active_pcbs; pcb; pcb = pcb->next)
+        word[1]++;
+    word[2] = lwip_stats.memp[MEMP_PBUF_POOL]->used;
+    word[3] = lwip_stats.mem.used;
 }
 
 void read_interface(uint64_t word[4])

@@ -6,7 +6,6 @@
 #include "stack.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <trace/net.h>
 
 static int64_t create_socket(struct server_request *request)
@@ -20,7 +19,7 @@ static int64_t create_socket(struct server_request *request)
         return -ENOMEM;
     int64_t result = class_of(socket)->create(socket);
     if (result < 0) {
-        free(socket);
+        free_socket(socket);
         return result;
     }
     socket->flags = (uint32_t)request->word[1] & O_NONBLOCK;
@@ -123,9 +122,20 @@ static bool must_not_wait(const struct socket *socket, const struct server_reque
     return (socket->flags & O_NONBLOCK) || (word && (request->word[word] & NET_NO_WAIT));
 }
 
+/* A request to connect that is tried again finds these states too, and is then done. */
+static int64_t connect_anew(const struct socket *socket)
+{
+    if (socket->type != NET_TCP)
+        return 0;
+    return socket->state == SOCKET_CONNECTING ? -EALREADY : socket->state == SOCKET_CONNECTED ? -EISCONN : 0;
+}
+
 static int64_t handle_on_socket(struct socket *socket, struct server_request *request)
 {
-    int64_t result = try_request(socket, request);
+    int64_t result = request->label == NET_CONNECT ? connect_anew(socket) : 0;
+
+    if (result == 0)
+        result = try_request(socket, request);
 
     if (result != -EAGAIN)
         return result;
@@ -139,8 +149,8 @@ int64_t handle_socket_request(struct server_request *request)
     uint32_t number = (uint32_t)request->word[0];
     int64_t result;
 
-    if (request->label == NET_INTERFACE) {
-        read_interface(request->word);
+    if (request->label == NET_INTERFACE || request->label == NET_STATISTICS) {
+        (request->label == NET_INTERFACE ? read_interface : read_statistics)(request->word);
         return 0;
     }
     if (request->label == NET_SOCKET) {

@@ -9,16 +9,25 @@
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
+uint32_t socket_count;
+
 struct socket *make_socket(uint32_t type)
 {
     struct socket *socket = calloc(1, sizeof(*socket));
 
     if (!socket)
         return NULL;
+    socket_count++;
     socket->type = type;
     socket->last = &socket->first;
     socket->last_waiter = &socket->waiters;
     return socket;
+}
+
+void free_socket(struct socket *socket)
+{
+    socket_count--;
+    free(socket);
 }
 
 static void answer_waiter(struct waiter *waiter, int64_t result)
@@ -48,7 +57,7 @@ void release_socket(struct socket *socket)
     while (socket->watches)
         remove_watch(&socket->watches);
     class_of(socket)->destroy(socket);
-    free(socket);
+    free_socket(socket);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------- */

@@ -64,7 +64,9 @@ struct socket {
 };
 
 /* socket.c */
+extern uint32_t socket_count;
 struct socket *make_socket(uint32_t type);
+void free_socket(struct socket *socket);    /* nothing hangs on it */
 void release_socket(struct socket *socket); /* one handle less; the last closes it */
 void socket_changed(struct socket *socket);
 int64_t wait_on_socket(struct socket *socket, struct server_request *request); /* SERVER_LATER, or -errno */

@@ -20,6 +20,7 @@ void handle_bits(uint64_t bits);
 void settle_stack(void);
 /* A connection stands: lets its segments be as large as the way to its peer bears. */
 void tune_connection(struct tcp_pcb *pcb);
-void read_interface(uint64_t word[4]); /* as NET_INTERFACE answers */
+void read_interface(uint64_t word[4]);  /* as NET_INTERFACE answers */
+void read_statistics(uint64_t word[4]); /* as NET_STATISTICS answers */
 
 #endif

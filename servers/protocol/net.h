@@ -39,6 +39,9 @@ enum {
     NET_SET_FLAGS,   /* handle, O_NONBLOCK or 0 */
     NET_STREAM,      /* handle -> cap[0] = NET_STREAM_BYTES of memory, the socket's send buffer; see below */
     NET_STREAM_SEND, /* handle, bytes, want -> bytes now free, at least `want`; waits for that */
+    NET_STATISTICS,  /* -> word[0] = sockets, [1] = TCP connections that the stack knows, those in TIME_WAIT
+                        left  out, [2] = buffers of received bytes in use, [3] = bytes of the stack's heap in
+                        use */
     NET_INTERFACE,   /* -> word[0] = own address, [1] = mask, [2] = gateway, [3] = 48-bit hardware address */
 };
 

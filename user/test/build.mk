@@ -19,3 +19,7 @@ $(foreach t,trace_control trace_state trace_schema trace_damage trace_command tr
     $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
 GUEST_trace_damage := seconds=180
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
+
+# The guest's side of tests/sockets.
+$(eval $(call user_program,test_echo,user/test/echo.c))
+BOOT_FILES += test/echo=$(BA)/user/test_echo

@@ -12,7 +12,18 @@
 #define SYS_LIGHTWEIGHT_PROT 0
 #define LWIP_SOCKET          0
 #define LWIP_NETCONN         0
-#define LWIP_STATS           0
+#define LWIP_STATS           1 /* of memory alone, for NET_STATISTICS */
+#define LWIP_STATS_LARGE     1
+#define MEM_STATS            1
+#define MEMP_STATS           1
+#define SYS_STATS            0
+#define LINK_STATS           0
+#define ETHARP_STATS         0
+#define IP_STATS             0
+#define IPFRAG_STATS         0
+#define ICMP_STATS           0
+#define UDP_STATS            0
+#define TCP_STATS            0
 #define LWIP_TIMERS          1
 
 /* memory */
