@@ -18,7 +18,7 @@ static struct range {
     uint64_t number, head;
 } ranges[TRACE_CPUS_MAX];
 
-static struct trace_merge merge; /* too large for a stack; one processor panics */
+static struct trace_merge merge; /* too large for a stack; trace_dump_tail lets one in at a time */
 
 static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
 {
@@ -54,6 +54,9 @@ static void begin_merge(void)
 
 void trace_dump_tail(uint32_t count)
 {
+    static bool busy; /* an NMI reaches all processors at once: one prints for all */
+    if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
+        return;
     const uint64_t mask = __atomic_exchange_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED); /* hold still */
     struct trace_moment moment;
     char line[200];
@@ -69,4 +72,5 @@ void trace_dump_tail(uint32_t count)
         }
     }
     __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+    __atomic_store_n(&busy, false, __ATOMIC_RELEASE); /* pairs with the exchange */
 }
