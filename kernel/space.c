@@ -131,8 +131,8 @@ void space_release_memory(struct space *space)
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
     space->released = true;
-    /* No thread is left, so nobody walks these tables any more but a processor that has not yet chosen another
-     * thread. */
+    /* No thread is left, so nobody walks these tables any more but a processor that has not yet chosen
+     * another thread. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch);
     struct mapping *mapping;

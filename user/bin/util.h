@@ -25,7 +25,8 @@ int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno
 int copy_stream(int from, int to);                        /* 0, or -1 with errno */
 char *join_path(const char *directory, const char *name); /* malloc'ed */
 const char *last_component(const char *path);
-/* For cp and mv: is the last operand a directory that the others go into? Dies if it is none and there are several. */
+/* For cp and mv: is the last operand a directory that the others go into? Dies if it is none and there are
+ * several. */
 bool goes_into_directory(const char *to, int count);
 
 #endif
