@@ -7,7 +7,9 @@ BOOT_FILES += test/$(1)=$(BA)/user/test_$(1)
 GUEST_TESTS += $(1)
 endef
 
-$(foreach t,libc_stdio libc_pthread libc_file libc_process,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+$(foreach t,libc_stdio libc_pthread libc_file libc_process load,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+
+GUEST_load := smp=64 memory=2G seconds=240
 
 # Of the kernel; child.c makes spaces with bare system calls.
 $(foreach t,kernel_ipc kernel_kill kernel_sched fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bin/sysstat.c - memory, kernel objects and idle time, as the kernel counts them.
+ *
+ *     sysstat [seconds [count]]     a line every so many seconds, `count` lines or for ever
+ *
+ * Numbers that only grow while the load stays the same are what this program is for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tarn/runtime.h>
+#include <user/bin/util.h>
+
+#define SYNOPSIS "[seconds [count]]"
+
+static struct system_stats read_stats(void)
+{
+    struct system_stats stats = {0};
+    int64_t bytes = sys_system_read(SYSTEM_STATS, 0, &stats, sizeof stats);
+    if (bytes < 0) {
+        complain("the kernel refuses: error %lld", (long long)-bytes);
+        exit(1);
+    }
+    return stats;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static unsigned long long kib(uint64_t frames)
+{
+    return frames * (TARN_PAGE_SIZE / 1024);
+}
+
+static void print_head(void)
+{
+    printf("    TIME    KIB FREE  SLABS SPACES THREADS ENDPOINTS NOTIFICATIONS MEMORIES MAPPINGS REPLIES "
+           "IDLE\n");
+}
+
+/* `idle`: of all processors, from 0 to 1. */
+static void print_line(double time, const struct system_stats *s, double idle)
+{
+    printf("%8.2f %11llu %6llu %6llu %7llu %9llu %13llu %8llu %8llu %7llu %3.0f%%\n", time,
+           kib(s->frames_free), kib(s->slab_frames), (unsigned long long)s->spaces,
+           (unsigned long long)s->threads, (unsigned long long)s->endpoints,
+           (unsigned long long)s->notifications, (unsigned long long)s->memories,
+           (unsigned long long)s->mappings, (unsigned long long)s->replies, idle * 100);
+    fflush(stdout);
+}
+
+static unsigned read_number(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (end == text || *end || value < 1 || value > 1000000)
+        usage(SYNOPSIS);
+    return (unsigned)value;
+}
+
+int main(int argc, char **argv)
+{
+    bool flags[26] = {0};
+    int at = read_flags(argc, argv, "", flags, SYNOPSIS);
+    if (argc - at > 2)
+        usage(SYNOPSIS);
+    unsigned seconds = at < argc ? read_number(argv[at]) : 0;
+    unsigned count = at + 1 < argc ? read_number(argv[at + 1]) : 0;
+    struct system_stats last = {0}; /* the first line shows the mean since boot */
+    double last_time = 0;
+    print_head();
+    for (unsigned line = 1;; line++) {
+        struct system_stats stats = read_stats();
+        double time = now(), ticks = (time - last_time) * 1e9 * (double)stats.cpus;
+        print_line(time, &stats, (double)(stats.idle_ns - last.idle_ns) / ticks);
+        last = stats;
+        last_time = time;
+        if (seconds == 0 || line == count)
+            return 0;
+        sleep(seconds);
+    }
+}
