@@ -10,6 +10,7 @@
 #include <kernel/lock.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <tarn/abi.h>
 #include <trace/control/control.h>
 #include <trace/state.h>
 
@@ -46,6 +47,7 @@ void trace_statedump(void)
     trace_state_begin(number);
     space_for_each(dump_space, NULL);
     thread_for_each(dump_thread, NULL);
+    trace_state_lock_class(TARN_LOCK_CLASS_USER, "user mutex");
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         trace_state_lock_class(class->number, class->name);
     irq_for_each(dump_irq, NULL);
