@@ -9,11 +9,12 @@
 #
 # Options of guests: smp= memory= seconds= iso icount alone, and append=NAME=VALUE for the kernel's command line.
 
-HOST_TESTS += tools/lint tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets
+HOST_TESTS += tools/lint tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut
 HOST_tests/trace_agrees := seconds=300 alone
 HOST_tests/slow_consumer := seconds=300 alone
 HOST_tests/vandal := seconds=200
 HOST_tests/sockets := seconds=200
+HOST_tests/link_cut := seconds=300
 GUEST_TESTS += grub
 GUEST_grub := iso
 TESTS_LIST := $(BA)/tests.list

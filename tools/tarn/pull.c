@@ -99,34 +99,49 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
 }
 
 /* A trace is of one boot and one geometry. */
+static bool same_trace(const struct wire_hello *a, const struct wire_hello *b)
+{
+    return a->boot_id == b->boot_id && a->buffer_bytes == b->buffer_bytes && a->cpu_count == b->cpu_count &&
+           a->generation == b->generation && memcmp(a->uuid, b->uuid, 16) == 0;
+}
+
+/* Goes on where the pull stopped. The guest forgot what it was asked for with the connection: an end too. */
+static bool resume(struct pull *pull, struct fail *fail)
+{
+    return begin(pull, true, fail) &&
+           (pull->finish_by == 0 || pull->source->class->end_pull(pull->source, fail));
+}
+
+static void close_source(struct pull *pull)
+{
+    if (pull->source)
+        pull->source->class->close(pull->source);
+    pull->source = NULL;
+}
+
 static bool reconnect(struct pull *pull, struct fail *why)
 {
-    struct wire_hello *old = &pull->writer.hello;
+    double until = now_seconds() + pull->resume;
     struct fail fail;
 
     end_line(pull);
     complain("%s", why->text);
-    pull->source->class->close(pull->source);
-    pull->source = NULL;
+    close_source(pull);
     if (pull->resume <= 0 || interrupted || pull->snapshot)
         return false;
     complain("trying to resume for %g seconds", pull->resume);
-    pull->source = open_source(pull->name, pull->resume, &fail);
-    if (!pull->source) {
+    for (double left = pull->resume; left > 0; left = until - now_seconds()) {
+        pull->source = open_source(pull->name, left, &fail);
+        if (pull->source && !same_trace(&pull->source->hello, &pull->writer.hello)) {
+            complain("the guest was started again, or its trace cleared: this trace ends here");
+            return false;
+        }
+        pull->breaks += pull->source != NULL;
+        if (pull->source && resume(pull, &fail))
+            return true;
         complain("%s", fail.text);
-        return false;
+        close_source(pull);
     }
-    struct wire_hello *hello = &pull->source->hello;
-    if (hello->boot_id != old->boot_id || hello->buffer_bytes != old->buffer_bytes ||
-        hello->cpu_count != old->cpu_count || hello->generation != old->generation ||
-        memcmp(hello->uuid, old->uuid, 16) != 0) {
-        complain("the guest was started again, or its trace cleared: this trace ends here");
-        return false;
-    }
-    pull->breaks++;
-    if (begin(pull, true, &fail))
-        return true;
-    complain("%s", fail.text);
     return false;
 }
 
@@ -229,7 +244,7 @@ static int summarize(struct pull *pull, bool fine)
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
-        return EXIT_USAGE;
+        return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
     bool whole =
         fine && writer->missing == 0 && writer->refused == 0 && pull->end.reason != WIRE_ENDED_CHANGED;
     return whole ? EXIT_FINE : EXIT_DAMAGE;
@@ -360,8 +375,7 @@ int run_pull(int argc, char **argv)
     } else {
         complain("%s", fail.text);
     }
-    if (pull->source)
-        pull->source->class->close(pull->source);
+    close_source(pull);
     free(pull);
     return status;
 }
