@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <tools/tarn/source.h>
@@ -427,6 +429,62 @@ static void test_directory(void)
     memset(scripts, 0, sizeof(scripts));
 }
 
+static void make_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0666);
+    if (fd < 0 || write(fd, "mine", 4) != 4) {
+        printf("Bail out! cannot write %s: %s\n", path, strerror(errno));
+        exit(1);
+    }
+    close(fd);
+}
+
+/* What is no place for a trace is left as it is, and nothing is pulled. */
+static void test_bad_directory(void)
+{
+    char output[128], foreign[160];
+    struct stat found;
+
+    snprintf(output, sizeof(output), "%s/out", directory);
+    snprintf(foreign, sizeof(foreign), "%s/notes", output);
+    remove_output();
+    mkdir(output, 0777);
+    add_good_pull(&scripts[0]);
+    judge(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
+    make_file(foreign);
+    judge(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
+              count_packets(0, NULL) == 4,
+          "--force leaves a directory with other files alone");
+    unlink(foreign);
+    remove_output();
+    make_file(output);
+    judge(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
+          "a file is no directory");
+    unlink(output);
+    symlink("missing/deeper", output);
+    judge(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
+    unlink(output);
+    memset(scripts, 0, sizeof(scripts));
+}
+
+/* Files may grow to two packets and a half: what was written before stays valid. */
+static void test_full_disk(void)
+{
+    struct rlimit old, small;
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = (struct rlimit){5 * BUFFER_BYTES / 2, old.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    remove_output();
+    add_good_pull(&scripts[0]);
+    int status = pull_from_scripts("0", NULL), packets = count_packets(0, NULL);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, handler);
+    judge(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
+    memset(scripts, 0, sizeof(scripts));
+}
+
 /* Random damage; with `mend` every frame that still has its place gets right checksums. */
 static void test_mutations(unsigned count, bool mend)
 {
@@ -496,6 +554,8 @@ int main(void)
     test_bad_hello();
     test_resume();
     test_directory();
+    test_bad_directory();
+    test_full_disk();
     test_mutations(2000, false);
     test_mutations(2000, true);
     remove_output();
