@@ -3,8 +3,9 @@
  * arch/x86_64/boot_mmu.c - the kernel's own page tables: direct map, image with its rights, device registers.
  *
  * boot_mmu_init() builds arch_kernel_space's root. Its upper half has all top-level entries that will ever be
- * used, so spaces copy them once and share everything below (mmu.c). Changes later on: arch_map_device() and
- * arch_trace_map() only, the first on the boot processor, the second under its caller's lock.
+ * used, so spaces copy them once and share everything below (mmu.c). Changes later on: arch_map_device(),
+ * boot_map_stacks() and arch_trace_map() only, the first two on the boot processor, the third under its
+ * caller's lock.
  */
 #include "mmu.h"
 #include "port.h"
@@ -17,6 +18,7 @@ struct arch_space *arch_kernel_space = &kernel_space;
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[], rodata_start[], data_start[];
+extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
 
 static uint64_t *next_table(uint64_t *entry)
 {
@@ -76,12 +78,27 @@ void boot_mmu_init(void)
     }
     map_image(kernel_start, rodata_start, 0);
     map_image(rodata_start, data_start, PTE_NO_EXECUTE);
-    map_image(data_start, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
+    map_image(data_start, boot_stack_guard, PTE_NO_EXECUTE | PTE_WRITE);
+    map_image((const char *)boot_stack, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
     uint64_t *root = phys_to_virt(kernel_space.root);
     kernel_entry(ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
     next_table(&root[table_index(ARCH_TRACE_WINDOWS, 4)]);
     trace_windows_entry = root[table_index(ARCH_TRACE_WINDOWS, 4)];
     arch_space_switch(&kernel_space);
+}
+
+/* Stacks of a processor to be started, with nothing mapped below them. Only what was not mapped becomes so:
+ * no other processor need be told. */
+uint8_t *boot_map_stacks(uint32_t index, paddr_t frames)
+{
+    uint64_t start = ARCH_STACKS + index * 2ull * CPU_STACKS_BYTES + CPU_STACKS_BYTES;
+    for (uint64_t at = 0; at < CPU_STACKS_BYTES; at += 4096) {
+        uint64_t *entry = kernel_table_entry(start + at);
+        if (!entry)
+            return NULL;
+        *entry = (frames + at) | PTE_PRESENT | PTE_WRITE | PTE_NO_EXECUTE | PTE_GLOBAL;
+    }
+    return (uint8_t *)start;
 }
 
 /* Registers of devices that the port itself uses: few, mapped while there is one processor, never unmapped.

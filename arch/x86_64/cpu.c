@@ -187,9 +187,10 @@ int arch_start_cpu(uint32_t index)
         prepared = true;
     }
     paddr_t stacks = frame_alloc_order(CPU_STACKS_ORDER);
-    if (stacks == FRAME_NONE)
+    uint8_t *mapped = stacks == FRAME_NONE ? NULL : boot_map_stacks(index, stacks);
+    if (!mapped) /* cannot happen to a machine that is worth starting: what was taken stays taken */
         return -E_NO_MEMORY;
-    cpu_prepare(index, phys_to_virt(stacks));
+    cpu_prepare(index, mapped);
     apic_send_start(boot_info.cpu_hardware_id[index], (uint8_t)(TRAMPOLINE >> 12));
     return 0;
 }

@@ -53,6 +53,7 @@ void cpu_check_features(void);                     /* stops with a message if on
 void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
 void cpu_load(struct cpu *cpu);                    /* on it: descriptor tables, control registers, MSRs */
 extern uint8_t boot_stack[];                       /* the boot processor's stacks */
+uint8_t *boot_map_stacks(uint32_t index, uint64_t frames); /* where they are to be used; NULL: no memory */
 
 /* ---- interrupts ---------------------------------------------------------------------------------- */
 

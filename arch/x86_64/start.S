@@ -235,7 +235,9 @@ boot_pdpt_kernel:
         .skip   4096
 boot_pd:
         .skip   4 * 4096
-        .global boot_stack
+        .global boot_stack_guard, boot_stack
+boot_stack_guard:       /* boot_mmu_init leaves it out */
+        .skip   4096
 boot_stack:
         .skip   CPU_STACKS_BYTES
 

@@ -104,6 +104,12 @@ void trap_from_user(uint64_t vector, uint64_t error)
 /* ---- out of kernel mode ----------------------------------------------------------------------------------
  */
 
+/* Nothing is mapped below a kernel stack. What faulted there could not be told on that stack either. */
+static bool overflows_stack(const struct kernel_regs *r)
+{
+    return r->vector == VECTOR_DOUBLE_FAULT && this_cpu()->arch.stack_low - read_cr2() <= CPU_STACKS_BYTES;
+}
+
 static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
 {
     log_line("rip %016lx rflags %016lx cr2 %016lx error %lx", r->rip, r->rflags, read_cr2(), r->error);
@@ -111,6 +117,8 @@ static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
     log_line("rsi %016lx rdi %016lx rbp %016lx rsp %016lx", r->rsi, r->rdi, r->rbp, r->rsp);
     log_line("r8  %016lx r9  %016lx r10 %016lx r11 %016lx", r->r8, r->r9, r->r10, r->r11);
     log_line("r12 %016lx r13 %016lx r14 %016lx r15 %016lx", r->r12, r->r13, r->r14, r->r15);
+    if (overflows_stack(r))
+        panic("kernel stack overflow at %lx", r->rip);
     panic("exception %lu in the kernel at %lx", r->vector, r->rip);
 }
 
