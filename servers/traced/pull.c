@@ -235,6 +235,9 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
     if (job.state == TRACE_PACKET_GONE) {
         uint64_t oldest = oldest_packet(&reader);
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
+        /* what is passed over makes room too: a ring that somebody scribbled over may hold nothing to send,
+         * and its writers wait */
+        give_back(pull, cpu, reader.info->buffer_count / 4);
         return true;
     }
     ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
