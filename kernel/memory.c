@@ -82,32 +82,38 @@ static int deepen(struct memory *memory, uint64_t size)
     return 0;
 }
 
-/* Frees what hangs below a table from page `first` of it on; true if nothing is left in it. */
-static bool free_table(struct memory *memory, paddr_t table, uint32_t level, uint64_t first)
+/* Frees the pages [first, end) of what hangs below a table, numbered from its own first page on, and tables
+ * that held nothing else. */
+static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uint64_t first, uint64_t end)
 {
     paddr_t *entries = phys_to_virt(table);
-    unsigned shift = FANOUT_BITS * (level - 1);
-    for (uint64_t i = first >> shift; i < FANOUT; i++) {
-        if (entries[i] == 0)
+    uint64_t each = 1ull << FANOUT_BITS * (level - 1); /* pages below an entry */
+    for (uint64_t at = first & ~(each - 1); at < end; at += each) {
+        paddr_t *entry = &entries[at / each];
+        if (*entry == 0)
             continue;
-        uint64_t below = i == first >> shift ? first & ((1ull << shift) - 1) : 0;
-        if (level > 1) {
-            if (!free_table(memory, entries[i], level - 1, below))
-                continue;
-        } else {
+        uint64_t from = at < first ? first - at : 0, to = end - at < each ? end - at : each;
+        if (level > 1)
+            free_pages(memory, *entry, level - 1, from, to);
+        else
             memory->frames--;
+        if (to - from == each) {
+            frame_free(*entry);
+            *entry = 0;
         }
-        frame_free(entries[i]);
-        entries[i] = 0;
     }
-    return first == 0;
 }
 
-static void free_frames_from(struct memory *memory, uint64_t page)
+/* The same of the whole object. */
+static void free_frames(struct memory *memory, uint64_t first, uint64_t end)
 {
-    if (memory->table == 0 || page >> (FANOUT_BITS * memory->depth) != 0)
+    uint64_t all = 1ull << FANOUT_BITS * memory->depth;
+    if (end > all)
+        end = all;
+    if (memory->table == 0 || first >= end)
         return;
-    if (free_table(memory, memory->table, memory->depth, page)) {
+    free_pages(memory, memory->table, memory->depth, first, end);
+    if (end - first == all) {
         frame_free(memory->table);
         memory->table = 0;
     }
@@ -163,6 +169,49 @@ paddr_t memory_remove(struct memory *memory, uint64_t offset)
     *entry = 0;
     memory->frames--;
     return frame;
+}
+
+uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end)
+{
+    assert(has_table(memory));
+    spin_lock(&memory->lock);
+    uint64_t before = memory->frames;
+    free_frames(memory, offset / FRAME_SIZE, end / FRAME_SIZE);
+    uint64_t freed = before - memory->frames;
+    spin_unlock(&memory->lock);
+    return freed;
+}
+
+/* Both locks held. */
+static int move_page(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
+{
+    if (source->mappings != 0)
+        return -E_BUSY;
+    if (offset >= target->size)
+        return -E_BAD_ARGUMENT;
+    if (memory_frame(target, offset, false) != FRAME_NONE)
+        return 0;
+    paddr_t frame = memory_remove(source, source_offset);
+    bool fresh = frame == FRAME_NONE;
+    if (fresh && (frame = frame_alloc_zeroed()) == FRAME_NONE)
+        return -E_NO_MEMORY;
+    int error = memory_insert(target, offset, frame);
+    if (error && fresh)
+        frame_free(frame);
+    else if (error)
+        memory_insert(source, source_offset, frame); /* where it was: the tables are there, so it fits */
+    return error;
+}
+
+int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
+{
+    struct memory *lower = target < source ? target : source, *upper = target < source ? source : target;
+    spin_lock(&lower->lock);
+    spin_lock(&upper->lock);
+    int error = move_page(target, offset, source, source_offset);
+    spin_unlock(&upper->lock);
+    spin_unlock(&lower->lock);
+    return error;
 }
 
 /* ---- life and death ---------------------------------------------------------------------------------- */
@@ -249,7 +298,7 @@ void memory_put(struct memory *memory)
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))
-        free_frames_from(memory, 0);
+        free_frames(memory, 0, ~0ull);
     else if (memory->kind == MEMORY_CONTIGUOUS)
         free_contiguous(memory);
     struct endpoint *pager = memory->pager;
@@ -274,7 +323,7 @@ int memory_resize(struct memory *memory, uint64_t size)
         if (memory->mapped_end > size)
             error = -E_BUSY;
         else
-            free_frames_from(memory, size / FRAME_SIZE);
+            free_frames(memory, size / FRAME_SIZE, ~0ull);
     } else {
         error = deepen(memory, size);
     }

@@ -55,6 +55,11 @@ paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
 /* Puts a frame where there is none (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
 paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; only what nobody maps */
+/* Forgets the pages in [offset, end), which nobody may still reach. How many frames it had. */
+uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
+/* Moves a page into a paged object; if that has it already, nothing moves. What the source never had is
+ * zeroes. 0, -E_BUSY: the source is mapped, -E_BAD_ARGUMENT: outside, -E_NO_MEMORY. */
+int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
 int memory_resize(struct memory *memory, uint64_t size);
 /* Copies between kernel buffer and object, creating frames as needed; at most up to its size. Bytes or -E_*.
  */

@@ -134,13 +134,10 @@ void space_release_memory(struct space *space)
     /* No thread is left, so nobody walks these tables any more but a processor that has not yet chosen
      * another thread. */
     tlb_shootdown(space, 0, 0);
-    uint32_t frames = arch_space_destroy(&space->arch);
-    struct mapping *mapping;
-    while ((mapping = space->mappings)) {
-        mapping_remove(&space->mappings, mapping);
-        space->mapping_count--;
-        drop_mapping(mapping);
-    }
+    uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
+    struct mapping *mappings = space->mappings; /* ours alone: nobody looks at those of a released space */
+    space->mappings = NULL;
+    space->mapping_count = space->private_frames = 0;
     for (unsigned i = 0; i < sizeof space->block_frames / sizeof space->block_frames[0]; i++) {
         if (space->block_frames[i]) {
             frame_free(space->block_frames[i]);
@@ -148,8 +145,11 @@ void space_release_memory(struct space *space)
             frames++;
         }
     }
-    frames += (uint32_t)space->private_frames;
     spin_unlock(&space->lock);
+    for (struct mapping *mapping; (mapping = mappings);) {
+        mapping_remove(&mappings, mapping);
+        drop_mapping(mapping);
+    }
     trace_process_free(space->pid, frames);
 }
 
@@ -287,6 +287,14 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     return result;
 }
 
+/* What was written to a private mapping goes with it, even if other parts of what was once one mapping live
+ * on and share the object: their offsets are others. How many frames. */
+static uint64_t free_private_frames(struct mapping *mapping)
+{
+    uint64_t end = mapping->offset + (mapping->end - mapping->start);
+    return mapping->private ? memory_free_range(mapping->private, mapping->offset, end) : 0;
+}
+
 /* Makes a mapping end at `address` and a new one, `rest`, begin there. Lock held. */
 static void split_mapping(struct space *space, struct mapping *mapping, uint64_t address,
                           struct mapping *rest)
@@ -305,27 +313,38 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     space->mapping_count++;
 }
 
-/* Cuts mappings that cross the ends of a range, so that each lies wholly inside or outside. Takes its nodes
- * from spare[2], prepared by the caller so that nothing can fail here; used ones become NULL. Lock held. */
-static void cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct mapping *spare[2])
+/* The mapping that crosses `address`, which is to become its end; NULL: none does. */
+static struct mapping *find_crossing(struct space *space, uint64_t address)
 {
-    struct mapping *mapping = mapping_find(space->mappings, start);
-    if (mapping && mapping->start < start) {
-        split_mapping(space, mapping, start, spare[0]);
-        spare[0] = NULL;
-    }
-    mapping = mapping_find(space->mappings, end - 1);
-    if (mapping && mapping->start < end && mapping->end > end) {
-        split_mapping(space, mapping, end, spare[1]);
-        spare[1] = NULL;
-    }
+    struct mapping *mapping = mapping_find(space->mappings, address);
+    return mapping && mapping->start < address ? mapping : NULL;
 }
 
-static bool take_spares(struct mapping *spare[2])
+/* Cuts mappings that cross the ends of a range, so that each lies wholly inside or outside. Takes its nodes
+ * from spare[2], made by the caller without the lock; used ones become NULL. -E_NO_MEMORY: too few, nothing
+ * is changed. Lock held. */
+static int cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct mapping *spare[2])
+{
+    const uint64_t cuts[2] = {start, end};
+    for (int i = 0; i < 2; i++) {
+        if (find_crossing(space, cuts[i]) && !spare[i])
+            return -E_NO_MEMORY;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct mapping *mapping = find_crossing(space, cuts[i]);
+        if (!mapping)
+            continue;
+        split_mapping(space, mapping, cuts[i], spare[i]);
+        spare[i] = NULL;
+    }
+    return 0;
+}
+
+/* NULL where there is no memory: to give memory back must be possible then too, and mostly needs no node. */
+static void take_spares(struct mapping *spare[2])
 {
     spare[0] = slab_alloc(&mapping_slab);
     spare[1] = slab_alloc(&mapping_slab);
-    return spare[0] && spare[1];
 }
 
 static void give_spares(struct mapping *spare[2])
@@ -341,23 +360,26 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     if (bad_range(address, size))
         return -E_BAD_ARGUMENT;
     struct mapping *spare[2];
-    int error = take_spares(spare) ? 0 : -E_NO_MEMORY;
     struct mapping *gone = NULL; /* list through left */
+    take_spares(spare);
     spin_lock(&space->lock);
-    if (!error && space->dying)
-        error = -E_DEAD;
+    int error = space->dying ? -E_DEAD : cut_at_ends(space, address, address + size, spare);
     if (!error) {
-        cut_at_ends(space, address, address + size, spare);
         struct mapping *mapping;
+        bool any = false;
+        /* Mapping by mapping: between them may lie the trace info page, which stays. */
         while ((mapping = mapping_find(space->mappings, address)) && mapping->start < address + size) {
+            any |= arch_unmap_range(&space->arch, mapping->start, mapping->end - mapping->start);
             mapping_remove(&space->mappings, mapping);
             space->mapping_count--;
             mapping->left = gone;
             gone = mapping;
         }
         /* Frames may be freed once nobody can reach them: tables, then translation buffers, then objects. */
-        if (arch_unmap_range(&space->arch, address, size))
+        if (any)
             tlb_shootdown(space, address, size);
+        for (mapping = gone; mapping; mapping = mapping->left)
+            space->private_frames -= free_private_frames(mapping);
     }
     spin_unlock(&space->lock);
     if (!error && !gone)
@@ -391,13 +413,13 @@ int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t
     if (bad_range(address, size) || bad_flags(flags) || flags & ~RIGHTS_MASK)
         return -E_BAD_ARGUMENT;
     struct mapping *spare[2];
-    int error = take_spares(spare) ? 0 : -E_NO_MEMORY;
+    uint64_t end = address + size;
+    take_spares(spare);
     spin_lock(&space->lock);
+    int error = space->dying ? -E_DEAD : check_protect(space, address, end, flags);
     if (!error)
-        error = space->dying ? -E_DEAD : check_protect(space, address, address + size, flags);
+        error = cut_at_ends(space, address, end, spare);
     if (!error) {
-        uint64_t end = address + size;
-        cut_at_ends(space, address, end, spare);
         for (uint64_t at = address; at < end;) {
             struct mapping *mapping = mapping_find(space->mappings, at);
             mapping->flags = (mapping->flags & ~RIGHTS_MASK) | flags;

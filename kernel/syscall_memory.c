@@ -184,27 +184,7 @@ int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, u
     return copy_result(done, error);
 }
 
-/* ---- pagers
- * --------------------------------------------------------------------------------------------------- */
-
-/* Moves one frame; if the target has one already, the source keeps its own. */
-static int supply_page(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
-{
-    spin_lock(&source->lock);
-    paddr_t frame = source->mappings == 0 ? memory_remove(source, source_offset) : FRAME_NONE;
-    bool mapped = source->mappings != 0;
-    spin_unlock(&source->lock);
-    if (mapped)
-        return -E_BUSY;
-    if (frame == FRAME_NONE && (frame = frame_alloc_zeroed()) == FRAME_NONE) /* never written: zeroes */
-        return -E_NO_MEMORY;
-    spin_lock(&target->lock);
-    int error = memory_insert(target, offset, frame);
-    spin_unlock(&target->lock);
-    if (error)
-        frame_free(frame);
-    return error == -E_EXISTS ? 0 : error;
-}
+/* ---- pagers -------------------------------------------------------------------------------------------- */
 
 int64_t sys_memory_supply(cap_t slot, uint64_t offset, cap_t source_slot, uint64_t source_offset,
                           uint64_t size)
@@ -224,7 +204,7 @@ int64_t sys_memory_supply(cap_t slot, uint64_t offset, cap_t source_slot, uint64
     if (target->kind != MEMORY_PAGED || source->kind != MEMORY_ZERO || target == source)
         error = -E_BAD_TYPE;
     while (!error && done < size) {
-        error = supply_page(target, offset + done, source, source_offset + done);
+        error = memory_supply(target, offset + done, source, source_offset + done);
         if (!error)
             done += FRAME_SIZE;
     }

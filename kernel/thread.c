@@ -73,12 +73,14 @@ static void link_thread(struct thread *thread)
     spin_unlock(&thread_list_lock);
 }
 
-/* Enters the space's list; -E_DEAD when it is dying. */
-static int join_space(struct thread *thread, struct space *space)
+/* Enters the space's list; -E_DEAD when it is dying. Only from then on the thread's block is sure to stay: a
+ * space without threads may be released at any moment, with its blocks. */
+static int join_space(struct thread *thread, struct space *space, const char *name)
 {
     spin_lock(&space->lock);
     int error = space->dying ? -E_DEAD : 0;
     if (!error) {
+        name_block(thread, name);
         thread->space_previous = NULL;
         thread->space_next = space->threads;
         if (space->threads)
@@ -108,12 +110,11 @@ struct thread *thread_new(struct space *space, const struct thread_config *confi
     atomic_store_explicit(&thread->affinity, config->affinity ? config->affinity : ~0ull,
                           memory_order_relaxed);
     atomic_store_explicit(&thread->cpu, this_cpu(), memory_order_relaxed);
-    name_block(thread, config->name);
     frame_init(&thread->frame, config->entry, config->stack, config->arg);
     arch_thread_init(thread, config->tls);
     /* Waits to be resumed from the first moment in which anyone can see it. */
     atomic_store(&thread->wait_lock, &thread->lock);
-    *error = join_space(thread, space);
+    *error = join_space(thread, space, config->name);
     if (*error) {
         space_free_block(space, thread->block_user);
         slab_free(&thread_slab, thread);
