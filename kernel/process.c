@@ -58,12 +58,16 @@ void space_abandon(struct space *space)
         space_kill(space, STATUS_ABANDONED);
 }
 
-static void kill_children(uint32_t pid)
+/* One walk is enough: a space without threads gets no more children. And most have none, so that the end of
+ * many costs no walk for each. */
+static void kill_children(const struct space *parent)
 {
-    struct space *child;
-    while ((child = space_get_child(pid))) {
+    struct space *child = parent->is_parent ? space_next_child(parent->pid, NULL) : NULL;
+    while (child) {
         space_kill(child, STATUS_ABANDONED);
+        struct space *next = space_next_child(parent->pid, child);
         space_put(child);
+        child = next;
     }
 }
 
@@ -72,7 +76,7 @@ static void finish(struct space *space)
     trace_process_exit(space->pid, space->status);
     cap_table_close(&space->caps);
     space_release_memory(space);
-    kill_children(space->pid);
+    kill_children(space);
     spin_lock(&space->lock);
     struct notification *watcher = space->watcher;
     struct endpoint *handler = space->fault_handler;

@@ -73,7 +73,7 @@ static void reset_space(struct space *space)
     memset(space->block_used, 0, sizeof space->block_used);
     space->threads = NULL;
     space->thread_count = 0;
-    space->dying = space->released = false;
+    space->dying = space->released = space->is_parent = false;
     space->status = 0;
     space->fault_handler = NULL;
     space->watcher = NULL;
@@ -514,10 +514,10 @@ static bool try_get(struct space *space)
     return count > 0;
 }
 
-struct space *space_get_child(uint32_t pid)
+struct space *space_next_child(uint32_t pid, const struct space *previous)
 {
     spin_lock(&space_list_lock);
-    struct space *space = space_list;
+    struct space *space = previous ? previous->next : space_list;
     while (space && (space->parent_pid != pid || space->dying || !try_get(space)))
         space = space->next;
     spin_unlock(&space_list_lock);

@@ -34,6 +34,7 @@ struct space {
     _Atomic uint32_t references;
     _Atomic uint32_t holders; /* capabilities to it in other spaces' tables: cap.c */
     uint32_t pid, parent_pid;
+    bool is_parent; /* has ever created a space; written by its own threads, read when they are gone */
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus; /* processors that have run it; each sets its own bit, see space_activate */
     struct cap_table caps; /* own lock, see cap.h */
@@ -68,8 +69,9 @@ void space_put(struct space *space);
  * capabilities, which may be the last to other spaces, and so on: a program can make the chain as long as it
  * likes, so it must not be walked by recursion. No locks held. */
 void space_do_in_turn(struct space *space, void (*work)(struct space *space));
-/* Some space that `pid` created and that is not dying, with a reference; NULL: there is none. */
-struct space *space_get_child(uint32_t pid);
+/* Walks the spaces that `pid` created and that are not dying: the next one behind `previous` (NULL: the
+ * first), with a reference, which the caller gives back after the step from it; NULL: no more. */
+struct space *space_next_child(uint32_t pid, const struct space *previous);
 /* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's
  * last step (process.c in kernel/); capabilities were closed before. */
 void space_release_memory(struct space *space);

@@ -39,6 +39,7 @@ int64_t sys_space_create(const char *user_name)
     int64_t error = user_read_name(name, user_name);
     if (error)
         return error;
+    own_space()->is_parent = true;
     struct space *space = space_new(name, own_space()->pid);
     if (!space)
         return -E_NO_MEMORY;

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_memory.c - memory as programs see it: zeroes on demand, copies on write, who may do what
+ * to which page, and what happens when there is no memory left. Pagers: kernel_pager.c.
+ */
+#include "probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB    (1ull << 20)
+#define PLACE  0x0000000a00000000ull /* where the tests map things */
+#define SECOND 0x0000000b00000000ull
+#define RW     (MAP_READ | MAP_WRITE)
+#define COW    (MAP_READ | MAP_WRITE | MAP_PRIVATE)
+
+static uint64_t object_word(cap_t memory, uint64_t offset)
+{
+    uint64_t word = ~0ull;
+    sys_memory_read(memory, offset, &word, sizeof word);
+    return word;
+}
+
+/* ---- zeroes ----------------------------------------------------------------------------------------------
+ */
+
+static void test_zero(void)
+{
+    enum { PAGES = 64 };
+    struct child child;
+    probe_child(&child, "first"); /* our own tables and slabs get what they need */
+    probe_word(&child, PROBE_SHARED);
+    probe_end(&child);
+    struct system_stats before = first_stats();
+    cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
+    uint64_t *words = memory_map(memory, PAGES * TARN_PAGE_SIZE, RW);
+    bool zero = true, same = true;
+    probe_child(&child, "zero");
+    probe_map(&child, memory, PLACE, PAGES * TARN_PAGE_SIZE, RW);
+    for (unsigned i = 0; i < PAGES; i++) {
+        uint64_t offset = i * TARN_PAGE_SIZE + i * 8 % TARN_PAGE_SIZE;
+        zero &= probe_word(&child, PLACE + offset) == 0 && words[offset / 8] == 0;
+        words[offset / 8] = i + 1;
+        same &= probe_word(&child, PLACE + offset) == i + 1;
+    }
+    CHECK(zero, "what nobody has written is zero");
+    CHECK(same, "a shared page shows one space what the other writes");
+    probe_end(&child);
+    memory_unmap(words, PAGES * TARN_PAGE_SIZE);
+    sys_cap_close(memory);
+    CHECK(same_stats_soon(&before), "and all of it is given back");
+}
+
+/* ---- copies on write ------------------------------------------------------------------------------------
+ */
+
+enum { COW_PAGES = 8 };
+
+static bool object_is_intact(cap_t memory)
+{
+    bool intact = true;
+    for (uint64_t i = 0; i < COW_PAGES; i++)
+        intact &= object_word(memory, i * TARN_PAGE_SIZE) == 100 + i;
+    return intact;
+}
+
+static bool view_is(struct child *child, uint64_t address, const uint64_t *expected)
+{
+    bool good = true;
+    for (uint64_t i = 0; i < COW_PAGES; i++)
+        good &= probe_word(child, address + i * TARN_PAGE_SIZE) == expected[i];
+    return good;
+}
+
+static void test_copy_on_write(void)
+{
+    struct child one, other;
+    cap_t memory = must(sys_memory_create(COW_PAGES * TARN_PAGE_SIZE));
+    for (uint64_t i = 0; i < COW_PAGES; i++) {
+        uint64_t word = 100 + i;
+        sys_memory_write(memory, i * TARN_PAGE_SIZE, &word, sizeof word);
+    }
+    probe_child(&one, "one");
+    probe_child(&other, "other");
+    probe_map(&one, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
+    probe_map(&one, memory, SECOND, COW_PAGES * TARN_PAGE_SIZE, COW);
+    probe_map(&other, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
+    uint64_t a[COW_PAGES], b[COW_PAGES], c[COW_PAGES];
+    for (uint64_t i = 0; i < COW_PAGES; i++) {
+        a[i] = b[i] = c[i] = 100 + i;
+        if (i % 2)
+            probe_store(&one, PLACE + i * TARN_PAGE_SIZE, a[i] = 200 + i);
+        if (i % 3 == 0)
+            probe_store(&one, SECOND + i * TARN_PAGE_SIZE, b[i] = 300 + i);
+        if (i % 4 < 2)
+            probe_store(&other, PLACE + i * TARN_PAGE_SIZE, c[i] = 400 + i);
+    }
+    CHECK(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c),
+          "private mappings of two spaces, and of one, show their own writes only");
+    CHECK(object_is_intact(memory), "the object does not change");
+
+    must(sys_space_protect(one.space, PLACE + 2 * TARN_PAGE_SIZE, 3 * TARN_PAGE_SIZE, MAP_READ));
+    CHECK(probe(&one, PROBE_WRITE, PLACE + 3 * TARN_PAGE_SIZE, 1).faulted &&
+              probe(&one, PROBE_WRITE, PLACE + 2 * TARN_PAGE_SIZE, 1).faulted && view_is(&one, PLACE, a),
+          "read-only in the middle: written and unwritten pages refuse writes and keep what they show");
+    must(sys_space_protect(one.space, PLACE, COW_PAGES * TARN_PAGE_SIZE, RW));
+    for (uint64_t i = 0; i < COW_PAGES; i++)
+        probe_store(&one, PLACE + i * TARN_PAGE_SIZE, a[i] = 500 + i);
+    CHECK(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c) &&
+              object_is_intact(memory),
+          "writable again: still its own");
+    must(sys_space_unmap(one.space, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE));
+    must(sys_space_unmap(other.space, PLACE, COW_PAGES * TARN_PAGE_SIZE));
+    bool good = probe(&one, PROBE_READ, PLACE + 3 * TARN_PAGE_SIZE, 0).faulted;
+    for (uint64_t i = 0; i < COW_PAGES; i++)
+        good &= i == 3 || probe_word(&one, PLACE + i * TARN_PAGE_SIZE) == a[i];
+    CHECK(good && view_is(&one, SECOND, b) && object_is_intact(memory),
+          "one page unmapped, another's mapping gone: the rest stays as it was");
+    probe_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
+    CHECK(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
+    probe_end(&one);
+    probe_end(&other);
+    sys_cap_close(memory);
+}
+
+/* A program that keeps one page of a private area must not keep the frames of all others. */
+static void test_partial_unmap(void)
+{
+    enum { PAGES = 256 };
+    cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
+    volatile char *bytes = memory_map(memory, PAGES * TARN_PAGE_SIZE, COW);
+    for (unsigned i = 0; i < PAGES; i++)
+        bytes[i * TARN_PAGE_SIZE] = 1;
+    uint64_t full = read_stats().frames_free;
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes + TARN_PAGE_SIZE, (PAGES - 2) * TARN_PAGE_SIZE));
+    uint64_t freed = read_stats().frames_free - full;
+    CHECK(freed > PAGES - 32 && bytes[0] == 1 && bytes[(PAGES - 1) * TARN_PAGE_SIZE] == 1,
+          "the middle of a private area gives its frames back");
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes, PAGES * TARN_PAGE_SIZE));
+    sys_cap_close(memory);
+}
+
+/* ---- rights ---------------------------------------------------------------------------------------------
+ */
+
+static uint64_t data_word; /* in the child's data */
+static const char text_word[] = "what is constant";
+
+static uint64_t return_seven(void)
+{
+    return 7;
+}
+
+static bool is_fault(struct outcome outcome, uint64_t address, uint64_t access)
+{
+    return outcome.faulted && outcome.reason == FAULT_PAGE && outcome.address == address &&
+           outcome.access == access;
+}
+
+static void test_write_or_execute(struct child *child)
+{
+    cap_t memory = must(sys_memory_create(4 * TARN_PAGE_SIZE));
+    uint64_t text = (uint64_t)return_seven;
+    int64_t both =
+        sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_EXECUTE | MAP_FIXED);
+    int64_t private =
+        sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, COW | MAP_EXECUTE | MAP_FIXED);
+    CHECK(both == -E_BAD_ARGUMENT && private == -E_BAD_ARGUMENT, "no mapping is writable and executable");
+    probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, RW);
+    CHECK(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE) == -E_BAD_ARGUMENT,
+          "and none becomes so");
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "data is not executed");
+    probe_store(child, PLACE, 1);
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "nor is what was written");
+    uint64_t stack = CHILD_STACKS + CHILD_STACK_BYTES;
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, stack, 0), stack, ACCESS_EXECUTE), "nor a stack");
+    uint64_t data = (uint64_t)&data_word;
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, data, 0), data, ACCESS_EXECUTE), "nor variables");
+    CHECK(is_fault(probe(child, PROBE_WRITE, text & ~7ull, 0), text & ~7ull, ACCESS_WRITE),
+          "text is not written");
+    CHECK(probe(child, PROBE_KERNEL_WRITE, text & ~(TARN_PAGE_SIZE - 1), 64).result == -E_BAD_ADDRESS,
+          "nor by the kernel for a system call");
+    CHECK(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
+          "nor are constants");
+
+    /* Code that a program makes: written through one mapping, then executed. */
+    uint64_t page = text & ~(TARN_PAGE_SIZE - 1);
+    must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
+    must(sys_memory_write(memory, TARN_PAGE_SIZE, (const void *)page, TARN_PAGE_SIZE));
+    must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE));
+    CHECK(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
+          "made executable, it runs");
+    CHECK(is_fault(probe(child, PROBE_WRITE, PLACE, 0), PLACE, ACCESS_WRITE), "and is not writable any more");
+    must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
+
+    cap_t lesser = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ | RIGHT_GRANT, 0));
+    CHECK(sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) == -E_BAD_RIGHT &&
+              sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0,
+                            MAP_READ | MAP_EXECUTE | MAP_FIXED) == -E_BAD_RIGHT,
+          "a capability to read maps neither writable nor executable");
+    probe_map(child, lesser, PLACE, TARN_PAGE_SIZE, MAP_READ);
+    CHECK(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW) == -E_BAD_RIGHT &&
+              sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE) == -E_BAD_RIGHT,
+          "nor makes protect do it");
+    CHECK(sys_memory_write(lesser, 0, &data_word, 8) == -E_BAD_RIGHT &&
+              sys_memory_resize(lesser, MIB) == -E_BAD_RIGHT &&
+              sys_memory_supply(lesser, 0, memory, 0, TARN_PAGE_SIZE) == -E_BAD_RIGHT,
+          "nor writes, resizes or supplies");
+    must(sys_space_unmap(child->space, PLACE, TARN_PAGE_SIZE));
+    sys_cap_close(lesser);
+    sys_cap_close(memory);
+}
+
+static void test_kernel_addresses(struct child *child)
+{
+    static const uint64_t places[] = {
+        0,
+        8,
+        USER_BASE - 8,
+        USER_END + MIB * 512,  /* behind the thread blocks */
+        0x00007ffffffff000ull, /* the end of the lower half */
+        0x0000800000000000ull, /* not canonical on x86_64 */
+        0x8000000000000000ull,
+        0xffff800000000000ull, /* direct map, kernel image, devices */
+        0xffff800000100000ull,
+        0xffff888000100000ull,
+        0xffffc00000000000ull,
+        0xffffff8000000000ull,
+        0xffffffff80000000ull,
+        0xffffffff80100000ull,
+        0xffffffff80200000ull,
+        0xc000000000000000ull,
+        ~0ull & ~(TARN_PAGE_SIZE - 1),
+    };
+    bool kept = true, refused = true;
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        for (unsigned op = PROBE_READ; op <= PROBE_EXECUTE; op++) {
+            bool faulted = probe(child, op, places[i], 0).faulted;
+            if (!faulted)
+                printf("# %s %#llx succeeded\n", probe_names[op], (unsigned long long)places[i]);
+            kept &= faulted;
+        }
+        for (unsigned op = PROBE_KERNEL_READ; op <= PROBE_KERNEL_WRITE; op++) {
+            int64_t result = probe(child, op, places[i], 64).result;
+            if (result != -E_BAD_ADDRESS)
+                printf("# %s %#llx: %lld\n", probe_names[op], (unsigned long long)places[i],
+                       (long long)result);
+            refused &= result == -E_BAD_ADDRESS;
+        }
+    }
+    CHECK(kept, "nobody reads, writes or executes page 0 or the kernel's addresses");
+    CHECK(refused, "nor makes the kernel do it");
+    CHECK(probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result == -E_BAD_ADDRESS &&
+              probe(child, PROBE_KERNEL_READ, PLACE, ~0ull - PLACE - 8).result == -E_BAD_ADDRESS,
+          "buffers that run over the end or around it are refused");
+}
+
+static void test_kernel_pages(struct child *child)
+{
+    uint64_t block = USER_THREAD_BLOCKS, info = USER_TRACE_INFO, window = USER_TRACE_WINDOWS;
+    CHECK(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
+          "trace info page and thread blocks can be read");
+    CHECK(is_fault(probe(child, PROBE_WRITE, info, 0), info, ACCESS_WRITE) &&
+              is_fault(probe(child, PROBE_WRITE, block, 0), block, ACCESS_WRITE),
+          "and not written");
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, info, 0), info, ACCESS_EXECUTE) &&
+              is_fault(probe(child, PROBE_EXECUTE, block, 0), block, ACCESS_EXECUTE),
+          "nor executed");
+    CHECK(probe(child, PROBE_KERNEL_WRITE, info, 64).result == -E_BAD_ADDRESS &&
+              probe(child, PROBE_KERNEL_WRITE, block, 64).result == -E_BAD_ADDRESS,
+          "nor written by the kernel for a system call");
+    CHECK(is_fault(probe(child, PROBE_EXECUTE, window, 0), window, ACCESS_EXECUTE),
+          "trace windows are not executed");
+    CHECK(sys_space_map(child->space, probe_memory, info, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
+                  -E_BAD_ARGUMENT &&
+              sys_space_map(child->space, probe_memory, block, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
+                  -E_BAD_ARGUMENT &&
+              sys_space_protect(child->space, info, TARN_PAGE_SIZE, RW) < 0 &&
+              sys_space_protect(child->space, block, TARN_PAGE_SIZE, RW) < 0,
+          "nothing is mapped over them, nor their rights changed");
+    sys_space_unmap(child->space, info, TARN_PAGE_SIZE);
+    sys_space_unmap(child->space, USER_BASE, USER_IMAGE - USER_BASE);
+    sys_space_unmap(child->space, block, TARN_PAGE_SIZE);
+    CHECK(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
+          "nor can they be unmapped");
+}
+
+static void test_rights(void)
+{
+    struct child child;
+    probe_child(&child, "rights");
+    test_write_or_execute(&child);
+    test_kernel_addresses(&child);
+    test_kernel_pages(&child);
+    probe_end(&child);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------
+ */
+
+static void test_sizes(void)
+{
+    static const uint64_t bad[] = {0, (1ull << 39) + 1, 1ull << 40, 1ull << 63, ~0ull, ~0ull - 4094};
+    bool refused = true;
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refused &= sys_memory_create(bad[i]) == -E_BAD_ARGUMENT;
+    CHECK(refused, "objects of no size, or of more than there can be, are refused");
+    cap_t memory = must(sys_memory_create(3 * TARN_PAGE_SIZE - 5));
+    CHECK(sys_memory_size(memory) == (int64_t)(3 * TARN_PAGE_SIZE), "sizes are whole pages");
+    refused = sys_memory_resize(memory, 0) == -E_BAD_ARGUMENT &&
+              sys_memory_resize(memory, ~0ull) == -E_BAD_ARGUMENT;
+    CHECK(refused, "so are new sizes");
+    static const struct {
+        uint64_t address, size, offset;
+    } ranges[] = {
+        {PLACE + 1, TARN_PAGE_SIZE, 0},
+        {PLACE, TARN_PAGE_SIZE + 1, 0},
+        {PLACE, 0, 0},
+        {PLACE, TARN_PAGE_SIZE, 8},
+        {PLACE, 4 * TARN_PAGE_SIZE, 0},
+        {PLACE, TARN_PAGE_SIZE, 3 * TARN_PAGE_SIZE},
+        {PLACE, 2 * TARN_PAGE_SIZE, ~0ull - 4095},
+        {PLACE, ~0ull - 4095, 0},
+        {PLACE, ~0ull - 4095, TARN_PAGE_SIZE},
+        {USER_END - TARN_PAGE_SIZE, 2 * TARN_PAGE_SIZE, 0},
+        {USER_END, TARN_PAGE_SIZE, 0},
+        {~0ull - 4095, TARN_PAGE_SIZE, 0},
+        {0, TARN_PAGE_SIZE, 0},
+    };
+    refused = true;
+    for (unsigned i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        int64_t result = sys_space_map(SLOT_SPACE, memory, ranges[i].address, ranges[i].size,
+                                       ranges[i].offset, RW | MAP_FIXED);
+        refused &= result == -E_BAD_ARGUMENT;
+    }
+    CHECK(refused, "mappings that are odd, outside or wrap around are refused");
+    for (uint32_t flags = 0; flags < 8; flags++) {
+        bool good =
+            flags == MAP_READ || flags == RW || flags == MAP_EXECUTE || flags == (MAP_READ | MAP_EXECUTE);
+        refused &= good || sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, flags) == -E_BAD_ARGUMENT;
+    }
+    refused &=
+        sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, MAP_READ | 1u << 20) == -E_BAD_ARGUMENT;
+    CHECK(refused, "so are flags that make no sense");
+    must(sys_space_map(SLOT_SPACE, memory, PLACE, 3 * TARN_PAGE_SIZE, 0, RW | MAP_FIXED));
+    CHECK(sys_space_map(SLOT_SPACE, memory, PLACE + 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
+              -E_EXISTS,
+          "nothing is mapped over something");
+    CHECK(sys_memory_resize(memory, 2 * TARN_PAGE_SIZE) == -E_BUSY &&
+              sys_memory_resize(memory, 9 * TARN_PAGE_SIZE) == 0,
+          "what is mapped cannot be cut off, but grow");
+    must(sys_space_unmap(SLOT_SPACE, PLACE, 3 * TARN_PAGE_SIZE));
+    CHECK(sys_space_unmap(SLOT_SPACE, PLACE, TARN_PAGE_SIZE) == -E_NOT_FOUND &&
+              sys_space_protect(SLOT_SPACE, PLACE, TARN_PAGE_SIZE, MAP_READ) == -E_NOT_FOUND,
+          "what is not mapped is neither unmapped nor protected");
+    CHECK(sys_memory_resize(memory, TARN_PAGE_SIZE) == 0, "unmapped, it can shrink");
+    char byte;
+    CHECK(sys_memory_read(memory, TARN_PAGE_SIZE, &byte, 1) == 0 &&
+              sys_memory_read(memory, ~0ull, &byte, 1) == 0 &&
+              sys_memory_write(memory, ~0ull - 1, &byte, 1) == 0,
+          "nothing is read or written behind the end");
+    CHECK(sys_memory_create_physical(SLOT_SPACE, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
+              sys_memory_create_contiguous(memory, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
+              sys_memory_physical(0, memory, 0) == -E_BAD_CAP &&
+              (slot_is_filled(SLOT_MACHINE) ||
+               sys_memory_create_physical(SLOT_MACHINE, 0, TARN_PAGE_SIZE) == -E_BAD_CAP),
+          "physical memory is for who holds the machine");
+    sys_cap_close(memory);
+}
+
+/* ---- no memory left
+ * ---------------------------------------------------------------------------------------- */
+
+enum { EAT_SHARED, EAT_PRIVATE, EAT_TABLES, EAT_OBJECTS, EAT_KINDS };
+
+/* Takes all the memory it can get, in one of several ways, and dies when it gets no more. */
+static void eat(uint64_t kind)
+{
+    static const char name[TARN_NAME_BYTES] = "eaten";
+    uint64_t at = 0x0000002000000000ull;
+    for (;;) {
+        if (kind == EAT_OBJECTS) { /* what this costs does not show at the one who does it */
+            if (sys_space_create(name) < 0)
+                sys_space_kill(SLOT_SPACE, 1);
+            continue;
+        }
+        uint64_t size = kind == EAT_TABLES ? TARN_PAGE_SIZE : 64 * MIB;
+        int64_t memory = sys_memory_create(size);
+        if (memory < 0)
+            continue;
+        at += 1ull << 30; /* so that each has tables of its own */
+        if (sys_space_map(SLOT_SPACE, (cap_t)memory, at, size, 0,
+                          (kind == EAT_PRIVATE ? COW : RW) | MAP_FIXED) < 0)
+            continue;
+        for (uint64_t offset = 0; offset < size; offset += TARN_PAGE_SIZE)
+            *(volatile uint64_t *)(at + offset) = 1;
+        sys_cap_close((cap_t)memory);
+    }
+}
+
+/* Waits until it is dead or `ms` have passed; true if it is. */
+static bool dies(struct child *child, unsigned ms)
+{
+    for (unsigned i = 0; i < ms / 10; i++) {
+        if (sys_space_info(child->space) == -E_DEAD)
+            return true;
+        sys_thread_sleep(deadline_after(10000000));
+    }
+    return false;
+}
+
+static void eat_alone(uint64_t kind)
+{
+    struct child child;
+    must(child_create(&child, "glutton"));
+    must(child_start(&child, eat, kind));
+    dies(&child, 20000);
+    child_end(&child);
+}
+
+static void test_no_memory(void)
+{
+    static const char *const names[EAT_KINDS] = {"touching pages", "copies on write", "page tables",
+                                                 "objects"};
+    for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
+        struct child child;
+        char text[64];
+        struct system_stats before = first_stats();
+        must(child_create(&child, "glutton"));
+        must(child_start(&child, eat, kind));
+        bool dead = dies(&child, 30000);
+        child_end(&child);
+        snprintf(text, sizeof text, "who takes all memory by %s dies of it", names[kind]);
+        CHECK(dead, text);
+        snprintf(text, sizeof text, "and all is back");
+        CHECK(same_stats_soon(&before), text);
+    }
+    struct system_stats before = first_stats();
+    for (int round = 0; round < 3; round++) {
+        struct child many[EAT_KINDS];
+        for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
+            must(child_create(&many[kind], "glutton"));
+            must(child_start(&many[kind], eat, kind));
+        }
+        for (uint64_t kind = 0; kind < EAT_KINDS; kind++)
+            dies(&many[kind], 5000);
+        for (uint64_t kind = 0; kind < EAT_KINDS; kind++)
+            child_end(&many[kind]);
+    }
+    eat_alone(EAT_SHARED);
+    CHECK(same_stats_soon(&before), "several at once: the system lives, and all is back");
+}
+
+int main(void)
+{
+    child_prepare();
+    probe_prepare();
+    test_zero();
+    test_copy_on_write();
+    test_partial_unmap();
+    test_rights();
+    test_sizes();
+    test_no_memory();
+    return finish_tests();
+}

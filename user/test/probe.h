@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/probe.h - one access to memory by a thread of a child, and what came of it: a value, an error or
+ * a fault.
+ *
+ * Each probe is a thread of its own. It reports to an endpoint, which is also the fault handler of its space;
+ * a thread that faults is ended.
+ */
+#ifndef USER_TEST_PROBE_H
+#define USER_TEST_PROBE_H
+
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+enum probe_op { PROBE_READ, PROBE_WRITE, PROBE_EXECUTE, PROBE_KERNEL_READ, PROBE_KERNEL_WRITE, PROBE_OPS };
+/* The access word of fault messages. */
+enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };
+enum { SLOT_REPORT = 16, SLOT_SCRATCH };
+
+#define PROBE_SHARED  0x0000000900000000ull
+#define PROBE_SECONDS 20000000000ull
+#define PROBE_STACKS  32u
+
+static const char *const probe_names[PROBE_OPS] = {"reading", "writing", "executing", "the kernel's reading",
+                                                   "the kernel's writing"};
+
+struct probe_request { /* in memory shared with the children, one for each stack */
+    uint64_t op, address, value;
+};
+struct outcome {
+    bool faulted;
+    uint64_t reason, address, access; /* if it did */
+    int64_t result;                   /* if not: what was read or returned */
+};
+
+static cap_t probe_memory, probe_scratch, probe_report;
+static struct probe_request *probe_requests;
+static unsigned probe_next;
+
+static inline cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text((int)result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+static inline void probe_prepare(void)
+{
+    probe_memory = must(sys_memory_create(TARN_PAGE_SIZE));
+    probe_scratch = must(sys_memory_create(1 << 20));
+    probe_report = must(sys_endpoint_create());
+    probe_requests = memory_map(probe_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
+}
+
+/* ---- in the child
+ * ------------------------------------------------------------------------------------------ */
+
+static inline void probe_sleep(uint64_t arg)
+{
+    (void)arg;
+    for (;;)
+        sys_thread_sleep(TARN_FOREVER);
+}
+
+static inline void probe_act(uint64_t number)
+{
+    const struct probe_request *request = (const struct probe_request *)PROBE_SHARED + number;
+    uint64_t address = request->address, value = request->value;
+    struct ipc_message message = {.label = number};
+    switch (request->op) {
+    case PROBE_READ:
+        message.word[0] = *(volatile uint64_t *)address;
+        break;
+    case PROBE_WRITE:
+        *(volatile uint64_t *)address = value;
+        break;
+    case PROBE_EXECUTE:
+        message.word[0] = ((uint64_t(*)(void))address)();
+        break;
+    case PROBE_KERNEL_READ:
+        message.word[0] = (uint64_t)sys_memory_write(SLOT_SCRATCH, 0, (const void *)address, value);
+        break;
+    default:
+        message.word[0] = (uint64_t)sys_memory_read(SLOT_SCRATCH, 0, (void *)address, value);
+    }
+    ipc_send(SLOT_REPORT, &message);
+    sys_thread_exit();
+}
+
+/* ---- outside
+ * ------------------------------------------------------------------------------------------------ */
+
+static inline void probe_map(struct child *child, cap_t memory, uint64_t address, uint64_t size,
+                             uint32_t flags)
+{
+    must(sys_space_map(child->space, memory, address, size, 0, flags | MAP_FIXED));
+}
+
+/* A child for probes; a thread that sleeps keeps it alive. */
+static inline void probe_child(struct child *child, const char *name)
+{
+    char bytes[TARN_NAME_BYTES] = {0};
+    for (unsigned i = 0; name[i] && i < sizeof bytes - 1; i++)
+        bytes[i] = name[i];
+    must(child_create(child, bytes));
+    must(child_give(child, probe_report, SLOT_REPORT, RIGHT_SEND));
+    must(child_give(child, probe_scratch, SLOT_SCRATCH, RIGHT_ALL));
+    must(sys_space_set_fault_handler(child->space, probe_report));
+    probe_map(child, probe_memory, PROBE_SHARED, TARN_PAGE_SIZE, MAP_READ);
+    must(child_start(child, probe_sleep, 0));
+}
+
+static inline void probe_end(struct child *child)
+{
+    child_end(child);
+}
+
+/* Starts a probe; its number. Up to PROBE_STACKS at a time. */
+static inline unsigned probe_start(struct child *child, enum probe_op op, uint64_t address, uint64_t value)
+{
+    unsigned number = probe_next++ % PROBE_STACKS;
+    probe_requests[number] = (struct probe_request){op, address, value};
+    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeper's own */
+        child->threads++;
+    must(child_start(child, probe_act, number));
+    return number;
+}
+
+/* The next probe that comes to an end, whichever it is; its number, unless it faulted. */
+static inline struct outcome probe_finish(unsigned *number)
+{
+    struct outcome outcome = {0};
+    struct ipc_message message;
+    must(ipc_receive_deadline(probe_report, &message, deadline_after(PROBE_SECONDS)));
+    if (message.label != IPC_LABEL_FAULT) {
+        outcome.result = (int64_t)message.word[0];
+        if (number)
+            *number = (unsigned)message.label;
+        return outcome;
+    }
+    outcome.faulted = true;
+    outcome.reason = message.word[0];
+    outcome.address = message.word[1];
+    outcome.access = message.word[3];
+    message = (struct ipc_message){.label = FAULT_REPLY_KILL};
+    ipc_reply(&message);
+    return outcome;
+}
+
+static inline struct outcome probe(struct child *child, enum probe_op op, uint64_t address, uint64_t value)
+{
+    probe_start(child, op, address, value);
+    return probe_finish(NULL);
+}
+
+static inline uint64_t probe_word(struct child *child, uint64_t address)
+{
+    struct outcome outcome = probe(child, PROBE_READ, address, 0);
+    return outcome.faulted ? ~0ull : (uint64_t)outcome.result;
+}
+
+static inline void probe_store(struct child *child, uint64_t address, uint64_t value)
+{
+    if (probe(child, PROBE_WRITE, address, value).faulted)
+        printf("# writing at %#llx faulted\n", (unsigned long long)address);
+}
+
+#endif
