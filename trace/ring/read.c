@@ -75,6 +75,13 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
     return TRACE_PACKET_WHOLE;
 }
 
+/* No event is later. The processors' clocks may differ a little; a time of a far future, once believed, would
+ * make every later packet seem to run backwards. */
+static uint64_t latest_time(void)
+{
+    return arch_trace_clock() + TRACE_TIME_SPAN;
+}
+
 /* Is a whole packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
 static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
                             const struct trace_packet *packet)
@@ -85,14 +92,14 @@ static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
             return false;
     return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
            packet->packet_size == buffer_words(info) * 64 && packet->packet_seq_num == number &&
-           packet->cpu_id == reader->cpu;
+           packet->cpu_id == reader->cpu && packet->timestamp_begin <= latest_time();
 }
 
 static bool content_is_sound(const struct trace_packet *packet)
 {
     return packet->content_size <= packet->packet_size && packet->content_size % 64 == 0 &&
            packet->content_size >= (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS) * 64 &&
-           packet->timestamp_begin <= packet->timestamp_end;
+           packet->timestamp_begin <= packet->timestamp_end && packet->timestamp_end <= latest_time();
 }
 
 enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy)
@@ -207,7 +214,7 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
     /* Whoever closes the packet writes its end; did he? */
     uint64_t end = content_is_sound(packet) ? packet->timestamp_end : ~0ull;
     /* one word is left for the end in any case */
-    return cut_content(packet, size - 1, size, end, false);
+    return cut_content(packet, size - 1, size, end, false) && content_is_sound(packet);
 }
 
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
