@@ -21,7 +21,8 @@ enum { NEEDS_TRACE = 1, NEEDS_MACHINE = 2, NEEDS_ARCHIVE = 4, MAY_BADGE = 8, OPT
 
 static struct server_program {
     const char *path; /* in the archive */
-    cap_t slot;       /* its endpoint, in our table and in everybody's */
+    cap_t slot;       /* its endpoint, in our table and in everybody's, to call */
+    cap_t receive; /* the same with the right to receive, until the server has it: it shall be the only one */
     unsigned flags;
     struct program program;
     bool running;
@@ -59,7 +60,7 @@ static int give_servers(const struct server_program *server)
 {
     const struct program *program = &server->program;
     uint32_t badge = server->flags & MAY_BADGE ? 0 : program->pid;
-    int error = program_give(program, server->slot, SLOT_SERVICE, RIGHT_ALL, 0);
+    int error = program_give(program, server->receive, SLOT_SERVICE, RIGHT_ALL, 0);
     for (unsigned i = 0; !error && i < SERVER_COUNT; i++)
         if (slot_is_filled(servers[i].slot))
             error = program_give(program, servers[i].slot, servers[i].slot, RIGHT_SEND | RIGHT_GRANT, badge);
@@ -161,14 +162,22 @@ static cap_t require(int64_t slot, const char *what)
 }
 
 /* A server that the archive does not have gets no endpoint: nobody shall wait for it. */
-static void make_endpoint(const struct server_program *server)
+static void make_endpoint(struct server_program *server)
 {
     struct cpio_entry entry;
     if (cpio_find(archive, archive_size, server->path, &entry) <= 0)
         return;
-    cap_t endpoint = require(sys_endpoint_create(), "an endpoint");
-    require(sys_cap_copy(SLOT_SPACE, endpoint, server->slot, RIGHT_ALL, 0), "an endpoint");
-    sys_cap_close(endpoint);
+    server->receive = require(sys_endpoint_create(), "an endpoint");
+    require(sys_cap_copy(SLOT_SPACE, server->receive, server->slot, RIGHT_SEND | RIGHT_GRANT, 0),
+            "an endpoint");
+}
+
+/* An endpoint dies with the last right to receive from it, and then nobody waits for its server any more. */
+static void drop_receive(struct server_program *server)
+{
+    if (server->receive)
+        sys_cap_close(server->receive);
+    server->receive = 0;
 }
 
 void start_servers(void)
@@ -180,6 +189,8 @@ void start_servers(void)
         make_endpoint(&servers[i]);
     for (unsigned i = 0; i < SERVER_COUNT; i++)
         start_server(&servers[i]);
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        drop_receive(&servers[i]);
     memory_unmap((void *)archive, archive_size);
 }
 
