@@ -105,7 +105,7 @@ static inline void probe_map(struct child *child, cap_t memory, uint64_t address
 static inline void probe_child(struct child *child, const char *name)
 {
     char bytes[TARN_NAME_BYTES] = {0};
-    for (unsigned i = 0; name[i] && i < sizeof bytes - 1; i++)
+    for (unsigned i = 0; i < sizeof bytes - 1 && name[i]; i++)
         bytes[i] = name[i];
     must(child_create(child, bytes));
     must(child_give(child, probe_report, SLOT_REPORT, RIGHT_SEND));
