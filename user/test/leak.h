@@ -5,6 +5,7 @@
 #ifndef USER_TEST_LEAK_H
 #define USER_TEST_LEAK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <tarn/runtime.h>
@@ -16,12 +17,27 @@ static inline struct system_stats read_stats(void)
     return stats;
 }
 
+/* Read when nothing has come or gone for a while: what was killed before may still be ending. */
+static inline struct system_stats settled_stats(void)
+{
+    struct system_stats last = read_stats();
+    for (int quiet = 0, turn = 0; quiet < 10 && turn < 300; turn++) {
+        sys_thread_sleep(deadline_after(10000000));
+        struct system_stats now = read_stats();
+        bool same = now.frames_free == last.frames_free && now.spaces == last.spaces &&
+                    now.threads == last.threads && now.memories == last.memories;
+        quiet = same ? quiet + 1 : 0;
+        last = now;
+    }
+    return last;
+}
+
 /* The first line that a program prints costs memory here and in the servers: let it be before. */
 static inline struct system_stats first_stats(void)
 {
     printf("# counting frames and objects\n");
     fflush(stdout);
-    return read_stats();
+    return settled_stats();
 }
 
 /* Prints what differs. Frames that slabs took meanwhile are no leak: slabs keep their frames. */
