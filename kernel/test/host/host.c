@@ -98,8 +98,13 @@ static struct host_page *find_page(struct arch_space *space, uint64_t address)
     return NULL;
 }
 
+uint64_t host_map_budget = ~0ull;
+
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags)
 {
+    if (host_map_budget == 0)
+        return -E_NO_MEMORY;
+    host_map_budget--;
     struct host_page *page = find_page(space, address);
     if (!page) {
         if (space->count == space->room) {

@@ -10,6 +10,8 @@
 void host_start(uint32_t processors); /* RAM, cpus[], boot_info; the caller becomes processor 0 */
 void host_become(uint32_t processor); /* this host thread is that processor from now on */
 
+extern uint64_t host_map_budget; /* so many calls of arch_map_page succeed */
+
 void tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int tap_finish(void); /* the plan; exit status */
 

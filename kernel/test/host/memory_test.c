@@ -354,6 +354,10 @@ static void test_space(void)
             good = model_access(space, model, contents);
     }
     tap_check(good, "map, unmap, protect, faults and copies on write agree with the model");
+    uint64_t copies = 0;
+    for (unsigned i = 0; i < PAGES; i++)
+        copies += model[i].mapped && model[i].copied;
+    tap_check(space->private_frames == copies, "copies live exactly as long as their page is mapped");
     tap_check(memory_resize(objects[0], FRAME_SIZE) == -E_BUSY || objects[0]->mappings == 0,
               "what is mapped cannot be cut off");
     struct thread_block *block;
@@ -396,6 +400,165 @@ static void test_hostile_ranges(void)
     space_put(space);
 }
 
+/* ---- pagers ----------------------------------------------------------------------------------------------
+ */
+
+static uint64_t first_word(struct memory *memory, uint64_t offset)
+{
+    uint64_t word = ~0ull;
+    memory_copy_out(memory, offset, &word, sizeof word);
+    return word;
+}
+
+static void test_paged(void)
+{
+    static struct endpoint pager = {.references = 1};
+    struct space *space = space_new("paged", 0);
+    struct memory *paged = memory_new(MEMORY_PAGED, 8 * FRAME_SIZE);
+    struct memory *source = memory_new(MEMORY_ZERO, 8 * FRAME_SIZE);
+    uint64_t word = 4711;
+    paged->pager = &pager;
+    memory_copy_in(source, FRAME_SIZE, &word, sizeof word);
+    space_map(space, paged, BASE, 8 * FRAME_SIZE, 0, MAP_READ | MAP_WRITE | MAP_FIXED, 7);
+    struct fault_request request = {.address = BASE + 2 * FRAME_SIZE + 8, .access = FAULT_ACCESS_WRITE};
+    bool asked = space_fault(space, &request) == FAULT_ASK_PAGER && request.pager == &pager &&
+                 request.object_offset == 2 * FRAME_SIZE;
+    tap_check(asked && pager.references == 2,
+              "a page that is not there is its pager's, whom the fault holds");
+    tap_check(memory_supply(paged, 8 * FRAME_SIZE, source, FRAME_SIZE) == -E_BAD_ARGUMENT &&
+                  first_word(source, FRAME_SIZE) == 4711,
+              "what does not fit stays where it was");
+    tap_check(memory_supply(paged, 2 * FRAME_SIZE, source, FRAME_SIZE) == 0 &&
+                  first_word(source, FRAME_SIZE) == 0 && source->frames == 0 && paged->frames == 1,
+              "what is supplied moves");
+    memory_copy_in(source, 0, &word, sizeof word);
+    tap_check(memory_supply(paged, 2 * FRAME_SIZE, source, 0) == 0 && first_word(source, 0) == 4711,
+              "what is there already is not replaced, and nothing moves");
+    uint64_t *shown = resolve(space, BASE + 2 * FRAME_SIZE, FAULT_ACCESS_WRITE);
+    tap_check(shown && *shown == 4711, "and then the fault finds it");
+    space_map(space, source, BASE + 32 * FRAME_SIZE, FRAME_SIZE, 0, MAP_READ | MAP_FIXED, 7);
+    tap_check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "what is mapped does not move");
+    memory_put(paged);
+    memory_put(source);
+    space_put(space);
+}
+
+/* ---- no memory --------------------------------------------------------------------------------------------
+ */
+
+/* All free frames but `left` are taken away; the allocation after those fails. */
+static paddr_t *hoard;
+static uint64_t hoarded;
+
+static void leave_frames(uint64_t left)
+{
+    paddr_t frame;
+    while ((frame = frame_alloc()) != FRAME_NONE)
+        hoard[hoarded++] = frame;
+    while (left-- && hoarded)
+        frame_free(hoard[--hoarded]);
+}
+
+static void release_hoard(void)
+{
+    while (hoarded)
+        frame_free(hoard[--hoarded]);
+}
+
+/* Faults all over a range; how many for lack of memory. */
+static unsigned touch(struct space *space, uint64_t address, uint64_t size)
+{
+    unsigned failed = 0;
+    for (uint64_t at = address; at < address + size; at += 100 * FRAME_SIZE) {
+        struct fault_request request = {.address = at, .access = at & 0x40000 ? 0 : FAULT_ACCESS_WRITE};
+        failed += space_fault(space, &request) == FAULT_NO_MEMORY;
+    }
+    return failed;
+}
+
+/* What programs do with memory, whether it fails or not; how often it did. */
+static unsigned use_space(struct space *space, struct memory *zero, struct memory *paged)
+{
+    const uint64_t big = 4 << 20;
+    const uint32_t rw = MAP_READ | MAP_WRITE | MAP_FIXED;
+    unsigned failed = 0;
+    failed += space_map(space, zero, BASE, big, 0, rw, 7) < 0;
+    failed += space_map(space, zero, BASE + big, big, 0, rw | MAP_PRIVATE, 7) < 0;
+    failed += space_map(space, paged, BASE + 2 * big, big, 0, rw | MAP_PRIVATE, 7) < 0;
+    failed += touch(space, BASE, 2 * big);
+    failed += memory_resize(zero, 3ull << 30) != 0;
+    uint64_t word = 815, room[FRAME_SIZE / 8] = {0};
+    struct memory *source = memory_new(MEMORY_ZERO, 2 * FRAME_SIZE);
+    if (source && memory_copy_in(source, 0, &word, sizeof word) == sizeof word) {
+        int error = memory_supply(paged, 3 << 20, source, 0);
+        failed += error != 0;
+        if (first_word(error ? source : paged, error ? 0 : 3 << 20) != 815)
+            abort(); /* lost on the way */
+    } else {
+        failed++;
+    }
+    failed += memory_copy_in(zero, 2ull << 30, room, sizeof room) < 0;
+    failed += touch(space, BASE, 2 * big);
+    failed += space_protect(space, BASE + 64 * FRAME_SIZE, 100 * FRAME_SIZE, MAP_READ) < 0;
+    failed += space_unmap(space, BASE + big + 50 * FRAME_SIZE, 300 * FRAME_SIZE) < 0;
+    struct thread_block *block;
+    uint64_t user_address;
+    failed += space_alloc_block(space, &block, &user_address) < 0;
+    struct memory *contiguous = memory_new_contiguous(8 * FRAME_SIZE);
+    failed += !contiguous;
+    if (contiguous)
+        memory_put(contiguous);
+    if (source)
+        memory_put(source);
+    return failed;
+}
+
+static unsigned use_memory(void)
+{
+    static struct endpoint pager = {.references = 1};
+    struct space *space = space_new("poor", 0);
+    struct memory *zero = memory_new(MEMORY_ZERO, 8 << 20), *paged = memory_new(MEMORY_PAGED, 8 << 20);
+    unsigned failed = !space + !zero + !paged;
+    if (paged)
+        paged->pager = &pager;
+    if (!failed)
+        failed = use_space(space, zero, paged);
+    if (paged)
+        memory_put(paged);
+    if (zero)
+        memory_put(zero);
+    if (space)
+        space_put(space);
+    return failed;
+}
+
+static void test_no_memory(void)
+{
+    uint64_t before = frame_count_free() + slab_frames_total(), left = 0;
+    hoard = malloc(frame_count_free() * sizeof *hoard);
+    bool same = true;
+    unsigned failed = 1, ever = 0;
+    for (; failed && left < 1000; left++) {
+        leave_frames(left);
+        failed = use_memory();
+        ever += failed != 0;
+        release_hoard();
+        same &= frame_count_free() + slab_frames_total() == before;
+    }
+    tap_check(same && ever > 10 && !failed, "out of memory at each of %llu allocations: nothing is lost",
+              (unsigned long long)left - 1);
+    /* The same where page tables fail, which take no frames here. */
+    for (failed = 1, left = 0; failed && left < 1000; left++) {
+        host_map_budget = left;
+        failed = use_memory();
+        same &= frame_count_free() + slab_frames_total() == before;
+    }
+    host_map_budget = ~0ull;
+    tap_check(same && left > 2 && !failed, "no memory for %llu pages' tables: nothing is lost",
+              (unsigned long long)left - 1);
+    free(hoard);
+}
+
 int main(void)
 {
     host_start(4);
@@ -408,5 +571,7 @@ int main(void)
     test_treap();
     test_space();
     test_hostile_ranges();
+    test_paged();
+    test_no_memory();
     return tap_finish();
 }
