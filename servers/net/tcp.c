@@ -168,7 +168,7 @@ static uint32_t tcp_readiness(const struct socket *socket)
 
     if (socket->state == SOCKET_LISTENING)
         return socket->accepted ? SERVER_POLL_READ : 0;
-    if (socket->received || socket->end_received || socket->state == SOCKET_CLOSED)
+    if (socket->received || socket->end_received || socket->read_shut || socket->state == SOCKET_CLOSED)
         ready |= SERVER_POLL_READ;
     if (socket->state == SOCKET_CLOSED ||
         (socket->state == SOCKET_CONNECTED && socket->tcp && tcp_sndbuf(socket->tcp) > TCP_SNDLOWAT &&

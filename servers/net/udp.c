@@ -58,7 +58,7 @@ static void destroy_udp(struct socket *socket)
 
 static uint32_t udp_readiness(const struct socket *socket)
 {
-    return SERVER_POLL_WRITE | (socket->first ? SERVER_POLL_READ : 0);
+    return SERVER_POLL_WRITE | (socket->first || socket->read_shut ? SERVER_POLL_READ : 0);
 }
 
 static void note_address(struct socket *socket)
