@@ -18,7 +18,7 @@ static inline struct system_stats read_stats(void)
 }
 
 /* Read when nothing has come or gone for a while: what was killed before may still be ending. */
-static inline struct system_stats settled_stats(void)
+static inline struct system_stats quiet_stats(void)
 {
     struct system_stats last = read_stats();
     for (int quiet = 0, turn = 0; quiet < 10 && turn < 300; turn++) {
@@ -37,7 +37,7 @@ static inline struct system_stats first_stats(void)
 {
     printf("# counting frames and objects\n");
     fflush(stdout);
-    return settled_stats();
+    return quiet_stats();
 }
 
 /* Prints what differs. Frames that slabs took meanwhile are no leak: slabs keep their frames. */
