@@ -109,6 +109,7 @@ int space_alloc_block(struct space *space, struct thread_block **block, uint64_t
 void space_free_block(struct space *space, uint64_t user_address);
 
 #define SPACE_CHANGING ((struct space *)1)
+void space_add_cpu(struct space *space, struct cpu *cpu); /* the first time that it runs there */
 
 /* This processor uses the space's tables from now on; every switch to a thread goes through here.
  *
@@ -120,8 +121,8 @@ static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
         return;
-    if (!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & cpu->bit))
-        atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed);
+    if (__builtin_expect(!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & cpu->bit), 0))
+        space_add_cpu(space, cpu);
     __atomic_store_n(&cpu->space, SPACE_CHANGING, __ATOMIC_RELAXED);
     arch_space_switch(&space->arch);
     __atomic_store_n(&cpu->space, space, __ATOMIC_RELEASE);

@@ -26,6 +26,12 @@ static struct request {
     _Atomic uint64_t waiting; /* processors that have not answered */
 } requests[CPUS_MAX];         /* by initiator: one at a time, it waits for the end */
 
+/* Out of line: once for each processor, and the switch counts its instructions. */
+__attribute__((cold)) void space_add_cpu(struct space *space, struct cpu *cpu)
+{
+    atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed); /* ordered in space_activate */
+}
+
 static void flush(uint64_t address, uint64_t count)
 {
     if (count == 0) {

@@ -64,6 +64,10 @@ uint64_t trace_heartbeat(uint64_t now)
 void tlb_handle_request(void)
 {
 }
+void space_add_cpu(struct space *space, struct cpu *cpu)
+{
+    atomic_fetch_or(&space->cpus, cpu->bit);
+}
 
 static void make_machine(unsigned cpu_total)
 {
