@@ -75,7 +75,8 @@ int64_t sys_memory_create_physical(cap_t machine, uint64_t address, uint64_t siz
     int error = machine_check(machine, RIGHT_MANAGE);
     if (error)
         return error;
-    if (bad_size(size) || address % FRAME_SIZE || size % FRAME_SIZE || address + size < address)
+    if (bad_size(size) || address % FRAME_SIZE || size % FRAME_SIZE || address > arch_physical_limit() ||
+        size > arch_physical_limit() - address)
         return -E_BAD_ARGUMENT;
     return insert_memory(memory_new_device(address, size), RIGHT_ALL & ~RIGHT_EXECUTE);
 }

@@ -7,12 +7,15 @@
  * them and go with the space. The caller holds the space's lock, and flushes.
  */
 #include "mmu.h"
+#include "x86.h"
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 
 extern struct trace_info trace_info_page; /* trace/control */
+
+#define CPUID_ADDRESS_SIZES 0x80000008u
 
 /* Rights are decided by the last level; tables allow everything. */
 #define TABLE_FLAGS (PTE_PRESENT | PTE_WRITE | PTE_USER)
@@ -65,6 +68,13 @@ int arch_space_init(struct arch_space *space)
         return -E_NO_MEMORY;
     }
     return 0;
+}
+
+/* Bits beyond are reserved: a page that has one faults for ever, whoever touches it. */
+uint64_t arch_physical_limit(void)
+{
+    bool told = read_cpuid(0x80000000).a >= CPUID_ADDRESS_SIZES;
+    return 1ull << (told ? read_cpuid(CPUID_ADDRESS_SIZES).a & 0xff : 36);
 }
 
 static uint32_t free_tables(paddr_t table_frame, unsigned level)

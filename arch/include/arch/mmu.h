@@ -29,6 +29,9 @@ static inline void arch_space_switch(struct arch_space *space);
 /* A root that has the kernel half only; idle processors use it. */
 extern struct arch_space *arch_kernel_space;
 
+/* Page tables can name physical addresses below this only. */
+uint64_t arch_physical_limit(void);
+
 /* Installs a user page; what was there before is replaced (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
 /* Takes one away; its physical address, or ~0 if nothing was mapped. */
