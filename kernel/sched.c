@@ -45,17 +45,23 @@ static int top_priority(const struct run_queue *queue)
     return bitmap ? 31 - __builtin_clz(bitmap) : SCHED_IDLE_PRIORITY;
 }
 
+/* Relaxed: what is certain about it is so under a queue's lock (thread.h). */
+static struct cpu *queued_on(const struct thread *thread)
+{
+    return atomic_load_explicit(&thread->queued_on, memory_order_relaxed);
+}
+
 static void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
 {
     struct run_queue *queue = &cpu->run_queue;
     uint32_t priority = atomic_load_explicit(&thread->priority, memory_order_relaxed);
     struct list *list = &queue->ready[priority];
-    assert(spin_held(&queue->lock) && !thread->queued);
+    assert(spin_held(&queue->lock) && !queued_on(thread));
     if (at_head)
         list_add_head(list, &thread->link);
     else
         list_add_tail(list, &thread->link);
-    thread->queued = true;
+    atomic_store_explicit(&thread->queued_on, cpu, memory_order_relaxed);
     thread->queued_priority = priority;
     atomic_store_explicit(&thread->state, THREAD_READY, memory_order_relaxed);
     uint32_t length = atomic_fetch_add_explicit(&queue->length, 1, memory_order_relaxed) + 1;
@@ -67,9 +73,9 @@ static void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
 static void queue_remove(struct cpu *cpu, struct thread *thread)
 {
     struct run_queue *queue = &cpu->run_queue;
-    assert(spin_held(&queue->lock) && thread->queued);
+    assert(spin_held(&queue->lock) && queued_on(thread) == cpu);
     list_remove(&thread->link);
-    thread->queued = false;
+    atomic_store_explicit(&thread->queued_on, NULL, memory_order_relaxed);
     if (list_empty(&queue->ready[thread->queued_priority]))
         atomic_fetch_and_explicit(&queue->bitmap, ~(1u << thread->queued_priority), memory_order_relaxed);
     uint32_t length = atomic_fetch_sub_explicit(&queue->length, 1, memory_order_relaxed) - 1;
@@ -194,7 +200,9 @@ void sched_kick(struct thread *thread)
     interrupt(atomic_load(&thread->cpu));
 }
 
-/* Locks the queue of the processor that the thread belongs to. */
+/* Locks the queue of the processor that the thread belongs to. If the thread is in no queue, who owns it may
+ * put it into another's at any moment (enqueue), whatever is locked here: only `queued_on` tells where it is.
+ */
 static struct cpu *lock_queue_of(struct thread *thread)
 {
     for (;;) {
@@ -215,7 +223,7 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
 {
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
     struct cpu *cpu = lock_queue_of(thread);
-    bool queued = thread->queued;
+    bool queued = queued_on(thread) == cpu;
     if (queued)
         queue_remove(cpu, thread);
     thread->priority = priority;
@@ -231,7 +239,7 @@ void sched_set_affinity(struct thread *thread, uint64_t affinity)
     trace_sched_priority(thread->tid, thread->priority, affinity);
     atomic_store(&thread->affinity, affinity);
     struct cpu *cpu = lock_queue_of(thread);
-    bool moves = thread->queued && !(affinity & bit_of(cpu));
+    bool moves = queued_on(thread) == cpu && !(affinity & bit_of(cpu));
     if (moves)
         queue_remove(cpu, thread);
     spin_unlock(&cpu->run_queue.lock);

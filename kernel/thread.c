@@ -44,7 +44,7 @@ static void reset_thread(struct thread *thread)
     atomic_store_explicit(&thread->on_cpu, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->pending, PENDING_SUSPEND, memory_order_relaxed);
     atomic_store_explicit(&thread->state, THREAD_SUSPENDED, memory_order_relaxed);
-    thread->queued = false;
+    atomic_store_explicit(&thread->queued_on, NULL, memory_order_relaxed);
     thread->wait_deadline = TIMER_NEVER;
     thread->timer = (struct timer){0};
     thread->reply_target = (struct reply_target){0};

@@ -102,7 +102,9 @@ struct thread {
     _Atomic uint32_t state;     /* enum thread_state, see above */
     _Atomic uint32_t priority;  /* changes at any time; what it was queued with stands beside it */
     uint32_t queued_priority;   /* under the run queue's lock: whose list `link` is in ... */
-    bool queued;                /* ... if it is in one */
+    /* Whose run queue it is in; NULL: in none. Changes only under that queue's lock, so under the lock of X
+     * "it is X's" is certain, and so is "it is not X's". */
+    _Atomic(struct cpu *) queued_on;
     _Atomic uint64_t affinity;
 
     /* The wait. See above. */

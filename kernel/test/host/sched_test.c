@@ -403,7 +403,7 @@ static void test_at_once(void)
         ran += turns[i] > 0;
         for (unsigned c = 0; c < CPUS; c++)
             on += cpus[c].current == &threads[i];
-        places = on + threads[i].queued + (threads[i].wait_lock != NULL);
+        places = on + (threads[i].queued_on != NULL) + (threads[i].wait_lock != NULL);
         wrong += places != 1;
     }
     tap_check(doubly == 0, "no thread ran on two processors");
