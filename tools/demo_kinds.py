@@ -6,7 +6,7 @@ import re
 LINE = re.compile(r"^\[\s*[\d.]+\] cpu\s*\d+ (?P<comm>.*?)/(?P<tid>\d+|\?)\s+(?P<event>\w+)")
 SERVERS = {"init", "proc", "fs", "console", "net", "traced"}
 KERNEL_CLASSES = {"sched", "ipc", "syscall", "exception", "irq", "ipi", "fault", "mem", "frame", "tlb", "lock",
-                  "timer", "trace", "state", "profile", "process"}
+                  "timer", "trace", "state", "process"}
 
 
 def kind_of(line):
