@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/ppc64.h - numbers and instructions of the processor that C cannot express (Power ISA 3.0B). Private
+ * to the port; assembly includes it too.
+ */
+#ifndef PPC64_H
+#define PPC64_H
+
+/* Special-purpose registers, by their number. */
+#define SPR_DSISR  18
+#define SPR_DAR    19
+#define SPR_DEC    22
+#define SPR_SRR0   26
+#define SPR_SRR1   27
+#define SPR_AMR    29 /* as the kernel sees it; 13 is the user's view */
+#define SPR_PIDR   48
+#define SPR_IAMR   61
+#define SPR_FSCR   153
+#define SPR_UAMOR  157
+#define SPR_TB     268
+#define SPR_SPRG0  272 /* struct cpu, for entries into the kernel */
+#define SPR_SPRG1  273 /* r13 of what was interrupted, for the first instructions of an entry */
+#define SPR_SPRG2  274 /* the same for system reset and machine check, which may hit those instructions */
+#define SPR_SPRG3  275 /* this processor's trace window as users see it; they read it as SPR 259 */
+#define SPR_MMCR0  795
+#define SPR_PMC5   791 /* instructions completed; users read it as 775 */
+#define SPR_TAR    815 /* user address of the thread's block */
+
+/* Machine state register. Bits that do not fit 16 bits are loaded by LOAD_CONSTANT. */
+#define MSR_RI 0x0000000000000002
+#define MSR_DR 0x0000000000000010
+#define MSR_IR 0x0000000000000020
+#define MSR_ME 0x0000000000001000
+#define MSR_FP 0x0000000000002000
+#define MSR_PR 0x0000000000004000
+#define MSR_EE 0x0000000000008000
+#define MSR_SF 0x8000000000000000
+
+#define MSR_KERNEL (MSR_SF | MSR_ME | MSR_IR | MSR_DR | MSR_RI)
+#define MSR_USER   (MSR_KERNEL | MSR_EE | MSR_PR)
+
+#define FSCR_TAR 0x100 /* programs may use the target address register, where their thread's block is */
+
+/* Access to user pages out of the kernel, radix key 0 (AMR): denied but in user_copy.S; never executed (IAMR). */
+#define AMR_USER_DENIED  0xc000000000000000
+#define IAMR_USER_DENIED 0x4000000000000000
+
+#define KERNEL_STACK_BYTES  0x4000
+#define SPECIAL_STACK_BYTES 0x2000 /* system reset, machine check */
+#define CPU_STACKS_ORDER    3      /* pages of all stacks of a processor, as a power of two */
+#define CPU_STACKS_BYTES    (0x1000 << CPU_STACKS_ORDER)
+
+#define STACK_FRAME_BYTES 32  /* ELFv2: back chain, CR, LR, TOC */
+#define STACK_RED_ZONE    288 /* below the stack pointer and in use, as far as an interrupt is concerned */
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+#define read_spr(number)                                                  \
+    ({                                                                    \
+        uint64_t value_;                                                  \
+        __asm__ volatile("mfspr %0, %1" : "=r"(value_) : "i"(number));    \
+        value_;                                                           \
+    })
+#define write_spr(number, value) \
+    __asm__ volatile("mtspr %0, %1" ::"i"(number), "r"((uint64_t)(value)) : "memory")
+
+static inline uint64_t read_msr(void)
+{
+    uint64_t value;
+    __asm__ volatile("mfmsr %0" : "=r"(value));
+    return value;
+}
+#endif
+
+#endif
