@@ -20,14 +20,14 @@ BASE := -std=gnu17 -g $(WARN) -I. -I$(GEN) -I$(GEN)/include -MMD -MP -ffile-pref
 HOST_CC     ?= gcc
 HOST_CFLAGS := $(BASE) -O2 -D_GNU_SOURCE
 
-include arch/$(ARCH)/flags.mk   # CROSS, ARCH_CFLAGS, KERNEL_ARCH_CFLAGS, USER_ARCH_CFLAGS, ...
+include arch/$(ARCH)/flags.mk   # CROSS, ARCH_CFLAGS, KERNEL_ARCH_CFLAGS, FRAME_POINTER, ...
 CC := $(CROSS)gcc
 LD := $(CROSS)ld
 AR := $(CROSS)ar
 OBJCOPY := $(CROSS)objcopy
 GCC_INCLUDE := $(shell $(CC) -print-file-name=include 2>/dev/null)
 FREESTANDING := -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -fno-stack-protector -fno-pic -fno-pie \
-                -fno-asynchronous-unwind-tables -fno-omit-frame-pointer
+                -fno-asynchronous-unwind-tables $(FRAME_POINTER)
 
 INCLUDES := -Iarch/include -Iarch/$(ARCH)/include -Ikernel/abi
 KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS) $(INCLUDES) -DTARN_KERNEL

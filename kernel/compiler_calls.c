@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for. libgcc
- * has them too, but not on every port for the kernel's ABI and flags. None is on a fast path.
+ * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for, for the
+ * kernel and for programs (libc-glue/build.mk). libgcc has them too, but where a cross compiler's libgcc is
+ * of another ABI than ours (powerpc64) it must not be linked; so no port links it. None is on a fast path; a
+ * program that needs one more of them gets a link error that names it.
  */
 #include <stdint.h>
 

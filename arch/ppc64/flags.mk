@@ -4,6 +4,7 @@ CROSS := powerpc64-linux-gnu-
 ARCH_CFLAGS        := -m64 -mbig-endian -mabi=elfv2 -mcpu=power9 -mno-altivec -mno-vsx -mlong-double-64
 KERNEL_ARCH_CFLAGS := -mcmodel=medium -msoft-float
 USER_ARCH_CFLAGS   := -mcmodel=medium -ftls-model=local-exec
+FRAME_POINTER      := # call chains are walked by the back chain, which the ABI demands
 KERNEL_LDFLAGS     := -m elf64ppc -nostdlib -static -no-pie -z max-page-size=4096 -z noexecstack
 USER_LDFLAGS       := -m elf64ppc -nostdlib -static -no-pie -z max-page-size=4096 -z noexecstack
 NEWLIB_TARGET      := powerpc64-unknown-none

@@ -4,6 +4,7 @@ CROSS :=
 ARCH_CFLAGS        := -m64 -march=x86-64 -mno-avx
 KERNEL_ARCH_CFLAGS := -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 USER_ARCH_CFLAGS   := -mcmodel=small -ftls-model=local-exec
+FRAME_POINTER      := -fno-omit-frame-pointer # call chains are walked by it
 KERNEL_LDFLAGS     := -nostdlib -static -z max-page-size=4096 -z noexecstack
 USER_LDFLAGS       := -nostdlib -static -z max-page-size=4096 -z noexecstack
 NEWLIB_TARGET      := x86_64-elf

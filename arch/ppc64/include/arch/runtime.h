@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/runtime.h (ppc64) - what libc-glue needs of a port beside system calls: where a thread's variables
+ * lie, who it is, how to spin and how to walk its stack. The first instructions are in arch/ppc64/user/.
+ *
+ * Thread-local variables, variant I of the ELF rules: they begin 0x7000 below where the thread pointer (r13)
+ * points. What the rules put before them, a thread control block for dynamic linkers, nobody needs here.
+ *
+ *     block                                                      tp = variables + 0x7000
+ *     | alignment slack | .tdata image | zeroes (.tbss) | ...
+ */
+#ifndef ARCH_RUNTIME_H
+#define ARCH_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <tarn/thread_block.h>
+
+#define ARCH_TLS_BIAS 0x7000ull
+
+static inline uint64_t arch_tls_align(uint64_t align)
+{
+    return align < 16 ? 16 : align;
+}
+
+/* Bytes of a block that holds variables of `size` bytes with that alignment. */
+static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
+{
+    return size + arch_tls_align(align);
+}
+
+/* The thread pointer for a block, and in *variables where the initial image belongs. */
+static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
+{
+    uint64_t mask = arch_tls_align(align) - 1;
+    uint64_t start = ((uint64_t)block + mask) & ~mask;
+    *variables = (void *)start;
+    return start + ARCH_TLS_BIAS;
+}
+
+/* The clobber keeps the compiler from forming addresses of variables before it. */
+static inline void arch_set_thread_pointer(uint64_t pointer)
+{
+    __asm__ volatile("mr 13, %0" : : "r"(pointer) : "r13", "memory");
+}
+
+/* The caller's block, which the kernel keeps up to date: it stands in the target address register (SPR 815).
+ */
+static inline const struct thread_block *arch_thread_block(void)
+{
+    const struct thread_block *block;
+    __asm__("mfspr %0, 815" : "=r"(block));
+    return block;
+}
+
+/* Lowers the hardware thread's priority; an emulator goes on to the next processor. */
+static inline void arch_spin_pause(void)
+{
+    __asm__ volatile("or 27, 27, 27" : : : "memory");
+}
+
+/* The next frame outwards, or NULL where the back chain ends or leaves [.., high). */
+static inline const uint64_t *arch_outer_frame(const uint64_t *frame, uint64_t high)
+{
+    uint64_t outer = frame[0];
+    return outer > (uint64_t)frame && outer <= high - 24 && !(outer & 7) ? (const uint64_t *)outer : NULL;
+}
+
+/* Return addresses from the caller's frame on, innermost first, as long as frames lie within [low, high) and
+ * go outward. How many. A function stores its return address in its caller's frame, two words above the back
+ * chain there; that of the innermost function may still be in a register. */
+static inline __attribute__((always_inline)) uint64_t arch_walk_stack(uint64_t low, uint64_t high,
+                                                                      uint64_t *chain, uint64_t max)
+{
+    uint64_t count = 0, address = (uint64_t)__builtin_return_address(0);
+    const uint64_t *frame = __builtin_frame_address(0),
+                   *outer; /* frame: of the function that returns there */
+    if ((uint64_t)frame < low || (uint64_t)frame > high - 24)
+        return 0;
+    while (count < max && address) {
+        chain[count++] = address;
+        frame = arch_outer_frame(frame, high);
+        outer = frame ? arch_outer_frame(frame, high) : NULL;
+        if (!outer)
+            break;
+        address = outer[2];
+    }
+    return count;
+}
+
+void arch_thread_entry(void); /* entry of threads of ours; its argument goes to run_thread() */
+/* Unmaps the stack that the caller runs on and ends the thread. */
+void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
+
+#endif
