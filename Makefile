@@ -2,6 +2,9 @@
 # Tarn. `make help` lists the targets; rules.mk says how the pieces are built; every folder that builds
 # something has a build.mk, read from here.
 
+ARCHITECTURES := $(patsubst arch/%/flags.mk,%,$(wildcard arch/*/flags.mk))
+# What `make test` tests: all, if ARCH names none.
+TESTED := $(if $(filter undefined,$(origin ARCH)),$(ARCHITECTURES),$(ARCH))
 ARCH ?= x86_64
 SMP  ?= 4
 MEM  ?= 512M
@@ -16,8 +19,8 @@ GEN  := $(B)/gen
 
 ALL :=            # what `make all` builds
 include rules.mk
-include $(sort $(wildcard *.d/build.mk) $(foreach d,third_party trace kernel arch/$(ARCH) libc-glue servers user tools boot tests, \
-            $(wildcard $d/build.mk) $(wildcard $d/*/build.mk)))
+include $(sort $(wildcard arch/$(ARCH)/build.mk boot/build.mk boot/$(ARCH)/build.mk) \
+            $(foreach d,third_party trace kernel libc-glue servers user tools tests,$(wildcard $d/build.mk $d/*/build.mk)))
 include qemu.mk
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 

@@ -16,17 +16,17 @@ demo: deps ## boot 4 processors, run a workload, pull its trace over the network
 	@$(ALL_NOW) all
 	@tools/demo --arch $(ARCH)
 
-test: deps ## build everything and run every test
-	@$(ALL_NOW) all tests
-	@tests/run $(BA)/tests.list
+test: deps ## build and test every architecture, or only the one that ARCH= names
+	@set -e; for arch in $(TESTED); do $(ALL_NOW) ARCH=$$arch all tests; done
+	@tests/run $(TESTED:%=--arch %)
 
 bench: deps ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
 
-run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=iso] [PORT=] [OPTIONS=]
+run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [OPTIONS=]
 	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
-	    $(if $(filter iso,$(BOOT)),--iso) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT))
+	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT))
 
 lint: ## check format, includes, docs and common mistakes
 	@tools/lint
@@ -35,6 +35,6 @@ format: ## bring our C files into shape
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 help: ## this list
-	@echo "make TARGET [ARCH=x86_64]"; echo
+	@echo "make TARGET [ARCH=ARCHITECTURE], of $(ARCHITECTURES); x86_64 if none is named"; echo
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 	    awk -F'|' '{ printf "  %-8s %s\n", $$1, $$2 }'

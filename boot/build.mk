@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The boot archive (all BOOT_FILES and boot/root) and the GRUB image.
+# The boot archive (all BOOT_FILES and boot/root). What a machine's firmware needs besides: boot/ARCH/build.mk.
 
 KERNEL  := $(BA)/kernel/tarn.elf
 ARCHIVE := $(BA)/boot.cpio
-ISO     := $(BA)/tarn.iso
 
 BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/root/%=%)=$(f))
 
@@ -20,10 +19,4 @@ $(ARCHIVE).list: force
 $(ARCHIVE): $(ARCHIVE).list tools/mkarchive $$(foreach f,$$(ARCHIVED),$$(lastword $$(subst =, ,$$f)))
 	@echo "  CPIO    $@"; tools/mkarchive $@ <$<
 
-# tests and the demonstration make their own images, with their own command lines, by the same tool.
-$(ISO): $(KERNEL) $(ARCHIVE) boot/grub.cfg tools/mkiso
-	@echo "  ISO     $@"; tools/mkiso $@ $(KERNEL) $(ARCHIVE) ""
-
 ALL += $(ARCHIVE) $(KERNEL)
-.PHONY: image
-image: $(ISO) ## make the GRUB image

@@ -7,16 +7,20 @@
 #   HOST_TESTS  += tests/end_to_end                 a script; may boot guests through tools/guest.py
 #   HOST_tests/end_to_end := seconds=300 alone      `alone`: nothing runs beside it
 #
-# Options of guests: smp= memory= seconds= iso icount alone, and append=NAME=VALUE for the kernel's command line.
+#   HOST_tests/end_to_end := each               once for each architecture, with ARCH in its environment
+#
+# Options of guests: smp= memory= seconds= firmware icount alone, and append=NAME=VALUE for the kernel's command line.
+# Seconds are those of the fastest machine (tools/guest.py).
 
 HOST_TESTS += tools/lint tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut
-HOST_tests/trace_agrees := seconds=300 alone
-HOST_tests/slow_consumer := seconds=300 alone
-HOST_tests/vandal := seconds=200
-HOST_tests/sockets := seconds=200
-HOST_tests/link_cut := seconds=300
-GUEST_TESTS += grub
-GUEST_grub := iso
+HOST_tests/compiled_out := each
+HOST_tests/trace_agrees := seconds=300 alone each
+HOST_tests/slow_consumer := seconds=300 alone each
+HOST_tests/vandal := seconds=200 each
+HOST_tests/sockets := seconds=200 each
+HOST_tests/link_cut := seconds=300 each
+GUEST_TESTS += firmware
+GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list
 
 define TESTS_LINES

@@ -11,6 +11,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
 import guest  # noqa: E402
 
+ARCH = os.environ.get("ARCH", guest.DEFAULT_ARCH)
+PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the fastest machine
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 _checks = []
 
@@ -41,7 +43,7 @@ def tarn(*words, seconds=300):
 
 def out_directory(name):
     """An empty one, for what the test leaves behind: traces, consoles."""
-    path = os.path.join(guest.ROOT, "out", "test", name)
+    path = os.path.join(guest.ROOT, "out", "test", f"{ARCH}-{name}")
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path)
     return path
@@ -56,11 +58,12 @@ class Pull:
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def finish(self, seconds=90):
-        """Ends it as Ctrl-C does; its exit status (None: it did not end) and what it printed."""
+        """Ends it as Ctrl-C does, after which it has `seconds` (of the fastest machine). Its exit status (None: it did
+        not end) and what it printed."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            status = self.process.wait(seconds)
+            status = self.process.wait(seconds * PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = None
@@ -72,7 +75,7 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
     """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
     options = f"run={script} {boot_options}".strip()
-    with guest.Guest(log=log, options=options, limit=seconds + 120, **machine) as vm:
+    with guest.Guest(log=log, arch=ARCH, options=options, limit=seconds + 120, **machine) as vm:
         vm.wait_line(r"^tarn: ready", 60)
         pull = Pull(vm, trace, *pull_options)
         try:

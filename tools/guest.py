@@ -2,16 +2,18 @@
 """One guest in QEMU: its command line, its serial console, its end.
 
 tools/boot (interactive), tests/run, tools/demo and the benchmarks all start guests through here, so that
-the machine is described once. A Guest keeps its serial output in a file and in memory:
+each machine is described once. A Guest keeps its serial output in a file and in memory:
 
     with Guest(smp=4, options="run=/test/ipc exit=1", log="serial.log") as guest:
         guest.wait_line(r"^tarn: ready", seconds=30)
         status = guest.wait_exit(seconds=60)
 
-How the machine's exit status is read stands in boot/README.md.
+Seconds are those of the fastest machine; MACHINES says how many times longer the others take. How the machine's
+exit status is read stands in boot/README.md.
 """
 import json
 import os
+import platform
 import re
 import shutil
 import socket
@@ -22,8 +24,23 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GUEST_PORT = 7777  # where traced listens
+DEFAULT_ARCH = "x86_64"
 
-# What differs between the machines.
+
+
+def debug_exit_status(code, lines):
+    """isa-debug-exit makes 2S + 1 of status S; a reset ends QEMU with 0."""
+    return code // 2 if code > 0 and code % 2 == 1 else None
+
+
+def announced_status(code, lines):
+    """Power-off and reset end QEMU with 0, other statuses and panics with 1: what the kernel said decides."""
+    said = [int(match[1]) for line in lines if (match := re.search(r"shutdown, status (\d+)$", line))]
+    return said[-1] if said and code == (said[-1] != 0) else None
+
+
+# What differs between the machines. direct: what it takes to enter the kernel without firmware. patience: how many
+# times longer things may take.
 MACHINES = {
     "x86_64": {
         "qemu": "qemu-system-x86_64",
@@ -31,7 +48,22 @@ MACHINES = {
         "emulated": ["-cpu", "max"],
         "kvm": ["-accel", "kvm", "-cpu", "host"],
         "exit": ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"],
+        "status": debug_exit_status,
         "network": "virtio-net-pci,netdev=n0,disable-legacy=on",
+        "direct": [],
+        "firmware": "GRUB",
+        "patience": 1,
+    },
+    "ppc64": {
+        "qemu": "qemu-system-ppc64",
+        "machine": ["-M", "pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off"],
+        "emulated": ["-cpu", "power9"],
+        "exit": ["-action", "panic=exit-failure"],
+        "status": announced_status,
+        "network": "virtio-net-pci,netdev=n0,disable-legacy=on,romfile=",
+        "direct": ["-bios", "{build}/boot/stub.bin"],
+        "firmware": "SLOF",
+        "patience": 2,
     },
 }
 
@@ -57,56 +89,73 @@ def make_image(arch, options, output):
                     os.path.join(build, "boot.cpio"), options], check=True)
 
 
-def qemu_command(arch="x86_64", smp=4, memory="512M", options="", iso=None, kvm=False, port=None, forwards=(),
-                 icount=False, extra=()):
-    """The command line but for its consoles. port: host port that leads to GUEST_PORT; None: no network.
-    forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
+def describe(arch):
     if arch not in MACHINES:
         raise GuestError(f"no machine for ARCH={arch}; there is {', '.join(MACHINES)}")
-    machine, build = MACHINES[arch], build_directory(arch)
-    command = [machine["qemu"], *machine["machine"], *machine["kvm" if kvm else "emulated"],
-               "-smp", str(smp), "-m", str(memory), "-nodefaults", "-no-reboot", *machine["exit"]]
+    return MACHINES[arch]
+
+
+def processor(arch, kvm):
+    machine = describe(arch)
+    if not kvm:
+        return machine["emulated"]
+    if "kvm" not in machine:
+        raise GuestError(f"KVM does not serve ARCH={arch}: this machine is always emulated")
+    if platform.machine() != arch or not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        raise GuestError(f"no KVM here: it takes a host of {arch} and the right to open /dev/kvm")
+    return machine["kvm"]
+
+
+def boot_medium(arch, options, firmware, directory):
+    """What is booted, and how: straight into the kernel, or through the machine's firmware. x86_64's takes an image
+    with GRUB, made in `directory`."""
+    build = build_directory(arch)
+    if firmware and describe(arch)["firmware"] == "GRUB":
+        image = os.path.join(directory, "tarn.iso")
+        make_image(arch, options, image)
+        return ["-cdrom", image, "-boot", "d"]
+    direct = [] if firmware else [word.format(build=build) for word in describe(arch)["direct"]]
+    return [*direct, "-kernel", os.path.join(build, "kernel/tarn.elf"), "-initrd", os.path.join(build, "boot.cpio"),
+            "-append", options]
+
+
+def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
+                 forwards=(), icount=False, extra=()):
+    """The command line but for its consoles. directory: for files that QEMU needs while it runs.
+    port: host port that leads to GUEST_PORT; None: no network.
+    forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
+    machine = describe(arch)
+    command = [machine["qemu"], *machine["machine"], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
+               "-nodefaults", "-no-reboot", *machine["exit"]]
     if icount:
         command += ["-icount", "shift=0,sleep=off"]
     if port:
         ways = [("tcp", port, GUEST_PORT), *forwards]
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
-    if iso:
-        command += ["-cdrom", iso, "-boot", "d"]
-    else:
-        command += ["-kernel", os.path.join(build, "kernel/tarn.elf"),
-                    "-initrd", os.path.join(build, "boot.cpio"), "-append", options]
-    return command + list(extra)
-
-
-def guest_status(code):
-    """The status that the guest gave to machine_shutdown, or None if it ended in another way."""
-    return code // 2 if code > 0 and code % 2 == 1 else None
+    return [*command, *boot_medium(arch, options, firmware, directory), *extra]
 
 
 class Guest:
-    """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of."""
+    """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
+    machine: smp, memory, firmware, icount and the rest of qemu_command's."""
 
-    def __init__(self, log, options="", iso=False, network=True, forwards=(), limit=600, arch="x86_64", **machine):
-        self.log_path, self.options, self.iso, self.network = log, options, iso, network
+    def __init__(self, log, options="", network=True, forwards=(), limit=600, arch=DEFAULT_ARCH, **machine):
+        self.log_path, self.options, self.network = log, options, network
         self.forwards, self.forwarded = forwards, {}
-        self.limit, self.arch, self.machine = limit, arch, machine
+        self.arch, self.machine, self.patience = arch, machine, describe(arch)["patience"]
+        self.limit = limit * self.patience
         self.directory = self.process = self.port = self.code = None
         self.lines, self.changed = [], threading.Condition()
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="tarn-guest-")
         try:
-            iso = None
-            if self.iso:
-                iso = os.path.join(self.directory, "tarn.iso")
-                make_image(self.arch, self.options, iso)
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
                                   for way in self.forwards}
-                if self._launch(iso):
+                if self._launch():
                     return self
             raise GuestError("QEMU found no free port in 5 attempts")
         except BaseException:
@@ -125,10 +174,10 @@ class Guest:
             self.reader.join(5)
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _launch(self, iso):
+    def _launch(self):
         monitor = os.path.join(self.directory, "qmp")
         errors = os.path.join(self.directory, "stderr")
-        command = qemu_command(arch=self.arch, options=self.options, iso=iso, port=self.port,
+        command = qemu_command(self.directory, arch=self.arch, options=self.options, port=self.port,
                                forwards=[(p, host, g) for (p, g), host in self.forwarded.items()],
                                **self.machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
@@ -168,6 +217,7 @@ class Guest:
 
     def wait_line(self, pattern, seconds, start=0):
         """Waits for a serial line that matches; returns (its index, the match)."""
+        seconds *= self.patience
         deadline, regex = time.monotonic() + seconds, re.compile(pattern)
         at = start
         with self.changed:
@@ -189,17 +239,18 @@ class Guest:
 
     def wait_exit(self, seconds):
         """The guest's status. Raises GuestError when it hangs (after asking it for a dump), resets or crashes."""
+        seconds *= self.patience
         try:
             self.code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.dump_hung()
             raise GuestError(f"hung: not finished after {seconds} s\n{self.tail()}") from None
         self.reader.join(5)
-        status = guest_status(self.code)
-        if self.code == 1 and "qemu-system" in self.complaint():
+        status = describe(self.arch)["status"](self.code, self.lines)
+        if not status and self.code == 1 and "qemu-system" in self.complaint():
             raise GuestError("QEMU failed: " + self.complaint())
         if status is None:
-            what = {0: "the machine was reset (triple fault?)", 124: "QEMU ran into its time limit"}
+            what = {0: "the machine was reset", 1: "the kernel panicked", 124: "QEMU ran into its time limit"}
             raise GuestError(f"{what.get(self.code, f'QEMU ended with code {self.code}')}\n{self.tail()}")
         return status
 

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The GRUB image. Tests and the demonstration make their own, with their own command lines, by the same tool.
+
+ISO := $(BA)/tarn.iso
+
+$(ISO): $(BA)/kernel/tarn.elf $(BA)/boot.cpio boot/x86_64/grub.cfg tools/mkiso
+	@echo "  ISO     $@"; tools/mkiso $@ $(BA)/kernel/tarn.elf $(BA)/boot.cpio ""
+
+.PHONY: image
+image: $(ISO) ## make the GRUB image (x86_64)
