@@ -31,8 +31,8 @@ static uint64_t *kernel_entry(uint64_t address, unsigned level)
 {
     uint64_t *table = phys_to_virt(kernel_space.root);
     for (unsigned l = 4; l > level; l--)
-        table = next_table(&table[table_index(address, l)]);
-    return &table[table_index(address, level)];
+        table = next_table(&table[page_table_index(address, l)]);
+    return &table[page_table_index(address, level)];
 }
 
 /* [base, end) in the biggest pages that fit, whole 2 MiB at least: RAM does not share those with devices that
@@ -82,8 +82,8 @@ void boot_mmu_init(void)
     map_image((const char *)boot_stack, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
     uint64_t *root = phys_to_virt(kernel_space.root);
     kernel_entry(ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
-    next_table(&root[table_index(ARCH_TRACE_WINDOWS, 4)]);
-    trace_windows_entry = root[table_index(ARCH_TRACE_WINDOWS, 4)];
+    next_table(&root[page_table_index(ARCH_TRACE_WINDOWS, 4)]);
+    trace_windows_entry = root[page_table_index(ARCH_TRACE_WINDOWS, 4)];
     arch_space_switch(&kernel_space);
 }
 

@@ -2,7 +2,7 @@
 # The x86_64 port's part of the kernel. rules.mk links.
 PORT_DIR := arch/x86_64
 KERNEL_SOURCES += $(addprefix $(PORT_DIR)/,start.S entry.S user_copy.S boot.c acpi.c boot_mmu.c mmu.c cpu.c trap.c \
-                  apic.c ioapic.c clock.c machine.c thread.c backtrace.c)
+                  apic.c ioapic.c clock.c machine.c thread.c backtrace.c) arch/page_table.c
 
 # Structure offsets for assembly: compiled, never linked; lines that start with -> become #defines.
 PORT_OFFSETS := $(BA)/kernel/gen/offsets.h

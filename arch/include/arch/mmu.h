@@ -32,10 +32,12 @@ extern struct arch_space *arch_kernel_space;
 /* Page tables can name physical addresses below this only. */
 uint64_t arch_physical_limit(void);
 
+/* Changes of tables are seen by every processor that walks them after the function's return; who may hold
+ * an earlier translation must be told to forget it. A page that becomes executable here is fetched as it is
+ * in memory now: what was stored before, whoever stored it, is what runs. (Ports whose tables are trees take
+ * these four from arch/page_table.c.) */
 /* Installs a user page; what was there before is replaced (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
-/* Takes one away; its physical address, or ~0 if nothing was mapped. */
-paddr_t arch_unmap_page(struct arch_space *space, uint64_t address);
 /* Unmaps all of [address, address + size), skipping empty tables; true if anything was mapped. */
 bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size);
 /* Changes rights of what is mapped in the range; true if anything was. */
@@ -43,13 +45,13 @@ bool arch_protect_range(struct arch_space *space, uint64_t address, uint64_t siz
 /* The frame and MAP_* flags behind an address; ~0 if none. */
 paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *flags);
 
-/* Forget translations on this processor. */
+/* Forget users' translations on this processor, which has the tables loaded. */
 static inline void arch_tlb_flush_page(uint64_t address);
 static inline void arch_tlb_flush_all(void);
 
-/* Kernel mappings outside the direct map: the trace windows. One table shared by all spaces, so that a change
- * is seen by all; the caller shoots down. flags: MAP_WRITE. Mapped for users at USER_TRACE_WINDOWS and for
- * the kernel at ARCH_TRACE_WINDOWS, at the same offset. frame ~0 takes the page away. -E_NO_MEMORY. */
+/* Kernel mappings outside the direct map: the trace windows. Mapped for users at USER_TRACE_WINDOWS and for
+ * the kernel at ARCH_TRACE_WINDOWS, at the same offset, readable and writable; in all spaces, also those that
+ * are there already. What is once mapped stays, so nobody ever has to forget anything. -E_NO_MEMORY. */
 int arch_trace_map(uint64_t offset, paddr_t frame);
 /* Makes device registers accessible to the kernel, uncached. */
 void *arch_map_device(paddr_t address, uint64_t size);

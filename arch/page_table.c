@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/page_table.c - pages of user spaces in a tree of tables. Interfaces: arch/mmu.h, arch/page_table.h.
+ *
+ * Tables come with the first page that needs them and go with the space. The caller holds the space's lock,
+ * and flushes.
+ */
+#include <arch/page_table.h>
+#include <kernel/frame.h>
+#include <kernel/kernel.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+
+uint64_t *page_table_find(paddr_t root, uint64_t address, bool create)
+{
+    uint64_t *table = phys_to_virt(root);
+    for (unsigned level = PAGE_TABLE_LEVELS; level > 1; level--) {
+        uint64_t *entry = &table[page_table_index(address, level)];
+        if (!page_entry_present(*entry)) {
+            paddr_t frame = create ? frame_alloc_zeroed() : FRAME_NONE;
+            if (frame == FRAME_NONE)
+                return NULL;
+            /* Release: a walker that finds the table finds it empty. It reads what it is led to, and so needs
+             * no barrier of its own. */
+            __atomic_store_n(entry, page_table_entry(frame), __ATOMIC_RELEASE);
+        }
+        table = phys_to_virt(page_entry_address(*entry));
+    }
+    return &table[page_table_index(address, 1)];
+}
+
+static uint32_t free_tables(paddr_t table_frame, unsigned level)
+{
+    uint32_t freed = 1;
+    const uint64_t *table = phys_to_virt(table_frame);
+    for (unsigned i = 0; level > 1 && i < FRAME_SIZE / sizeof *table; i++)
+        if (page_entry_present(table[i]))
+            freed += free_tables(page_entry_address(table[i]), level - 1);
+    frame_free(table_frame);
+    return freed;
+}
+
+uint32_t page_table_free(paddr_t root, uint64_t end)
+{
+    uint32_t freed = 0;
+    const uint64_t *table = phys_to_virt(root);
+    for (unsigned i = 0; i < page_table_index(end, PAGE_TABLE_LEVELS); i++)
+        if (page_entry_present(table[i]))
+            freed += free_tables(page_entry_address(table[i]), PAGE_TABLE_LEVELS - 1);
+    return freed;
+}
+
+int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags)
+{
+    uint64_t *entry = page_table_find(space->root, address, true);
+    if (!entry)
+        return -E_NO_MEMORY;
+    if (flags & MAP_EXECUTE)
+        page_fetch_anew(frame);
+    __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELAXED);
+    page_tables_changed();
+    return 0;
+}
+
+/* Changes every present page of a range by `change`; whole missing tables are skipped. */
+static bool change_range(uint64_t *table, unsigned level, uint64_t start, uint64_t end,
+                         uint64_t (*change)(uint64_t entry, uint32_t flags), uint32_t flags)
+{
+    uint64_t step = page_table_span(level);
+    bool changed = false;
+    while (start < end) {
+        uint64_t next = (start & ~(step - 1)) + step;
+        uint64_t stop = next < end ? next : end;
+        uint64_t *entry = &table[page_table_index(start, level)];
+        if (page_entry_present(*entry)) {
+            if (level == 1) {
+                __atomic_store_n(entry, change(*entry, flags), __ATOMIC_RELAXED);
+                changed = true;
+            } else {
+                uint64_t *below = phys_to_virt(page_entry_address(*entry));
+                changed |= change_range(below, level - 1, start, stop, change, flags);
+            }
+        }
+        start = stop;
+    }
+    return changed;
+}
+
+static uint64_t without_page(uint64_t entry, uint32_t flags)
+{
+    return 0;
+}
+
+static uint64_t with_flags(uint64_t entry, uint32_t flags)
+{
+    uint32_t before = page_entry_flags(entry);
+    if (flags & ~before & MAP_EXECUTE)
+        page_fetch_anew(page_entry_address(entry));
+    return page_entry(page_entry_address(entry), flags | (before & MAP_UNCACHED));
+}
+
+bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
+{
+    bool changed =
+        change_range(phys_to_virt(space->root), PAGE_TABLE_LEVELS, address, address + size, without_page, 0);
+    page_tables_changed();
+    return changed;
+}
+
+bool arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
+{
+    bool changed = change_range(phys_to_virt(space->root), PAGE_TABLE_LEVELS, address, address + size,
+                                with_flags, flags);
+    page_tables_changed();
+    return changed;
+}
+
+paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *flags)
+{
+    const uint64_t *entry = page_table_find(space->root, address, false);
+    if (!entry || !page_entry_present(*entry))
+        return FRAME_NONE;
+    *flags = page_entry_flags(*entry);
+    return page_entry_address(*entry);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/boot_mmu.c - the kernel's own page tables, the process table, and turning translation on.
+ *
+ * boot_mmu_init() runs in real mode, at link addresses. It builds two roots: kernel_root, for addresses that
+ * begin with c, and arch_kernel_space's, which idle processors have for users' addresses and which leads to
+ * nothing but the trace windows. Changes later on: arch_map_device(), boot_map_stacks() and arch_trace_map()
+ * only, the first two on the boot processor, the third under its caller's lock; they only add.
+ */
+#include "hcall.h"
+#include "mmu.h"
+#include "port.h"
+#include <kernel/kernel.h>
+
+paddr_t kernel_root;
+uint64_t trace_windows_entry;
+struct process_entry process_table[PROCESS_TABLE_ENTRIES] __attribute__((aligned(4096)));
+
+static struct arch_space kernel_space;
+struct arch_space *arch_kernel_space = &kernel_space;
+
+/* From kernel.ld. */
+extern const char kernel_start[], kernel_end[], rodata_start[], data_start[];
+extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
+
+#define VECTORS_END \
+    0x6000ull /* of the exception vectors, where real mode and where translated code has them */
+
+/* ---- tables ---------------------------------------------------------------------------------------- */
+
+static uint64_t *next_table(uint64_t *entry)
+{
+    if (!page_entry_present(*entry))
+        *entry = page_table_entry(boot_alloc_pages(4096));
+    return phys_to_virt(page_entry_address(*entry));
+}
+
+static uint64_t *boot_entry(paddr_t root, uint64_t address, unsigned level)
+{
+    uint64_t *table = phys_to_virt(root);
+    for (unsigned l = PAGE_TABLE_LEVELS; l > level; l--)
+        table = next_table(&table[page_table_index(address, l)]);
+    return &table[page_table_index(address, level)];
+}
+
+/* ---- direct map ------------------------------------------------------------------------------------ */
+
+static bool in_section(paddr_t page, const char *start, const char *end)
+{
+    return page >= virt_to_phys(start) && page < virt_to_phys(end);
+}
+
+/* An entry for RAM; 0: nobody may touch it. */
+static uint64_t entry_of_ram(paddr_t page)
+{
+    const uint64_t constant = PTE_PAGE | PTE_PRIVILEGED | PTE_READ;
+    if (page < VECTORS_END || in_section(page, kernel_start, rodata_start))
+        return page | constant | PTE_EXECUTE;
+    if (in_section(page, rodata_start, data_start))
+        return page | constant;
+    return page == virt_to_phys(boot_stack_guard) ? 0 : page | KERNEL_DATA;
+}
+
+/* Whether one leaf of a level can begin here: all of it is RAM, with the same rights. */
+static bool leaf_fits(paddr_t base, paddr_t end, unsigned level)
+{
+    uint64_t size = page_table_span(level);
+    bool special =
+        base < VECTORS_END || (base < virt_to_phys(kernel_end) && virt_to_phys(kernel_start) < base + size);
+    return base % size == 0 && end - base >= size && !special;
+}
+
+static void map_ram(paddr_t base, paddr_t end)
+{
+    while (base < end) {
+        unsigned level = 3; /* 1 GiB; roots have no leaves */
+        while (level > 1 && !leaf_fits(base, end, level))
+            level--;
+        *boot_entry(kernel_root, ARCH_DIRECT_MAP + base, level) = entry_of_ram(base);
+        base += page_table_span(level);
+    }
+}
+
+/* ---- the way up ------------------------------------------------------------------------------------ */
+
+static void make_tables(void)
+{
+    kernel_root = boot_alloc_pages(ROOT_BYTES);
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        paddr_t base = boot_info.ram[i].base, end = base + boot_info.ram[i].size;
+        map_ram(base, end < arch_physical_limit() ? end : arch_physical_limit());
+    }
+    boot_entry(kernel_root, ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
+
+    kernel_space.root = boot_alloc_pages(ROOT_BYTES);
+    kernel_space.process = process_of_root(kernel_space.root);
+    boot_entry(kernel_space.root, USER_TRACE_WINDOWS, 3);
+    const uint64_t *root = phys_to_virt(kernel_space.root);
+    trace_windows_entry = root[page_table_index(USER_TRACE_WINDOWS, PAGE_TABLE_LEVELS)];
+}
+
+static void register_process_table(void)
+{
+    process_table[0].root = process_of_root(kernel_root);
+    for (unsigned i = 1; i < PROCESS_TABLE_ENTRIES; i++)
+        process_table[i].root = kernel_space.process;
+    page_tables_changed();
+    const uint64_t flags = 0x1d; /* a new table, radix, translations are forgotten by the guest itself */
+    const uint64_t size = 0;     /* 2^(12 + 0) bytes */
+    if (hcall(H_REGISTER_PROC_TBL, flags, virt_to_phys(process_table), 0, size, NULL) != H_SUCCESS)
+        boot_fail("the machine has no radix MMU (under QEMU: -cpu power9)");
+    /* Interrupts arrive with translation on, at ARCH_DIRECT_MAP + 0x4000 + vector. */
+    const uint64_t translation_on = 3, where = 3; /* of the interrupt location's resource */
+    if (hcall(H_SET_MODE, translation_on, where, 0, 0, NULL) != H_SUCCESS)
+        boot_fail("the hypervisor cannot deliver interrupts with translation on");
+}
+
+/* The next instruction has the same real address either way. */
+static void turn_translation_on(void)
+{
+    __asm__ volatile("ptesync\n\tmtmsrd %0\n\tisync" ::"r"(read_msr() | MSR_IR | MSR_DR) : "memory");
+}
+
+void boot_mmu_init(void)
+{
+    make_tables();
+    register_process_table();
+    turn_translation_on();
+}
+
+/* ---- later ----------------------------------------------------------------------------------------- */
+
+/* Stacks of a processor to be started, with nothing mapped below them. Only what was not mapped becomes so:
+ * no other processor need be told. */
+uint8_t *boot_map_stacks(uint32_t index, paddr_t frames)
+{
+    uint64_t start = ARCH_STACKS + index * 2ull * CPU_STACKS_BYTES + CPU_STACKS_BYTES;
+    for (uint64_t at = 0; at < CPU_STACKS_BYTES; at += 4096) {
+        uint64_t *entry = kernel_table_entry(start + at);
+        if (!entry)
+            return NULL;
+        *entry = (frames + at) | KERNEL_DATA;
+    }
+    page_tables_changed();
+    return (uint8_t *)start;
+}
+
+/* Registers of devices that the port itself uses: few, mapped while there is one processor, never unmapped.
+ */
+void *arch_map_device(paddr_t address, uint64_t size)
+{
+    static uint64_t next = ARCH_DEVICE_MAP;
+    uint64_t start = next, offset = address & 4095;
+    for (uint64_t at = 0; at < offset + size; at += 4096) {
+        uint64_t *entry = kernel_table_entry(next);
+        if (!entry)
+            panic("no memory to map device registers at %llx", (unsigned long long)address);
+        *entry = ((address - offset) + at) | KERNEL_DATA | PTE_UNCACHED;
+        next += 4096;
+    }
+    page_tables_changed();
+    return (void *)(start + offset);
+}

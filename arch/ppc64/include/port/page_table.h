@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/page_table.h (ppc64) - format of radix page-table entries (Power ISA 3.0B book III, 5.7.10): the
+ * inline part of <arch/page_table.h>.
+ *
+ * The geometry is POWER9's only one: a root of 8192 entries, then three levels of 512.
+ */
+#ifndef PORT_PAGE_TABLE_H
+#define PORT_PAGE_TABLE_H
+
+#include <tarn/abi.h>
+
+#define PAGE_TABLE_LEVELS 4
+
+#define PTE_VALID      (1ull << 63)
+#define PTE_LEAF       (1ull << 62)
+#define PTE_ADDRESS    0x01fffffffffff000ull
+#define PTE_REFERENCED (1ull << 8) /* this and the next: set from the start, so that nobody need set them */
+#define PTE_CHANGED    (1ull << 7)
+#define PTE_UNCACHED   (2ull << 4) /* non-idempotent I/O: uncached, guarded, in order */
+#define PTE_PRIVILEGED (1ull << 3) /* the kernel's alone; without it AMR and IAMR apply to the kernel */
+#define PTE_READ       (1ull << 2)
+#define PTE_WRITE      (1ull << 1)
+#define PTE_EXECUTE    (1ull << 0)
+#define PTE_PAGE       (PTE_VALID | PTE_LEAF | PTE_REFERENCED | PTE_CHANGED)
+#define PDE_NEXT_BITS  9ull /* log2 of the entries of the table that an entry leads to */
+
+#define ROOT_BITS  13
+#define ROOT_BYTES (8ull << ROOT_BITS)
+#define ROOT_ORDER 4 /* in frames */
+
+#define CACHE_BLOCK_BYTES 128 /* of POWER9, data and instructions */
+
+static inline uint64_t page_table_index(uint64_t address, unsigned level)
+{
+    return address >> (12 + 9 * (level - 1)) & ((1ull << (level == PAGE_TABLE_LEVELS ? ROOT_BITS : 9)) - 1);
+}
+
+static inline uint64_t page_table_entry(paddr_t table)
+{
+    return PTE_VALID | table | PDE_NEXT_BITS;
+}
+
+static inline uint64_t page_entry(paddr_t frame, uint32_t flags)
+{
+    return PTE_PAGE | frame | (flags & MAP_READ ? PTE_READ : 0) | (flags & MAP_WRITE ? PTE_WRITE : 0) |
+           (flags & MAP_EXECUTE ? PTE_EXECUTE : 0) | (flags & MAP_UNCACHED ? PTE_UNCACHED : 0);
+}
+
+static inline bool page_entry_present(uint64_t entry)
+{
+    return entry & PTE_VALID;
+}
+
+static inline paddr_t page_entry_address(uint64_t entry)
+{
+    return entry & PTE_ADDRESS;
+}
+
+static inline uint32_t page_entry_flags(uint64_t entry)
+{
+    return (entry & PTE_READ ? MAP_READ : 0) | (entry & PTE_WRITE ? MAP_WRITE : 0) |
+           (entry & PTE_EXECUTE ? MAP_EXECUTE : 0) | (entry & PTE_UNCACHED ? MAP_UNCACHED : 0);
+}
+
+/* Table walks are no loads of the program: only ptesync orders stores before them. */
+static inline void page_tables_changed(void)
+{
+    __asm__ volatile("ptesync" ::: "memory");
+}
+
+/* What was stored goes to where instructions are fetched from; then all processors' instruction caches forget
+ * the frame. Programs come to it by rfid, which discards what was fetched before. */
+static inline void page_fetch_anew(paddr_t frame)
+{
+    const char *page = phys_to_virt(frame);
+    for (unsigned at = 0; at < 4096; at += CACHE_BLOCK_BYTES)
+        __asm__ volatile("dcbst 0, %0" ::"r"(page + at) : "memory");
+    __asm__ volatile("sync" ::: "memory");
+    for (unsigned at = 0; at < 4096; at += CACHE_BLOCK_BYTES)
+        __asm__ volatile("icbi 0, %0" ::"r"(page + at) : "memory");
+    __asm__ volatile("sync\n\tisync" ::: "memory");
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/mmu.h - the kernel's own tables, shared by mmu.c and boot_mmu.c.
+ */
+#ifndef MMU_H
+#define MMU_H
+
+#include <arch/page_table.h>
+
+extern paddr_t kernel_root;          /* of process 0 */
+extern uint64_t trace_windows_entry; /* a root's entry for USER_TRACE_WINDOWS, the same in all spaces */
+
+#define KERNEL_DATA (PTE_PAGE | PTE_PRIVILEGED | PTE_READ | PTE_WRITE)
+
+/* The entry of a process whose root table is at `root`: address space of 2^52 bytes, root of 2^ROOT_BITS. */
+static inline uint64_t process_of_root(paddr_t root)
+{
+    return 2ull << 61 | 5ull << 5 | root | ROOT_BITS;
+}
+
+/* The last-level entry of a kernel address; tables are made where missing, from frame_alloc. NULL: no memory.
+ * Who changed it calls page_tables_changed(). */
+uint64_t *kernel_table_entry(uint64_t address);
+
+#endif
