@@ -25,6 +25,6 @@ include qemu.mk
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 
 .PHONY: all clean force
-all: $$(ALL) ## build everything for ARCH
+all: portable $$(ALL) ## build everything for ARCH
 clean: ## remove what was built, keep what was fetched
 	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

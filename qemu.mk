@@ -31,10 +31,15 @@ run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1
 lint: ## check format, includes, docs and common mistakes
 	@tools/lint
 
+# Part of every build.
+.PHONY: portable
+portable:
+	@mkdir -p $(B); tools/lint architecture >$(B)/portable.log || { cat $(B)/portable.log; exit 1; }
+
 format: ## bring our C files into shape
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 help: ## this list
-	@echo "make TARGET [ARCH=ARCHITECTURE], of $(ARCHITECTURES); x86_64 if none is named"; echo
+	@echo "make TARGET [ARCH=ONE], of $(ARCHITECTURES); here ARCH=$(ARCH)"; echo
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 	    awk -F'|' '{ printf "  %-8s %s\n", $$1, $$2 }'
