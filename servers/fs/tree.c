@@ -108,24 +108,28 @@ static int walk_parent(const char *path, struct node **parent, struct name *last
     return 0;
 }
 
+/* What the last name of a path stands for; drops walk_parent's reference. */
+static int find_last(struct node *parent, const struct name *last, struct node **node)
+{
+    if (last->length == 0) {
+        *node = parent;
+        return 0;
+    }
+    int error = step(parent, last, node);
+    node_put(parent);
+    if (!error && last->slash && (*node)->kind != NODE_DIRECTORY) {
+        node_put(*node);
+        return -ENOTDIR;
+    }
+    return error;
+}
+
 int tree_find(const char *path, struct node **node)
 {
     struct node *parent;
     struct name last;
     int error = walk_parent(path, &parent, &last);
-    if (error)
-        return error;
-    if (last.length == 0) {
-        *node = parent;
-        return 0;
-    }
-    error = step(parent, &last, node);
-    node_put(parent);
-    if (!error && last.slash && (*node)->kind != NODE_DIRECTORY) {
-        node_put(*node);
-        return -ENOTDIR;
-    }
-    return error;
+    return error ? error : find_last(parent, &last, node);
 }
 
 int tree_real_path(const char *path, char *real, size_t size, int must_be_directory)
@@ -201,8 +205,7 @@ int tree_open(const char *path, int flags, mode_t mode, struct node **node, int 
     if (error)
         return error;
     if (last.length == 0 || is_dots(&last) || last.slash) {
-        node_put(parent);
-        error = tree_find(path, node);
+        error = find_last(parent, &last, node);
         return error == -ENOENT ? -EISDIR : error;
     }
     pthread_mutex_lock(&parent->lock);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/elf.c - ELF64 headers. Interface: elf.h. Programs are of this machine's byte order. */
+/* servers/lib/elf.c - ELF64 headers. Interface: elf.h. */
 #include "elf.h"
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <tarn/abi.h>
 
@@ -19,10 +20,9 @@ struct elf_program {
     uint64_t offset, address, physical, file_size, size, align;
 };
 
-enum { ELF_CLASS_64 = 2, ELF_LITTLE = 1, ELF_BIG = 2, ELF_EXECUTABLE = 2, ELF_LOAD = 1 };
+enum { ELF_CLASS = 4, ELF_BYTE_ORDER = 5, ELF_IDENT_VERSION = 6 }; /* indices of ident */
+enum { ELF_EXECUTABLE = 2, ELF_LOAD = 1 };
 enum { ELF_X = 1, ELF_W = 2, ELF_R = 4 };
-
-#define ELF_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELF_BIG : ELF_LITTLE)
 
 static uint64_t page_down(uint64_t address)
 {
@@ -34,12 +34,17 @@ static uint64_t page_up(uint64_t address)
     return page_down(address + TARN_PAGE_SIZE - 1);
 }
 
-static int check_header(const struct elf_header *header, uint64_t header_size, uint16_t machine)
+/* Class and byte order first: only in a file of the same ones do the other numbers mean anything. The flags
+ * name the ABI where a machine has several (powerpc64). */
+static bool is_like(const struct elf_header *header, const struct elf_header *own)
 {
-    if (memcmp(header->ident, "\177ELF", 4) != 0 || header->ident[4] != ELF_CLASS_64 ||
-        header->ident[5] != ELF_BYTE_ORDER)
-        return -ENOEXEC;
-    if (header->type != ELF_EXECUTABLE || header->machine != machine)
+    return memcmp(header->ident, own->ident, ELF_IDENT_VERSION + 1) == 0 && header->machine == own->machine &&
+           header->flags == own->flags;
+}
+
+static int check_header(const struct elf_header *header, uint64_t header_size, const void *own)
+{
+    if (!is_like(header, own) || header->type != ELF_EXECUTABLE)
         return -ENOEXEC;
     if (header->program_size != sizeof(struct elf_program) || header->program_offset > header_size ||
         header->program_count > (header_size - header->program_offset) / sizeof(struct elf_program))
@@ -78,12 +83,7 @@ static int add_segment(struct elf_image *image, const struct elf_program *progra
     return 0;
 }
 
-uint16_t elf_machine(const void *header)
-{
-    return ((const struct elf_header *)header)->machine;
-}
-
-int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, uint16_t machine,
+int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const void *own,
               struct elf_image *image)
 {
     struct elf_header header;
@@ -92,7 +92,7 @@ int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, uint1
     if (header_size < sizeof(header) || file_size < header_size)
         return -ENOEXEC;
     memcpy(&header, bytes, sizeof(header));
-    int error = check_header(&header, header_size, machine);
+    int error = check_header(&header, header_size, own);
     for (unsigned i = 0; !error && i < header.program_count; i++) {
         struct elf_program program;
         memcpy(&program, (const char *)bytes + header.program_offset + i * sizeof(program), sizeof(program));

@@ -30,9 +30,9 @@ struct elf_image {
     struct elf_segment segment[ELF_SEGMENTS_MAX];
 };
 
-/* 0, -ENOEXEC (no ELF for `machine`, an EM_* number) or -EINVAL (a broken one). */
-int elf_parse(const void *header, uint64_t header_size, uint64_t file_size, uint16_t machine,
+/* 0, -ENOEXEC (no program for the machine and the ABI of `own`, the caller's own ELF header) or -EINVAL (a
+ * broken one). */
+int elf_parse(const void *header, uint64_t header_size, uint64_t file_size, const void *own,
               struct elf_image *image);
-uint16_t elf_machine(const void *header); /* of an ELF header that is known to be one: our own */
 
 #endif

@@ -100,21 +100,16 @@ static int map_segment(const struct program *program, cap_t image, const struct 
     return map_fresh(program, image, low + whole, high - low - whole, offset + whole, bytes, segment->flags);
 }
 
-static uint16_t own_machine(void)
-{
-    extern const char __image_start[]; /* arch/ARCH/user.ld: our own ELF header */
-    return elf_machine(__image_start);
-}
-
 int program_load(struct program *program, cap_t image, uint64_t image_bytes)
 {
+    extern const char __image_start[]; /* arch/ARCH/user.ld: our own ELF header */
     char header[ELF_HEADER_BYTES] __attribute__((aligned(8)));
     struct elf_image elf;
     uint64_t header_size = image_bytes < sizeof(header) ? image_bytes : sizeof(header);
     int64_t result = header_size ? sys_memory_read(image, 0, header, header_size) : 0;
     if (result < 0)
         return -server_errno(result);
-    int error = elf_parse(header, header_size, image_bytes, own_machine(), &elf);
+    int error = elf_parse(header, header_size, image_bytes, __image_start, &elf);
     for (unsigned i = 0; !error && i < elf.count; i++)
         error = map_segment(program, image, &elf.segment[i]);
     program->entry = elf.entry;

@@ -3,6 +3,7 @@
  * servers/net/pci.c - PCI configuration space through the kernel: devices, BARs, capabilities, MSI-X (pci.h).
  */
 #include "pci.h"
+#include "registers.h"
 #include <stddef.h>
 #include <tarn/syscall.h>
 
@@ -19,9 +20,6 @@
 #define MSIX_CONTROL_ENABLE 0x8000u
 #define MSIX_TABLE          4
 #define MSIX_ENTRY_BYTES    16u
-
-/* Where unassigned BARs go: below the firmware's window under 4 GiB, far from RAM. */
-static uint64_t next_assigned = 0xf8000000ull;
 
 uint32_t pci_read(uint32_t device, uint32_t offset, uint32_t width)
 {
@@ -68,44 +66,10 @@ uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after)
     return 0;
 }
 
-/* Writes ones to learn the size, as PCI has it; memory decoding is off meanwhile. */
-static uint64_t size_bar(uint32_t device, uint32_t at, uint32_t low, bool wide)
-{
-    uint32_t command = pci_read(device, PCI_COMMAND, 2), high = wide ? pci_read(device, at + 4, 4) : 0;
-
-    pci_write(device, PCI_COMMAND, 2, command & ~PCI_COMMAND_MEMORY);
-    pci_write(device, at, 4, ~0u);
-    uint64_t mask = pci_read(device, at, 4) & ~15u;
-    if (wide) {
-        pci_write(device, at + 4, 4, ~0u);
-        mask |= (uint64_t)pci_read(device, at + 4, 4) << 32;
-        pci_write(device, at + 4, 4, high);
-    } else {
-        mask |= 0xffffffff00000000ull;
-    }
-    pci_write(device, at, 4, low);
-    pci_write(device, PCI_COMMAND, 2, command);
-    return ~mask + 1;
-}
-
-/* Gives a BAR that the firmware left at 0 a place; 0 if it has no size. */
-static uint64_t assign_bar(uint32_t device, uint32_t at, uint32_t low, bool wide)
-{
-    uint64_t size = size_bar(device, at, low, wide);
-
-    if (size == 0)
-        return 0;
-    uint64_t address = next_assigned = (next_assigned + size - 1) & ~(size - 1);
-    next_assigned += size;
-    pci_write(device, at, 4, (uint32_t)address | (low & 15));
-    if (wide)
-        pci_write(device, at + 4, 4, (uint32_t)(address >> 32));
-    return address;
-}
-
-/* The BAR's address; 0 if it is no memory BAR. One that has an address is left alone, not even sized: to move
- * the registers of a device while other processors run is asking for trouble. (QEMU 7.2's emulation dies of
- * it: a processor that looks registers up in the old map of memory may find the new one.) */
+/* The BAR's address; 0 if it is no memory BAR. The kernel or the firmware gave it one, and it is not even
+ * sized: to move the registers of a device while other processors run is asking for trouble. (QEMU 7.2's
+ * emulation dies of it: a processor that looks registers up in the old map of memory may find the new one.)
+ */
 static uint64_t bar_address(uint32_t device, unsigned bar)
 {
     uint32_t at = PCI_BAR0 + 4 * bar, low = pci_read(device, at, 4);
@@ -113,8 +77,7 @@ static uint64_t bar_address(uint32_t device, unsigned bar)
 
     if (low & 1)
         return 0;
-    uint64_t address = (low & ~15u) | (wide ? (uint64_t)pci_read(device, at + 4, 4) << 32 : 0);
-    return address ? address : assign_bar(device, at, low, wide);
+    return (low & ~15u) | (wide ? (uint64_t)pci_read(device, at + 4, 4) << 32 : 0);
 }
 
 volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t size)
@@ -155,11 +118,7 @@ int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits)
         return bound;
     const uint32_t words[4] = {(uint32_t)message.address, (uint32_t)(message.address >> 32), message.data, 0};
     for (int i = 0; i < 4; i++)
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        entry[i] = __builtin_bswap32(words[i]);
-#else
-        entry[i] = words[i];
-#endif
+        register_write32(&entry[i], words[i]);
     uint32_t control = pci_read(device, capability + MSIX_CONTROL, 2);
     pci_write(device, capability + MSIX_CONTROL, 2, control | MSIX_CONTROL_ENABLE);
     return irq;

@@ -19,7 +19,7 @@ int32_t pci_find(uint16_t vendor, uint16_t id);
 void pci_enable(uint32_t device); /* memory and bus mastering; no INTx */
 /* Offset of the first capability `id` behind `after` (0: from the start); 0: none. */
 uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after);
-/* Maps a part of a memory BAR; assigns the BAR if the firmware did not. NULL: cannot. */
+/* Maps a part of a memory BAR. NULL: cannot. */
 volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t size);
 /* Makes vector 0 of the device's MSI-X table signal; the irq's slot, or negative. */
 int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits);

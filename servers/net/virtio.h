@@ -7,16 +7,6 @@
 
 #include <stdint.h>
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define le16(x) __builtin_bswap16(x)
-#define le32(x) __builtin_bswap32(x)
-#define le64(x) __builtin_bswap64(x)
-#else
-#define le16(x) ((uint16_t)(x))
-#define le32(x) ((uint32_t)(x))
-#define le64(x) ((uint64_t)(x))
-#endif
-
 #define VIRTIO_VENDOR     0x1af4
 #define VIRTIO_NET_MODERN 0x1041
 

@@ -13,6 +13,7 @@
 #include "device.h"
 #include "dma.h"
 #include "pci.h"
+#include "registers.h"
 #include "virtio.h"
 #include <string.h>
 #include <tarn/syscall.h>
@@ -80,23 +81,24 @@ static bool negotiate(void)
     volatile struct virtio_common *common = device.common;
     uint64_t offered;
 
-    common->status = 0;
-    while (common->status != 0)
+    register_write8(&common->status, 0);
+    while (register_read8(&common->status) != 0)
         sys_thread_yield();
-    common->status = VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER;
-    common->device_feature_select = le32(0);
-    offered = le32(common->device_feature);
-    common->device_feature_select = le32(1);
-    offered |= (uint64_t)le32(common->device_feature) << 32;
+    register_write8(&common->status, VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER);
+    register_write32(&common->device_feature_select, 0);
+    offered = register_read32(&common->device_feature);
+    register_write32(&common->device_feature_select, 1);
+    offered |= (uint64_t)register_read32(&common->device_feature) << 32;
     uint64_t wanted = VIRTIO_F_VERSION_1 | VIRTIO_NET_F_MAC;
     if ((offered & wanted) != wanted)
         return false;
-    common->driver_feature_select = le32(0);
-    common->driver_feature = le32((uint32_t)wanted);
-    common->driver_feature_select = le32(1);
-    common->driver_feature = le32((uint32_t)(wanted >> 32));
-    common->status = VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK;
-    return (common->status & VIRTIO_STATUS_FEATURES_OK) != 0;
+    register_write32(&common->driver_feature_select, 0);
+    register_write32(&common->driver_feature, (uint32_t)wanted);
+    register_write32(&common->driver_feature_select, 1);
+    register_write32(&common->driver_feature, (uint32_t)(wanted >> 32));
+    register_write8(&common->status,
+                    VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK);
+    return (register_read8(&common->status) & VIRTIO_STATUS_FEATURES_OK) != 0;
 }
 
 static bool make_queue(unsigned number, uint16_t vector)
@@ -104,8 +106,8 @@ static bool make_queue(unsigned number, uint16_t vector)
     volatile struct virtio_common *common = device.common;
     struct queue *queue = &device.queue[number];
 
-    common->queue_select = le16(number);
-    queue->size = le16(common->queue_size);
+    register_write16(&common->queue_select, number);
+    queue->size = register_read16(&common->queue_size);
     if (queue->size == 0)
         return false;
     if (queue->size > QUEUE_SIZE_MAX)
@@ -120,17 +122,17 @@ static bool make_queue(unsigned number, uint16_t vector)
     for (uint16_t i = 0; i < queue->size; i++)
         queue->descriptors[i].next = le16(i + 1);
     queue->free_count = queue->size;
-    queue->doorbell =
-        (void *)(device.notify + (uint64_t)le16(common->queue_notify_offset) * device.notify_multiplier);
-    common->queue_size = le16(queue->size);
-    common->queue_vector = le16(vector);
-    common->queue_descriptors_low = le32((uint32_t)queue->memory.physical);
-    common->queue_descriptors_high = le32((uint32_t)(queue->memory.physical >> 32));
-    common->queue_driver_low = le32((uint32_t)(queue->memory.physical + available));
-    common->queue_driver_high = le32((uint32_t)((queue->memory.physical + available) >> 32));
-    common->queue_device_low = le32((uint32_t)(queue->memory.physical + used));
-    common->queue_device_high = le32((uint32_t)((queue->memory.physical + used) >> 32));
-    common->queue_enable = le16(1);
+    queue->doorbell = (void *)(device.notify + (uint64_t)register_read16(&common->queue_notify_offset) *
+                                                   device.notify_multiplier);
+    register_write16(&common->queue_size, queue->size);
+    register_write16(&common->queue_vector, vector);
+    register_write32(&common->queue_descriptors_low, (uint32_t)queue->memory.physical);
+    register_write32(&common->queue_descriptors_high, (uint32_t)(queue->memory.physical >> 32));
+    register_write32(&common->queue_driver_low, (uint32_t)(queue->memory.physical + available));
+    register_write32(&common->queue_driver_high, (uint32_t)((queue->memory.physical + available) >> 32));
+    register_write32(&common->queue_device_low, (uint32_t)(queue->memory.physical + used));
+    register_write32(&common->queue_device_high, (uint32_t)((queue->memory.physical + used) >> 32));
+    register_write16(&common->queue_enable, 1);
     return true;
 }
 
@@ -156,7 +158,7 @@ static void notify(unsigned number)
      * after it has set the flag. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!(queue->used->flags & le16(VIRTQ_NO_NOTIFY)))
-        *queue->doorbell = le16(number);
+        register_write16(queue->doorbell, (uint16_t)number);
 }
 
 /* The next finished entry, or false. */
@@ -277,19 +279,19 @@ static bool start(uint8_t mac[6], cap_t notification, uint64_t bits)
     if (!map_device() || !negotiate())
         return false;
     device.irq = pci_enable_msix(device.pci, notification, bits);
-    device.common->config_vector = le16(VIRTIO_NO_VECTOR);
+    register_write16(&device.common->config_vector, VIRTIO_NO_VECTOR);
     if (device.irq < 0 || !make_queue(QUEUE_RECEIVE, 0) || !make_queue(QUEUE_TRANSMIT, 0) ||
-        le16(device.common->queue_vector) == VIRTIO_NO_VECTOR ||
+        register_read16(&device.common->queue_vector) == VIRTIO_NO_VECTOR ||
         !dma_allocate(&device.receive_buffers, (uint64_t)RECEIVE_BYTES * device.queue[QUEUE_RECEIVE].size) ||
         !dma_allocate(&device.header, sizeof(struct virtio_net_header))) {
-        device.common->status = VIRTIO_STATUS_FAILED;
+        register_write8(&device.common->status, VIRTIO_STATUS_FAILED);
         return false;
     }
     for (int i = 0; i < 6; i++)
-        mac[i] = device.mac[i];
+        mac[i] = register_read8(&device.mac[i]);
     device.queue[QUEUE_TRANSMIT].available->flags = le16(VIRTQ_NO_INTERRUPT);
-    device.common->status = VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK |
-                            VIRTIO_STATUS_DRIVER_OK;
+    register_write8(&device.common->status, VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER |
+                                                VIRTIO_STATUS_FEATURES_OK | VIRTIO_STATUS_DRIVER_OK);
     fill_receive_queue();
     flush();
     return true;

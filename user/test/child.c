@@ -2,6 +2,7 @@
 /* user/test/child.c - spaces made with bare system calls. Interface: child.h. */
 #include "child.h"
 
+#include <arch/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ int64_t child_thread(struct child *child, void (*entry)(uint64_t), uint64_t arg,
 {
     uint64_t top = CHILD_STACKS + (child->threads++ % CHILD_STACKS_MAX + 1) * CHILD_STACK_BYTES;
     struct thread_config config = {.entry = (uint64_t)entry,
-                                   .stack = top - 8, /* as after a call */
+                                   .stack = arch_stack_start(top),
                                    .arg = arg,
                                    .priority = priority,
                                    .affinity = affinity,

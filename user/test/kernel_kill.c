@@ -11,6 +11,7 @@
 #include "leak.h"
 #include "tap.h"
 
+#include <arch/runtime.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <trace/user.h>
@@ -107,11 +108,11 @@ static void misbehave(uint64_t seed);
 
 static void do_births(uint64_t *random)
 {
-    struct thread_config config = {.entry = (uint64_t)misbehave,
-                                   .stack = CHILD_STACKS +
-                                            (16 + child_random(random) % 40) * CHILD_STACK_BYTES - 8,
-                                   .arg = child_random(random) | 1,
-                                   .priority = child_random(random) % (TARN_PRIO_USER + 1)};
+    struct thread_config config = {
+        .entry = (uint64_t)misbehave,
+        .stack = arch_stack_start(CHILD_STACKS + (16 + child_random(random) % 40) * CHILD_STACK_BYTES),
+        .arg = child_random(random) | 1,
+        .priority = child_random(random) % (TARN_PRIO_USER + 1)};
     int64_t thread = sys_thread_create(SLOT_SPACE, &config);
     if (thread < 0)
         return;

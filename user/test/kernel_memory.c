@@ -220,8 +220,17 @@ static void test_kernel_addresses(struct child *child)
         USER_END + MIB * 512,  /* behind the thread blocks */
         0x00007ffffffff000ull, /* the end of the lower half */
         0x0000800000000000ull, /* not canonical on x86_64 */
+        0x000ffffffffff000ull, /* the end of what powerpc64's tables can name, and beyond */
+        0x0010000000000000ull,
+        0x4000000000000000ull, /* quadrants that belong to nobody */
         0x8000000000000000ull,
-        0xffff800000000000ull, /* direct map, kernel image, devices */
+        0xc000000000000000ull, /* direct map, kernel image, trace windows, devices, stacks */
+        0xc000000000004000ull,
+        0xc000000000400000ull,
+        0xc008000000000000ull,
+        0xc00a000000000000ull,
+        0xc00c000000000000ull,
+        0xffff800000000000ull, /* the same of x86_64 */
         0xffff800000100000ull,
         0xffff888000100000ull,
         0xffffc00000000000ull,
@@ -229,7 +238,6 @@ static void test_kernel_addresses(struct child *child)
         0xffffffff80000000ull,
         0xffffffff80100000ull,
         0xffffffff80200000ull,
-        0xc000000000000000ull,
         ~0ull & ~(TARN_PAGE_SIZE - 1),
     };
     bool kept = true, refused = true;

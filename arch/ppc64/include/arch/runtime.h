@@ -17,7 +17,8 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-#define ARCH_TLS_BIAS 0x7000ull
+#define ARCH_TLS_BIAS     0x7000ull
+#define ARCH_FRAME_HEADER 32ull /* back chain, CR, LR, TOC */
 
 static inline uint64_t arch_tls_align(uint64_t align)
 {
@@ -58,6 +59,13 @@ static inline const struct thread_block *arch_thread_block(void)
 static inline void arch_spin_pause(void)
 {
     __asm__ volatile("or 27, 27, 27" : : : "memory");
+}
+
+/* With which stack pointer a thread may begin in a C function, on a stack that ends at `top`, a multiple of
+ * 16: the function stores its return address in the header of a frame that it takes for its caller's. */
+static inline uint64_t arch_stack_start(uint64_t top)
+{
+    return top - ARCH_FRAME_HEADER;
 }
 
 /* The next frame outwards, or NULL where the back chain ends or leaves [.., high). */

@@ -55,6 +55,13 @@ static inline void arch_spin_pause(void)
     __asm__ volatile("pause" : : : "memory");
 }
 
+/* With which stack pointer a thread may begin in a C function, on a stack that ends at `top`, a multiple of
+ * 16: as after a call. */
+static inline uint64_t arch_stack_start(uint64_t top)
+{
+    return top - 8;
+}
+
 /* Return addresses from the caller's frame on, innermost first, as long as frames lie within [low, high) and
  * go outward. How many. */
 static inline uint64_t arch_walk_stack(uint64_t low, uint64_t high, uint64_t *chain, uint64_t max)
