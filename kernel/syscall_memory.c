@@ -130,51 +130,38 @@ int64_t sys_memory_resize(cap_t slot, uint64_t size)
     return error;
 }
 
-/* What a copy returns that stopped with `error` after `done` bytes. */
-static int64_t copy_result(uint64_t done, int64_t error)
-{
-    return done > 0 && error != SYSCALL_NO_RESULT ? (int64_t)done : error < 0 ? error : (int64_t)done;
-}
+/* Bytes copied between a memory object and the user's buffer, at most CHUNK; 0: the object ends here; or an
+ * error. */
+typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
 
-int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
+static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
 {
     char chunk[CHUNK];
+    int64_t copied = memory_copy_out(memory, offset, chunk, size);
+    int64_t error = copied > 0 ? user_write(user, chunk, (uint64_t)copied) : 0;
+    return error ? error : copied;
+}
+
+static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+{
+    char chunk[CHUNK];
+    int64_t error = user_read(chunk, user, size);
+    return error ? error : memory_copy_in(memory, offset, chunk, size);
+}
+
+/* What was copied before an error counts, unless the call is to start again. */
+static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
+                           copy_chunk_fn *copy_chunk)
+{
     struct memory *memory;
-    int64_t error = get_memory(slot, RIGHT_READ, &memory);
+    int64_t error = get_memory(slot, rights, &memory);
     if (error)
         return error;
     uint64_t done = 0;
     size = size < COPY_MAX ? size : COPY_MAX;
-    while (done < size && !error) {
+    while (done < size) {
         uint64_t part = size - done < CHUNK ? size - done : CHUNK;
-        int64_t copied = memory_copy_out(memory, offset + done, chunk, part);
-        if (copied <= 0) {
-            error = copied;
-            break;
-        }
-        error = user_write((char *)user_buffer + done, chunk, (uint64_t)copied);
-        if (!error)
-            done += (uint64_t)copied;
-    }
-    memory_put(memory);
-    return copy_result(done, error);
-}
-
-int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
-{
-    char chunk[CHUNK];
-    struct memory *memory;
-    int64_t error = get_memory(slot, RIGHT_WRITE, &memory);
-    if (error)
-        return error;
-    uint64_t done = 0;
-    size = size < COPY_MAX ? size : COPY_MAX;
-    while (done < size && !error) {
-        uint64_t part = size - done < CHUNK ? size - done : CHUNK;
-        error = user_read(chunk, (const char *)user_buffer + done, part);
-        if (error)
-            break;
-        int64_t copied = memory_copy_in(memory, offset + done, chunk, part);
+        int64_t copied = copy_chunk(memory, offset + done, user + done, part);
         if (copied <= 0) {
             error = copied;
             break;
@@ -182,7 +169,17 @@ int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, u
         done += (uint64_t)copied;
     }
     memory_put(memory);
-    return copy_result(done, error);
+    return error < 0 && (done == 0 || error == SYSCALL_NO_RESULT) ? error : (int64_t)done;
+}
+
+int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_READ, offset, user_buffer, size, copy_to_user);
+}
+
+int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
 }
 
 /* ---- pagers -------------------------------------------------------------------------------------------- */

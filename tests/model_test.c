@@ -6,16 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/tap.h>
 #include <tools/tarn/model.h>
 #include <tools/tarn/table.h>
-
-static unsigned tests, failed;
-
-static void tell(bool fine, const char *what)
-{
-    failed += !fine;
-    printf("%sok %u - %s\n", fine ? "" : "not ", ++tests, what);
-}
 
 static const char metadata[] =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := uint8_t;\n"
@@ -234,15 +227,14 @@ int main(void)
     struct fail fail = {""};
 
     tell(schema_build(&trace.schema, metadata, sizeof(metadata) - 1, &fail), "a schema is built");
-    if (failed != 0) {
-        printf("# %s\n1..%u\n", fail.text, tests);
-        return 1;
+    if (tests_failed != 0) {
+        printf("# %s\n", fail.text);
+        return finish_tests();
     }
     trace.stream_count = 2;
     test_model();
     test_bounds();
     test_tables();
     schema_free(&trace.schema);
-    printf("1..%u\n", tests);
-    return failed != 0;
+    return finish_tests();
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/synthetic.h>
+#include <tests/tap.h>
 #include <tools/tarn/names.h>
 #include <tools/tarn/order.h>
 #include <tools/tarn/print.h>
@@ -16,14 +17,7 @@
 
 #define PACKET 4096u
 
-static unsigned tests, failed;
 static char root[64] = "/tmp/stages_test.XXXXXX", directory[80];
-
-static void tell(bool fine, const char *what)
-{
-    failed += !fine;
-    printf("%sok %u - %s\n", fine ? "" : "not ", ++tests, what);
-}
 
 /* A whole metadata text around EVENTS. */
 static const char envelope[] =
@@ -442,6 +436,5 @@ int main(void)
     test_stranger();
     remove_traces();
     rmdir(root);
-    printf("1..%u\n", tests);
-    return failed != 0;
+    return finish_tests();
 }

@@ -5,68 +5,35 @@
 #include <tools/tarn/order.h>
 #include <tools/tarn/usage.h>
 
-#define COLUMN_EVENTS                 \
-    {                                 \
-        "events", "events", -1, false \
-    }
-#define COLUMN_SHARE             \
-    {                            \
-        "%", "percent", 2, false \
-    }
-#define COLUMN_RATE                  \
-    {                                \
-        "events/s", "rate", 0, false \
-    }
-#define COLUMN_BYTES                \
-    {                               \
-        "bytes", "bytes", -1, false \
-    }
-#define COLUMN_TIME          \
-    {                        \
-        "ms", "ms", 1, false \
-    }
-#define COLUMN_CPU                            \
-    {                                         \
-        "% of a cpu", "cpu_percent", 1, false \
-    }
+/* clang-format off */
+/* Columns that tables share, in the order that set_counts and set_time fill them in. */
+#define COLUMN_EVENTS {"events", "events", -1, false}
+#define COLUMNS_COUNTS COLUMN_EVENTS, {"%", "percent", 2, false}, {"events/s", "rate", 0, false}, \
+                       {"bytes", "bytes", -1, false}
+#define COLUMNS_TIME {"ms", "ms", 1, false}, {"% of a cpu", "cpu_percent", 1, false}
+/* clang-format on */
 
 /* Each table's columns, and their places. */
 enum { CLASS_NUMBER, CLASS_EVENTS };
-static const struct table_column class_columns[] = {
-    {"class", "number", -1, true}, COLUMN_EVENTS, COLUMN_SHARE, COLUMN_RATE, COLUMN_BYTES};
+static const struct table_column class_columns[] = {{"class", "number", -1, true}, COLUMNS_COUNTS};
 enum { EVENT_EVENTS };
-static const struct table_column event_columns[] = {COLUMN_EVENTS, COLUMN_SHARE, COLUMN_RATE, COLUMN_BYTES};
+static const struct table_column event_columns[] = {COLUMNS_COUNTS};
 enum { CPU_NUMBER, CPU_BUSY, CPU_IDLE, CPU_LOST, CPU_SWITCHES, CPU_EVENTS };
 static const struct table_column cpu_columns[] = {{"cpu", "cpu", -1, true},
                                                   {"busy %", "busy_percent", 1, false},
                                                   {"idle %", "idle_percent", 1, false},
                                                   {"lost %", "lost_percent", 1, false},
                                                   {"switches", "switches", -1, false},
-                                                  COLUMN_EVENTS,
-                                                  COLUMN_SHARE,
-                                                  COLUMN_RATE,
-                                                  COLUMN_BYTES};
+                                                  COLUMNS_COUNTS};
 enum { PROGRAM_PROCESSES, PROGRAM_TIME, PROGRAM_CPU, PROGRAM_EVENTS };
-static const struct table_column program_columns[] = {{"processes", "processes", -1, false},
-                                                      COLUMN_TIME,
-                                                      COLUMN_CPU,
-                                                      COLUMN_EVENTS,
-                                                      COLUMN_SHARE,
-                                                      COLUMN_RATE,
-                                                      COLUMN_BYTES};
+static const struct table_column program_columns[] = {
+    {"processes", "processes", -1, false}, COLUMNS_TIME, COLUMNS_COUNTS};
 enum { PROCESS_PID, PROCESS_TIME, PROCESS_CPU, PROCESS_EVENTS };
-static const struct table_column process_columns[] = {{"pid", "pid", -1, true},
-                                                      COLUMN_TIME,
-                                                      COLUMN_CPU,
-                                                      COLUMN_EVENTS,
-                                                      COLUMN_SHARE,
-                                                      COLUMN_RATE,
-                                                      COLUMN_BYTES};
+static const struct table_column process_columns[] = {{"pid", "pid", -1, true}, COLUMNS_TIME, COLUMNS_COUNTS};
 enum { THREAD_TID, THREAD_PID, THREAD_TIME, THREAD_CPU, THREAD_SWITCHES, THREAD_MIGRATIONS, THREAD_EVENTS };
 static const struct table_column thread_columns[] = {{"tid", "tid", -1, true},
                                                      {"pid", "pid", -1, true},
-                                                     COLUMN_TIME,
-                                                     COLUMN_CPU,
+                                                     COLUMNS_TIME,
                                                      {"switches", "switches", -1, false},
                                                      {"migrations", "migrations", -1, false},
                                                      COLUMN_EVENTS};

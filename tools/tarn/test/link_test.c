@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <tests/tap.h>
 #include <tools/tarn/source.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -189,7 +190,6 @@ static void *run_guest(void *argument)
 /* ---- one case ------------------------------------------------------------------------------------ */
 
 static char directory[64];
-static unsigned case_number, failures;
 
 static void remove_output(void)
 {
@@ -259,12 +259,6 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     return (int)(size / BUFFER_BYTES);
 }
 
-static void judge(bool fine, const char *what)
-{
-    printf("%sok %u - %s\n", fine ? "" : "not ", ++case_number, what);
-    failures += !fine;
-}
-
 /* Runs and expects exit status and packets of each processor (-1: any valid number). */
 static void expect(const char *what, const char *resume, int status, int packets0, int packets1)
 {
@@ -272,7 +266,7 @@ static void expect(const char *what, const char *resume, int status, int packets
     int got = pull_from_scripts(resume, NULL), got0 = count_packets(0, NULL), got1 = count_packets(1, NULL);
     bool fine = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
                 (packets1 < 0 || got1 == packets1);
-    judge(fine, what);
+    tell(fine, what);
     if (!fine)
         printf("# status %d, packets %d and %d; expected %d, %d and %d\n", got, got0, got1, status, packets0,
                packets1);
@@ -401,7 +395,7 @@ static void test_resume(void)
     second->wants_resume = true;
     second->want[0] = 7, second->want[1] = 6;
     expect("a broken link is resumed where it broke", "5", 0, 3, 3);
-    judge(resumes_seen == 1, "the guest was told the packets wanted next");
+    tell(resumes_seen == 1, "the guest was told the packets wanted next");
 
     add_good_pull(first);
     first->size = first->frame_at[5] + 100;
@@ -416,16 +410,16 @@ static void test_directory(void)
 {
     remove_output();
     add_good_pull(&scripts[0]);
-    judge(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
-              count_packets(0, NULL) == 4,
-          "a trace is not overwritten without --force");
+    tell(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
+             count_packets(0, NULL) == 4,
+         "a trace is not overwritten without --force");
     uint64_t first = 0;
     memset(scripts, 0, sizeof(scripts));
     add_hello(&scripts[0]), add_metadata(&scripts[0]), add_packet(&scripts[0], 0, 77, 1),
         add_end(&scripts[0]);
-    judge(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
-              count_packets(1, NULL) == 0,
-          "--force replaces it");
+    tell(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
+             count_packets(1, NULL) == 0,
+         "--force replaces it");
     memset(scripts, 0, sizeof(scripts));
 }
 
@@ -450,19 +444,19 @@ static void test_bad_directory(void)
     remove_output();
     mkdir(output, 0777);
     add_good_pull(&scripts[0]);
-    judge(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
+    tell(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
     make_file(foreign);
-    judge(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
-              count_packets(0, NULL) == 4,
-          "--force leaves a directory with other files alone");
+    tell(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
+             count_packets(0, NULL) == 4,
+         "--force leaves a directory with other files alone");
     unlink(foreign);
     remove_output();
     make_file(output);
-    judge(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
-          "a file is no directory");
+    tell(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
+         "a file is no directory");
     unlink(output);
     symlink("missing/deeper", output);
-    judge(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
+    tell(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
     unlink(output);
     memset(scripts, 0, sizeof(scripts));
 }
@@ -481,7 +475,7 @@ static void test_full_disk(void)
     int status = pull_from_scripts("0", NULL), packets = count_packets(0, NULL);
     setrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, handler);
-    judge(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
+    tell(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
     memset(scripts, 0, sizeof(scripts));
 }
 
@@ -516,7 +510,7 @@ static void test_mutations(unsigned count, bool mend)
         bad += status < 0 || status > 2 || count_packets(0, NULL) < 0 || count_packets(1, NULL) < 0;
     }
     memset(scripts, 0, sizeof(scripts));
-    judge(bad == 0, mend ? "mutated conversations with right checksums" : "mutated conversations");
+    tell(bad == 0, mend ? "mutated conversations with right checksums" : "mutated conversations");
 }
 
 /* Against libxxhash 0.8.1, of bytes i * 7 + 3. */
@@ -535,7 +529,7 @@ static void test_hash(void)
         bytes[i] = (uint8_t)(i * 7 + 3);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         fine &= wire_hash(bytes, cases[i].size) == cases[i].hash;
-    judge(fine, "XXH64 of every kind of length");
+    tell(fine, "XXH64 of every kind of length");
 }
 
 int main(void)
@@ -546,7 +540,7 @@ int main(void)
         return 1;
     }
     srand(1);
-    judge(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
+    tell(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
     test_honest();
     test_broken_frames();
@@ -560,6 +554,5 @@ int main(void)
     test_mutations(2000, true);
     remove_output();
     rmdir(directory);
-    printf("1..%u\n", case_number);
-    return failures != 0;
+    return finish_tests();
 }
