@@ -21,7 +21,8 @@ struct platform {
     uint32_t console_irq;  /* of the vty; 0: none */
     uint32_t console_unit; /* reg of the vty */
     uint64_t pci_buid;     /* PCI host bridge; 0: none */
-    uint64_t pci_memory32, pci_memory32_bus, pci_memory32_size; /* window: processor's address, bus address, bytes */
+    /* Its windows: the processor's address, the bus address, bytes. */
+    uint64_t pci_memory32, pci_memory32_bus, pci_memory32_size;
     uint64_t pci_memory64, pci_memory64_bus, pci_memory64_size;
 };
 extern struct platform platform;
@@ -30,36 +31,61 @@ extern struct platform platform;
 
 bool fdt_open(const void *tree); /* false: no tree there */
 uint32_t fdt_size(void);         /* bytes of all of it */
+uint32_t fdt_boot_cpu(void);     /* hardware number of the processor that boots */
 /* Nodes are offsets; 0: none. */
 uint32_t fdt_next(uint32_t node, int *depth); /* in document order; node 0: the root */
 const char *fdt_name(uint32_t node);
 const void *fdt_property(uint32_t node, const char *name, uint32_t *length); /* NULL: no such */
-uint32_t fdt_find(const char *path_or_type); /* "/chosen"; or "type:cpu": the first of that device_type */
-uint64_t fdt_cells(const void *property, unsigned first, unsigned count); /* count 1 or 2 cells from cell `first` */
+bool fdt_has_type(uint32_t node, const char *type);                          /* device_type */
+/* By path, below the root ("/chosen"), or the first of a device_type ("type:cpu"). */
+uint32_t fdt_find(const char *path_or_type);
+uint64_t fdt_cells(const void *property, unsigned first, unsigned count); /* 1 or 2 cells from cell `first` */
 
 /* ---- the hypervisor ---------------------------------------------------------------------------------- */
 
 /* hcall.h has the numbers and the inline calls. */
 
-/* rtas.c: firmware calls, one at a time (rtas_lock, innermost). Token by name from /rtas; status, -1: no such call.
- * results may be NULL. */
-void rtas_init(void); /* reads tokens; device tree open */
-int64_t rtas_call(const char *name, const uint32_t *arguments, uint32_t argument_count, uint32_t *results,
-                  uint32_t result_count);
+/* rtas.c: firmware calls. */
+enum rtas_function {
+    RTAS_POWER_OFF,
+    RTAS_SYSTEM_REBOOT,
+    RTAS_OS_TERM,
+    RTAS_START_CPU,
+    RTAS_SET_XIVE,
+    RTAS_GET_TIME_OF_DAY,
+    RTAS_READ_PCI_CONFIG,
+    RTAS_WRITE_PCI_CONFIG,
+    RTAS_CHANGE_MSI,
+    RTAS_QUERY_INTERRUPT_SOURCE,
+    RTAS_FUNCTIONS
+};
+#define RTAS_NO_CALL (-1) /* the status of a call that the firmware does not have; hardware errors too */
+void rtas_init(void);     /* device tree open */
+/* One at a time (rtas_lock, innermost). The status: 0 or RTAS's. result_count does not include it. */
+int64_t rtas_call(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count,
+                  uint32_t *results, uint32_t result_count);
+/* A call after which nothing comes: takes no lock, which a processor that was stopped may hold. */
+void rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count);
+
+/* prom.c: asks Open Firmware for all of its tree and flattens it; its physical address. The firmware is done
+ * then. */
+uint64_t prom_flatten_tree(uint64_t firmware);
 
 /* ---- boot ---------------------------------------------------------------------------------------------- */
 
-/* From start.S, in real mode, at link addresses: real mode ignores the top four bits. tree: physical address of
- * the device tree, or 0 and firmware != 0: Open Firmware's entry (prom.c makes the tree). */
-void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size) __attribute__((noreturn));
-void boot_secondary(uint32_t index) __attribute__((noreturn)); /* from start.S, translation on */
+/* From start.S, in real mode, at link addresses: real mode ignores the top four bits. tree: physical address
+ * of the device tree, or 0 and firmware != 0: Open Firmware's entry (prom.c makes the tree). */
+void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
+    __attribute__((noreturn));
+void boot_secondary(void) __attribute__((noreturn)); /* from start.S, translation on */
+extern const char secondary_start[];                 /* start.S: where RTAS lets a processor begin */
 void boot_reserve(uint64_t base, uint64_t size);
 paddr_t boot_alloc_pages(uint64_t size); /* zeroed, aligned to size, a power of two; before frame_init only */
 void boot_mmu_init(void);                /* final kernel tables, process table registered, translation on */
-void boot_install_vectors(void);         /* entry.S's code to where exceptions are delivered; before boot_mmu_init */
+void boot_install_vectors(void); /* entry.S's code to where exceptions are delivered; before boot_mmu_init */
 void boot_print(const char *text);
 void __attribute__((noreturn)) boot_fail(const char *text);
-extern uint8_t boot_stack[]; /* the boot processor's stacks, CPU_STACKS_BYTES, above a page boot_stack_guard */
+extern uint8_t boot_stack[]; /* the boot processor's, CPU_STACKS_BYTES, above the page boot_stack_guard */
 uint8_t *boot_map_stacks(uint32_t index, uint64_t frames); /* where they are to be used; NULL: no memory */
 
 /* ---- processors ---------------------------------------------------------------------------------------- */
@@ -67,11 +93,13 @@ uint8_t *boot_map_stacks(uint32_t index, uint64_t frames); /* where they are to 
 void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
 void cpu_load(struct cpu *cpu);                    /* on it: SPRGs, AMR, IAMR, FSCR, PIDR, counters */
 
-/* ---- interrupts ------------------------------------------------------------------------------------------ */
+/* ---- interrupts ---------------------------------------------------------------------------------------- */
 
-void xics_init_cpu(void);      /* this processor takes all priorities */
-void xics_interrupt(void);     /* external interrupt: accept, IPI or handle_interrupt, end */
-void clock_interrupt(void);    /* the decrementer ran out: handle_timer, or on to a distant deadline */
+#define IRQ_CONSOLE 0u
+#define IRQ_PCI     1u      /* INTA; and three more */
+void xics_init_cpu(void);   /* this processor takes all priorities */
+void xics_interrupt(void);  /* external interrupt: accept, IPI or handle_interrupt, end */
+void clock_interrupt(void); /* the decrementer ran out: handle_timer, or on to a distant deadline */
 
 struct kernel_regs { /* of a trap out of kernel mode, on the stack */
     uint64_t gpr[32];

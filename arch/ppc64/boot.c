@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/boot.c - what the firmware left us, turned into boot_info and platform; then into generic code.
+ *
+ * boot_start() comes from start.S in real mode, at link addresses: it sees memory where the direct map will
+ * have it, so the device tree and what is found here stay where they are when translation goes on. Single
+ * processor, no locks. Read next: fdt.c, prom.c, boot_mmu.c, cpu.c.
+ */
+#include "port.h"
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+
+struct boot_info boot_info;
+struct platform platform;
+
+void trace_boot_init(void); /* trace/control */
+
+/* From kernel.ld. */
+extern const char kernel_start[], kernel_end[];
+
+/* ---- messages before the kernel has any
+ * ---------------------------------------------------------------------- */
+
+void boot_print(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n')
+            arch_console_put('\r');
+        arch_console_put(*text);
+    }
+}
+
+void boot_fail(const char *text)
+{
+    boot_print("tarn: ");
+    boot_print(text);
+    boot_print("\n");
+    arch_shutdown(1);
+}
+
+/* ---- ranges
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Sorted: the tree begins with the last ones. */
+static void add_ram(uint64_t base, uint64_t size)
+{
+    uint64_t start = (base + 4095) & ~4095ull, end = (base + size) & ~4095ull;
+    if (end <= start)
+        return;
+    if (boot_info.ram_count == BOOT_RANGES_MAX) {
+        boot_print("tarn: the memory map has too many ranges, some memory stays unused\n");
+        return;
+    }
+    uint32_t i = boot_info.ram_count++;
+    for (; i > 0 && boot_info.ram[i - 1].base > start; i--)
+        boot_info.ram[i] = boot_info.ram[i - 1];
+    boot_info.ram[i] = (struct boot_range){start, end - start};
+}
+
+void boot_reserve(uint64_t base, uint64_t size)
+{
+    uint64_t start = base & ~4095ull, end = (base + size + 4095) & ~4095ull;
+    if (boot_info.reserved_count == BOOT_RANGES_MAX)
+        boot_fail("too many reserved ranges");
+    boot_info.reserved[boot_info.reserved_count++] = (struct boot_range){start, end - start};
+}
+
+static bool is_free(uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
+        const struct boot_range *r = &boot_info.reserved[i];
+        if (start < r->base + r->size && r->base < end)
+            return false;
+    }
+    return true;
+}
+
+/* Pages for the kernel's own tables come from free blocks, each reserved as a whole. Real mode may reach no
+ * further than the first range of memory, and the loop begins there. */
+#define BOOT_BLOCK_BYTES (1ull << 20)
+static uint64_t boot_block, boot_block_end;
+
+static void take_boot_block(void)
+{
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        uint64_t end = boot_info.ram[i].base + boot_info.ram[i].size;
+        for (uint64_t at = boot_info.ram[i].base; at + BOOT_BLOCK_BYTES <= end; at += BOOT_BLOCK_BYTES)
+            if (is_free(at, at + BOOT_BLOCK_BYTES)) {
+                boot_block = at;
+                boot_block_end = at + BOOT_BLOCK_BYTES;
+                boot_reserve(at, BOOT_BLOCK_BYTES);
+                return;
+            }
+    }
+    boot_fail("no memory for the kernel's page tables");
+}
+
+paddr_t boot_alloc_pages(uint64_t size)
+{
+    assert(size <= BOOT_BLOCK_BYTES && (size & (size - 1)) == 0);
+    boot_block = (boot_block + size - 1) & ~(size - 1);
+    if (boot_block + size > boot_block_end)
+        take_boot_block();
+    paddr_t pages = boot_block;
+    boot_block += size;
+    memset(phys_to_virt(pages), 0, size);
+    return pages;
+}
+
+/* ---- the device tree
+ * ------------------------------------------------------------------------------------------- */
+
+/* Two cells make an address and two a size, in every tree of this machine. */
+static void read_memory(uint32_t node)
+{
+    uint32_t length = 0;
+    const void *reg = fdt_property(node, "reg", &length);
+    for (unsigned i = 0; reg && i < length / 16; i++)
+        add_ram(fdt_cells(reg, 4 * i, 2), fdt_cells(reg, 4 * i + 2, 2));
+}
+
+/* A node is a core; its threads are the processors. */
+static void read_cpu(uint32_t node)
+{
+    uint32_t length = 0;
+    const void *servers = fdt_property(node, "ibm,ppc-interrupt-server#s", &length);
+    const void *timebase = fdt_property(node, "timebase-frequency", NULL);
+    for (unsigned i = 0; servers && i < length / 4 && boot_info.cpu_count < BOOT_CPUS_MAX; i++)
+        boot_info.cpu_hardware_id[boot_info.cpu_count++] = (uint32_t)fdt_cells(servers, i, 1);
+    if (timebase)
+        platform.timebase_hz = fdt_cells(timebase, 0, 1);
+}
+
+static void read_terminal(uint32_t node)
+{
+    const void *reg = fdt_property(node, "reg", NULL);
+    const void *interrupts = fdt_property(node, "interrupts", NULL);
+    if (platform.console_unit || !reg)
+        return;
+    platform.console_unit = (uint32_t)fdt_cells(reg, 0, 1);
+    platform.console_irq = interrupts ? (uint32_t)fdt_cells(interrupts, 0, 1) : 0;
+}
+
+static void read_chosen(uint32_t node)
+{
+    const char *command_line = fdt_property(node, "bootargs", NULL);
+    uint32_t start_length = 0, end_length = 0;
+    const void *start = fdt_property(node, "linux,initrd-start", &start_length);
+    const void *end = fdt_property(node, "linux,initrd-end", &end_length);
+    for (size_t i = 0; command_line && command_line[i] && i < sizeof(boot_info.command_line) - 1; i++)
+        boot_info.command_line[i] = command_line[i];
+    if (start && end && !boot_info.archive_size) {
+        boot_info.archive_base = fdt_cells(start, 0, start_length / 4);
+        boot_info.archive_size = fdt_cells(end, 0, end_length / 4) - boot_info.archive_base;
+    }
+}
+
+/* Entries of `ranges`, seven cells each: PCI's kind and address (3), the processor's address (2), size (2).
+ */
+#define RANGE_CELLS    7
+#define RANGE_KIND     0x03000000u
+#define RANGE_MEMORY32 0x02000000u
+#define RANGE_MEMORY64 0x03000000u
+
+static void read_bridge(uint32_t node)
+{
+    uint32_t length = 0;
+    const void *reg = fdt_property(node, "reg", NULL), *ranges = fdt_property(node, "ranges", &length);
+    if (platform.pci_buid || !reg || !ranges)
+        return;
+    platform.pci_buid = fdt_cells(reg, 0, 2);
+    for (unsigned at = 0; (at + RANGE_CELLS) * 4 <= length; at += RANGE_CELLS) {
+        uint64_t bus = fdt_cells(ranges, at + 1, 2), address = fdt_cells(ranges, at + 3, 2);
+        uint64_t size = fdt_cells(ranges, at + 5, 2);
+        uint64_t kind = fdt_cells(ranges, at, 1) & RANGE_KIND;
+        if (kind == RANGE_MEMORY32) {
+            platform.pci_memory32 = address;
+            platform.pci_memory32_bus = bus;
+            platform.pci_memory32_size = size;
+        } else if (kind == RANGE_MEMORY64) {
+            platform.pci_memory64 = address;
+            platform.pci_memory64_bus = bus;
+            platform.pci_memory64_size = size;
+        }
+    }
+}
+
+static void read_tree(void)
+{
+    int depth;
+    for (uint32_t node = fdt_next(0, &depth); node; node = fdt_next(node, &depth)) {
+        if (fdt_has_type(node, "memory"))
+            read_memory(node);
+        else if (fdt_has_type(node, "cpu"))
+            read_cpu(node);
+        else if (fdt_has_type(node, "serial"))
+            read_terminal(node);
+        else if (depth == 1 && fdt_has_type(node, "pci"))
+            read_bridge(node);
+    }
+    uint32_t chosen = fdt_find("/chosen");
+    if (chosen)
+        read_chosen(chosen);
+}
+
+/* This processor is the one whose number the tree's header has; it must come first. */
+static void put_boot_cpu_first(uint32_t hardware_id)
+{
+    for (uint32_t i = 1; i < boot_info.cpu_count; i++)
+        if (boot_info.cpu_hardware_id[i] == hardware_id) {
+            boot_info.cpu_hardware_id[i] = boot_info.cpu_hardware_id[0];
+            boot_info.cpu_hardware_id[0] = hardware_id;
+        }
+}
+
+static void check_tree(void)
+{
+    if (!boot_info.ram_count)
+        boot_fail("the device tree names no memory");
+    if (!boot_info.cpu_count || !platform.timebase_hz)
+        boot_fail("the device tree names no processor, or not its timebase's frequency");
+}
+
+/* ---- the way up
+ * ------------------------------------------------------------------------------------------------ */
+
+#define VECTORS_BYTES 0x6000 /* of exceptions, in both their places */
+
+void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
+{
+    trace_boot_init();
+    boot_reserve(0, VECTORS_BYTES);
+    boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
+    if (!tree)
+        tree = prom_flatten_tree(firmware);
+    boot_info.archive_base = archive;
+    boot_info.archive_size = archive_size;
+    if (!fdt_open(phys_to_virt(tree)))
+        boot_fail("the firmware gave no flattened device tree");
+    boot_reserve(tree, fdt_size());
+    read_tree();
+    check_tree();
+    put_boot_cpu_first(fdt_boot_cpu());
+    if (boot_info.archive_size)
+        boot_reserve(boot_info.archive_base, boot_info.archive_size);
+    rtas_init();
+    boot_install_vectors();
+    boot_mmu_init();
+    cpu_prepare(0, boot_stack);
+    cpu_load(&cpus[0]);
+    kernel_main();
+}
+
+void boot_secondary(void)
+{
+    cpu_load(this_cpu());
+    kernel_secondary_main(this_cpu()->index);
+}

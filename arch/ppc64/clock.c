@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/clock.c - arch/clock.h: the timebase, the decrementer, the firmware's clock.
+ *
+ * The decrementer interrupts for as long as it is negative, so whoever takes the interrupt sets it anew. It
+ * is used as the 32-bit register that every processor has; distant deadlines take several steps. Deadlines
+ * are each processor's own.
+ */
+#include "port.h"
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+
+#define DECREMENTER_MAX 0x7fffffffull /* ticks; 4 s at 512 MHz */
+
+uint64_t arch_clock_init(void)
+{
+    return platform.timebase_hz;
+}
+
+/* ---- the timer
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The interrupt comes when the register turns from 0 to -1: one tick after the deadline, never before. */
+static void step_towards(uint64_t deadline)
+{
+    uint64_t now = arch_clock(), left = deadline > now ? deadline - now : 0;
+    write_spr(SPR_DEC, left < DECREMENTER_MAX ? left : DECREMENTER_MAX);
+}
+
+void arch_timer_init(void)
+{
+    this_cpu()->arch.timer_deadline = ~0ull;
+    step_towards(~0ull);
+}
+
+void arch_timer_set(uint64_t deadline)
+{
+    this_cpu()->arch.timer_deadline = deadline;
+    step_towards(deadline);
+}
+
+void clock_interrupt(void)
+{
+    struct arch_cpu *arch = &this_cpu()->arch;
+    if (arch_clock() < arch->timer_deadline) {
+        step_towards(arch->timer_deadline);
+        return;
+    }
+    arch_timer_set(~0ull);
+    handle_timer();
+}
+
+/* ---- the wall clock
+ * ------------------------------------------------------------------------------------------ */
+
+static int64_t days_from_1970(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2; /* years that start in March */
+    int64_t era = year / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* 0 where the firmware has no clock. */
+int64_t arch_wall_clock(void)
+{
+    enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, NANOSECOND, FIELDS };
+    uint32_t t[FIELDS];
+    if (rtas_call(RTAS_GET_TIME_OF_DAY, NULL, 0, t, FIELDS))
+        return 0;
+    return days_from_1970(t[YEAR], t[MONTH], t[DAY]) * 86400 + t[HOUR] * 3600 + t[MINUTE] * 60 + t[SECOND];
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/fdt.c - the flattened device tree (Devicetree Specification 0.4, chapter 5). Interface: port.h.
+ *
+ * Read while one processor runs, in real mode and after: the tree lies in reserved memory and is only read.
+ * It is the firmware's, and as trusted as the firmware is.
+ */
+#include "port.h"
+#include <kernel/kernel.h>
+
+#define FDT_MAGIC 0xd00dfeedu
+
+enum { FDT_BEGIN_NODE = 1, FDT_END_NODE = 2, FDT_PROPERTY = 3, FDT_NOP = 4, FDT_END = 9 };
+
+struct fdt_header { /* big-endian, as we are */
+    uint32_t magic, size, structure, strings, reserve_map, version, last_compatible, boot_cpu;
+    uint32_t strings_size, structure_size;
+};
+
+static const char *fdt;       /* the header */
+static const char *structure; /* nodes are offsets from here, plus 1 so that the root is not 0 */
+
+#define NODE_BIAS 1u
+
+bool fdt_open(const void *tree)
+{
+    const struct fdt_header *header = tree;
+    if (header->magic != FDT_MAGIC || header->last_compatible > 17)
+        return false;
+    fdt = tree;
+    structure = fdt + header->structure;
+    return true;
+}
+
+uint32_t fdt_size(void)
+{
+    return ((const struct fdt_header *)fdt)->size;
+}
+
+uint32_t fdt_boot_cpu(void)
+{
+    return ((const struct fdt_header *)fdt)->boot_cpu;
+}
+
+/* ---- tokens
+ * ------------------------------------------------------------------------------------------------ */
+
+static uint32_t token_at(uint32_t at)
+{
+    return *(const uint32_t *)(structure + at);
+}
+
+struct property {
+    uint32_t token, length, name; /* name: offset in the strings */
+    char value[];
+};
+
+static const struct property *property_at(uint32_t at)
+{
+    return (const struct property *)(structure + at);
+}
+
+static uint32_t align4(uint32_t n)
+{
+    return (n + 3) & ~3u;
+}
+
+/* What follows the token at `at`. */
+static uint32_t next_token(uint32_t at)
+{
+    switch (token_at(at)) {
+    case FDT_BEGIN_NODE:
+        return at + 4 + align4((uint32_t)strlen(structure + at + 4) + 1);
+    case FDT_PROPERTY:
+        return at + (uint32_t)sizeof(struct property) + align4(property_at(at)->length);
+    default:
+        return at + 4;
+    }
+}
+
+/* ---- nodes
+ * -------------------------------------------------------------------------------------------------- */
+
+uint32_t fdt_next(uint32_t node, int *depth)
+{
+    uint32_t at = node ? next_token(node - NODE_BIAS) : 0;
+    if (!node)
+        *depth = -1;
+    for (;; at = next_token(at)) {
+        switch (token_at(at)) {
+        case FDT_BEGIN_NODE:
+            ++*depth;
+            return at + NODE_BIAS;
+        case FDT_END_NODE:
+            --*depth;
+            break;
+        case FDT_PROPERTY:
+        case FDT_NOP:
+            break;
+        default: /* FDT_END */
+            return 0;
+        }
+    }
+}
+
+const char *fdt_name(uint32_t node)
+{
+    return structure + node - NODE_BIAS + 4;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+const void *fdt_property(uint32_t node, const char *name, uint32_t *length)
+{
+    const char *strings = fdt + ((const struct fdt_header *)fdt)->strings;
+    uint32_t at = next_token(node - NODE_BIAS);
+    for (; token_at(at) == FDT_PROPERTY || token_at(at) == FDT_NOP; at = next_token(at)) {
+        if (token_at(at) == FDT_NOP || !same_text(strings + property_at(at)->name, name))
+            continue;
+        if (length)
+            *length = property_at(at)->length;
+        return property_at(at)->value;
+    }
+    return NULL;
+}
+
+bool fdt_has_type(uint32_t node, const char *type)
+{
+    const char *value = fdt_property(node, "device_type", NULL);
+    return value && same_text(value, type);
+}
+
+#define TYPE_PREFIX "type:"
+
+/* Paths have one component: what the kernel looks for lies below the root. */
+uint32_t fdt_find(const char *path_or_type)
+{
+    const size_t prefix = sizeof(TYPE_PREFIX) - 1;
+    bool by_type = strlen(path_or_type) > prefix && memcmp(path_or_type, TYPE_PREFIX, prefix) == 0;
+    int depth;
+    for (uint32_t node = fdt_next(0, &depth); node; node = fdt_next(node, &depth)) {
+        if (by_type ? fdt_has_type(node, path_or_type + prefix)
+                    : depth == 1 && same_text(fdt_name(node), path_or_type + 1))
+            return node;
+    }
+    return 0;
+}
+
+uint64_t fdt_cells(const void *property, unsigned first, unsigned count)
+{
+    const uint32_t *cells = (const uint32_t *)property + first;
+    return count == 2 ? (uint64_t)cells[0] << 32 | cells[1] : cells[0];
+}

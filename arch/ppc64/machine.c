@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/machine.c - the hypervisor's terminal as console, power.
+ *
+ * Output is raw and takes no lock: its callers keep order among themselves. Input comes several bytes at a
+ * time and is kept under input_lock, innermost.
+ */
+#include "hcall.h"
+#include "port.h"
+#include <arch/cpu.h>
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/lock.h>
+
+/* ---- console
+ * ------------------------------------------------------------------------------------------------ */
+
+/* platform.console_unit is 0 before the device tree is read: the hypervisor's default terminal. */
+void arch_console_put(char c)
+{
+    uint64_t text = (uint64_t)(uint8_t)c << 56; /* bytes from the left of two registers */
+    while (hcall(H_PUT_TERM_CHAR, platform.console_unit, 1, text, 0, NULL) == H_BUSY)
+        arch_relax();
+}
+
+#define INPUT_MAX 16 /* bytes that one call may bring */
+
+static LOCK_CLASS(input_class, "console bytes");
+static struct {
+    struct spinlock lock;
+    uint32_t next, count;
+    char bytes[INPUT_MAX];
+} input = {.lock = SPINLOCK(&input_class)};
+
+static void fetch_input(void)
+{
+    uint64_t results[HCALL_RESULTS];
+    input.next = input.count = 0;
+    if (hcall(H_GET_TERM_CHAR, platform.console_unit, 0, 0, 0, results) || results[0] > INPUT_MAX)
+        return;
+    memcpy(input.bytes, &results[1], INPUT_MAX);
+    input.count = (uint32_t)results[0];
+}
+
+int arch_console_get(void)
+{
+    spin_lock(&input.lock);
+    if (input.next == input.count)
+        fetch_input();
+    int c = input.next < input.count ? (uint8_t)input.bytes[input.next++] : -1;
+    spin_unlock(&input.lock);
+    return c;
+}
+
+uint32_t arch_console_irq(void)
+{
+    return IRQ_CONSOLE;
+}
+
+/* A virtual terminal always interrupts; arch_irq_unmask lets it through. */
+void arch_console_irq_enable(void)
+{
+}
+
+/* ---- power
+ * -------------------------------------------------------------------------------------------------- */
+
+/* QEMU exits with 0 after power-off, and also when a machine resets that must not: the line on the console
+ * tells a clean end. ibm,os-term makes it a panic, with exit status 1 under `-action panic=exit-failure`. */
+void arch_shutdown(uint32_t status)
+{
+    static const char reason[] = "Tarn: shutdown with an error";
+    const uint32_t terminate[] = {(uint32_t)virt_to_phys(reason)},
+                   power_off[] = {~0u, ~0u}; /* no wake-up events */
+    log_line("shutdown, status %u", status);
+    if (status)
+        rtas_call_final(RTAS_OS_TERM, terminate, 1);
+    rtas_call_final(RTAS_POWER_OFF, power_off, 2);
+    arch_stop_forever();
+}
+
+void arch_reboot(void)
+{
+    rtas_call_final(RTAS_SYSTEM_REBOOT, NULL, 0);
+    arch_stop_forever();
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/start.S - from the firmware to C.
+ *
+ * Real mode ignores the top four bits of an address, so the image runs at its link addresses before translation
+ * is on. Two ways in: `start`, the first byte of the image, for the boot processor; `secondary_start` for the
+ * others, from RTAS (arch_start_cpu). Both take what they find in r3 and up as 32-bit values: firmware may enter
+ * in 32-bit mode.
+ */
+#include "offsets.h"
+#include "ppc64.h"
+
+.macro LOAD_ADDRESS register, symbol
+        lis     \register, (\symbol)@highest
+        ori     \register, \register, (\symbol)@higher
+        sldi    \register, \register, 32
+        oris    \register, \register, (\symbol)@high
+        ori     \register, \register, (\symbol)@l
+.endm
+
+/* 64-bit mode, translation and interrupts off. Changes r11, r12. */
+.macro ENTER_64_BIT_MODE
+        li      %r12, 1
+        sldi    %r12, %r12, 63          /* MSR_SF */
+        ori     %r12, %r12, MSR_ME
+        mtmsrd  %r12
+        isync
+.endm
+
+        .machine power9
+        .section .text.start, "ax"
+
+/*
+ * Fast path (boot/ppc64/stub.S): r3 = device tree, r5 = 0. Open Firmware: r3, r4 = archive and its size, r5 = entry
+ * of the client interface. MSR may be anything without translation.
+ */
+        .global start
+start:
+        ENTER_64_BIT_MODE
+        LOAD_ADDRESS %r13, cpus         /* this_cpu() */
+        mtspr   SPR_SPRG0, %r13
+        LOAD_ADDRESS %r1, boot_stack + KERNEL_STACK_BYTES - STACK_FRAME_BYTES
+        li      %r0, 0
+        std     %r0, 0(%r1)             /* back-traces end here */
+        clrldi  %r3, %r3, 32
+        clrldi  %r4, %r4, 32
+        clrldi  %r5, %r5, 32
+        mr      %r6, %r4                /* boot_start(tree, firmware, archive, archive_size) */
+        mr      %r4, %r5
+        li      %r7, 0
+        cmpdi   %r5, 0
+        beq     1f
+        mr      %r7, %r3
+        li      %r3, 0
+1:      mr      %r5, %r7
+        LOAD_ADDRESS %r12, boot_start   /* computes its r2 from r12 */
+        mtctr   %r12
+        bctrl
+        trap
+
+/* r3: physical address of this processor's struct cpu, which cpu_prepare() filled. */
+        .global secondary_start
+secondary_start:
+        ENTER_64_BIT_MODE
+        clrldi  %r3, %r3, 32
+        LOAD_ADDRESS %r13, 0xc000000000000000
+        or      %r13, %r13, %r3
+        mtspr   SPR_SPRG0, %r13
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        addi    %r1, %r1, -STACK_FRAME_BYTES
+        LOAD_ADDRESS %r12, 1f           /* there with translation, of which this processor knows nothing yet */
+        mtspr   SPR_SRR0, %r12
+        LOAD_ADDRESS %r12, MSR_KERNEL
+        mtspr   SPR_SRR1, %r12
+        rfid
+1:      li      %r0, 0
+        std     %r0, 0(%r1)
+        LOAD_ADDRESS %r12, boot_secondary
+        mtctr   %r12
+        bctrl
+        trap
+
+        .section .bss.start, "aw", @nobits
+        .balign 4096
+        .global boot_stack_guard, boot_stack
+boot_stack_guard:       /* boot_mmu_init leaves it out */
+        .skip   4096
+boot_stack:
+        .skip   CPU_STACKS_BYTES
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The firmware of a fast start: a flat file, as -bios wants it.
+STUB := $(BA)/boot/stub.bin
+$(STUB): boot/ppc64/stub.S
+	@mkdir -p $(@D); echo "  STUB    $@"
+	@$(CC) $(ARCH_CFLAGS) -c -o $(@:.bin=.o) $<
+	@$(OBJCOPY) -O binary -j .text $(@:.bin=.o) $@
+
+ALL += $(STUB)
