@@ -432,14 +432,13 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
  * ---------------------------------------------------------------------------------------------- */
 
 /* Looks up all that a message names; how many, or an error. Lock held. */
-static int gather(struct space *from, uint64_t caps, struct cap found[IPC_CAPS])
+static int gather(struct space *from, const uint16_t slots[IPC_CAPS], struct cap found[IPC_CAPS])
 {
     int count = 0;
     for (unsigned i = 0; i < IPC_CAPS; i++) {
-        cap_t slot = (cap_t)(caps >> 16 * i & 0xffff);
-        if (slot == 0)
+        if (slots[i] == 0)
             continue;
-        int error = cap_look(from, slot, CAP_NONE, RIGHT_GRANT, &found[i]);
+        int error = cap_look(from, slots[i], CAP_NONE, RIGHT_GRANT, &found[i]);
         if (error)
             return error;
         count++;
@@ -449,25 +448,28 @@ static int gather(struct space *from, uint64_t caps, struct cap found[IPC_CAPS])
 
 int cap_transfer(struct thread *from, struct thread *to)
 {
-    uint64_t caps = frame_caps(&from->frame), received = 0;
+    uint64_t caps = frame_caps(&from->frame);
+    uint16_t slots[IPC_CAPS];
     struct cap_table *source = &from->space->caps, *target = &to->space->caps;
     struct cap found[IPC_CAPS];
+    memcpy(slots, &caps, sizeof slots);
     lock_two(source, target);
-    int count = gather(from->space, caps, found);
+    int count = gather(from->space, slots, found);
     int error = count < 0 ? count : target->closed ? -E_DEAD : reserve_slots(target, (unsigned)count);
     for (unsigned i = 0; !error && i < IPC_CAPS; i++) {
-        if ((caps >> 16 * i & 0xffff) == 0)
+        if (slots[i] == 0)
             continue;
         cap_t slot = take_free(target);
         object_get(cap_meta_type(found[i].meta), found[i].object);
         fill(target, slot, cap_meta_type(found[i].meta), cap_meta_rights(found[i].meta), found[i].object,
              found[i].badge);
-        received |= (uint64_t)slot << 16 * i;
+        slots[i] = (uint16_t)slot;
     }
     unlock_two(source, target);
     if (error)
         return error;
-    frame_set_caps(&to->frame, received);
+    memcpy(&caps, slots, sizeof caps);
+    frame_set_caps(&to->frame, caps);
     trace_ipc_caps(from->tid, to->tid, (uint32_t)count);
     return 0;
 }

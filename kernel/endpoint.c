@@ -276,7 +276,7 @@ int64_t ipc_call_general(cap_t slot)
     return send(slot, MESSAGE_CALL);
 }
 
-int64_t sys_ipc_send(cap_t slot)
+int64_t sys_ipc_send(uint64_t slot)
 {
     return send(slot, MESSAGE_SEND);
 }
@@ -360,7 +360,7 @@ static int64_t receive(struct thread *self, const struct cap *cap)
     return SYSCALL_NO_RESULT;
 }
 
-int64_t sys_ipc_receive(cap_t slot)
+int64_t sys_ipc_receive(uint64_t slot)
 {
     struct thread *self = current_thread();
     struct cap cap;

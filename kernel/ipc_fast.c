@@ -143,7 +143,7 @@ static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self
 
 /* ---- call ---------------------------------------------------------------------------------------------- */
 
-int64_t sys_ipc_call(cap_t slot)
+int64_t sys_ipc_call(uint64_t slot)
 {
     struct cpu *cpu = this_cpu();
     struct thread *self = cpu->current;
@@ -227,7 +227,7 @@ static inline bool has_bound_bits(const struct thread *self)
     return self->bound && atomic_load(&self->bound->bits) != 0;
 }
 
-int64_t sys_ipc_reply_receive(cap_t slot)
+int64_t sys_ipc_reply_receive(uint64_t slot)
 {
     struct cpu *cpu = this_cpu();
     struct thread *self = cpu->current, *caller;

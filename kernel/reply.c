@@ -129,7 +129,7 @@ int64_t sys_ipc_save_reply(void)
     return slot;
 }
 
-int64_t sys_ipc_reply_to(cap_t slot)
+int64_t sys_ipc_reply_to(uint64_t slot)
 {
     struct thread *self = current_thread(), *woken = NULL;
     void *object;

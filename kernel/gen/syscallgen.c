@@ -268,6 +268,17 @@ static void write_prototype(FILE *file, const struct call *call)
     fputs(call->argument_count ? ")" : "void)", file);
 }
 
+/* The user fills whole registers, and a C function may take the upper half of a narrow argument for granted. So
+ * the kernel's side of a call with narrow arguments is reached through a function that cuts them; handlers of
+ * messages, where every instruction counts, take the registers as they are. */
+static void write_register_prototype(FILE *file, const char *prefix, const struct call *call)
+{
+    fprintf(file, "int64_t %s_%s(", prefix, call->name);
+    for (unsigned i = 0; i < call->argument_count; i++)
+        fprintf(file, "%suint64_t %s", i ? ", " : "", call->argument[i].name);
+    fputs(call->argument_count ? ")" : "void)", file);
+}
+
 static void write_errors(void)
 {
     FILE *file = open_output("include/tarn/error.h", "Errors of system calls and IPC.", "TARN_ERROR_H");
@@ -294,16 +305,17 @@ static void write_errors(void)
 static void write_stub(FILE *file, const struct call *call, unsigned number)
 {
     if (call->is_ipc) {
-        fprintf(file, "\n/* %u %s: %s. Its stubs are in <arch/ipc_stub.h>. */\n", number, call->name,
-                call->text);
+        fprintf(file, "\n/* %u %s: %s. Its stubs are in <tarn/ipc.h>. */\n", number, call->name, call->text);
         return;
     }
     fprintf(file, "\n/* %s */\nstatic inline ", call->text);
     write_prototype(file, call);
-    fprintf(file, "\n{\n    return arch_syscall%u(%u", call->argument_count, number);
+    fprintf(file, "\n{\n    return arch_syscall(%u", number);
     for (unsigned i = 0; i < call->argument_count; i++)
         fprintf(file, ", %s%s", is_pointer(&call->argument[i]) ? "(uint64_t)(uintptr_t)" : "(uint64_t)",
                 call->argument[i].name);
+    for (unsigned i = call->argument_count; i < ARGUMENTS_MAX; i++)
+        fputs(", any_value()", file);
     fputs(");\n}\n", file);
 }
 
@@ -316,8 +328,8 @@ static void write_stubs(void)
         fprintf(file, "#define SYS_%s %u\n", calls[i].name, i);
     fprintf(file, "#define SYS_COUNT %u\n", call_count);
     fputs("\n#if !defined(__ASSEMBLER__) && !defined(TARN_KERNEL)\n"
-          "#include <arch/syscall_stub.h>\n#include <stdint.h>\n#include <tarn/abi.h>\n#include "
-          "<tarn/error.h>\n",
+          "#include <arch/syscall_stub.h>\n#include <stdint.h>\n#include <tarn/abi.h>\n"
+          "#include <tarn/any_value.h>\n#include <tarn/error.h>\n",
           file);
     for (unsigned i = 0; i < call_count; i++)
         write_stub(file, &calls[i], i);
@@ -334,20 +346,20 @@ static void write_kernel_prototypes(void)
         "extern void (*const syscall_table[SYS_COUNT])(void);\n\n",
         file);
     for (unsigned i = 0; i < call_count; i++) {
-        write_prototype(file, &calls[i]);
+        if (calls[i].is_ipc)
+            write_register_prototype(file, "sys", &calls[i]);
+        else
+            write_prototype(file, &calls[i]);
         fputs(";\n", file);
     }
     close_output(file, "\n#endif\n");
 }
 
-/* The user fills whole registers, and a C function may take the upper half of a narrow argument for granted,
- * so an entry with narrow arguments goes through a function that cuts them. */
 static void write_narrowing(FILE *file, const struct call *call)
 {
-    fprintf(file, "\nstatic int64_t enter_%s(", call->name);
-    for (unsigned i = 0; i < call->argument_count; i++)
-        fprintf(file, "%suint64_t %s", i ? ", " : "", call->argument[i].name);
-    fprintf(file, ")\n{\n    return sys_%s(", call->name);
+    fputs("\nstatic ", file);
+    write_register_prototype(file, "enter", call);
+    fprintf(file, "\n{\n    return sys_%s(", call->name);
     for (unsigned i = 0; i < call->argument_count; i++)
         fprintf(file, "%s(%s)%s", i ? ", " : "", call->argument[i].type, call->argument[i].name);
     fputs(");\n}\n", file);

@@ -7,13 +7,13 @@
 #include "server.h"
 #include "window.h"
 #include "worker.h"
-#include <arch/ipc_stub.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <tarn/error.h>
+#include <tarn/ipc.h>
 #include <tarn/syscall.h>
 
 static const struct server *the_server;

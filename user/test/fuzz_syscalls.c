@@ -124,7 +124,7 @@ static void fuzz(uint64_t seed)
         if (is_boring(number, child_random(&random)))
             continue;
         shared->calls++;
-        shared->good += arch_syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5]) >= 0;
+        shared->good += arch_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) >= 0;
     }
 }
 

@@ -28,7 +28,7 @@ static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i);
 static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value);
 static inline void frame_copy_message(struct arch_frame *to,
                                       const struct arch_frame *from); /* label + words */
-static inline uint64_t frame_caps(const struct arch_frame *frame);    /* 4 slots of 16 bits, low first */
+static inline uint64_t frame_caps(const struct arch_frame *frame);    /* ipc_message.cap as memory holds it */
 static inline void frame_set_caps(struct arch_frame *frame, uint64_t caps);
 static inline uint64_t frame_deadline(const struct arch_frame *frame);
 static inline void frame_set_badge(struct arch_frame *frame, uint64_t badge);

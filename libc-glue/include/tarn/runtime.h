@@ -7,12 +7,12 @@
 #ifndef TARN_RUNTIME_H
 #define TARN_RUNTIME_H
 
-#include <arch/ipc_stub.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
+#include <tarn/ipc.h>
 #include <tarn/syscall.h>
 
 /* ---- start --------------------------------------------------------------------------------------- */

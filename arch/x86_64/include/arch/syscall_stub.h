@@ -3,69 +3,17 @@
  * arch/syscall_stub.h (x86_64) - how a program enters the kernel.
  *
  * rax = number, arguments in rdi rsi rdx r10 r8 r9, result in rax; rcx and r11 are lost, everything else
- * is kept. The typed calls over these are generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
+ * is kept. The typed calls over this are generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
 #define ARCH_SYSCALL_STUB_H
 
 #include <stdint.h>
 
-#define ARCH_SYSCALL_INLINE static inline __attribute__((always_inline))
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall0(uint64_t number)
-{
-    int64_t result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall1(uint64_t number, uint64_t a)
-{
-    int64_t result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a) : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall2(uint64_t number, uint64_t a, uint64_t b)
-{
-    int64_t result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b) : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall3(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
-{
-    int64_t result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall4(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-    int64_t result;
-    register uint64_t r10 __asm__("r10") = d;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall5(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                                          uint64_t e)
-{
-    int64_t result;
-    register uint64_t r10 __asm__("r10") = d;
-    register uint64_t r8 __asm__("r8") = e;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
-ARCH_SYSCALL_INLINE int64_t arch_syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                                          uint64_t e, uint64_t f)
+/* Arguments that the call does not have are any_value(). */
+static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t number, uint64_t a, uint64_t b,
+                                                                  uint64_t c, uint64_t d, uint64_t e,
+                                                                  uint64_t f)
 {
     int64_t result;
     register uint64_t r10 __asm__("r10") = d;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The thread
+ * pointer is r13, in the frame.
+ *
+ * Floating point is lazy: a thread gets its registers when it uses one (entry: facility unavailable), has MSR_FP in
+ * its frame from then on, and loses both when it is switched out. 33 loads and 33 stores are too dear for all the
+ * switches between threads that do not calculate.
+ *
+ * The target address register holds the user address of the thread's block; what a program writes there lasts until
+ * the next switch and hurts that program alone.
+ */
+#ifndef PORT_THREAD_H
+#define PORT_THREAD_H
+
+#include <arch/frame.h>
+
+struct arch_thread {
+    uint64_t fpr[32];
+    uint64_t fpscr;
+    uint64_t block_user; /* user address of the thread's block */
+};
+
+void arch_save_fp(struct arch_thread *thread); /* what the registers hold now */
+void arch_load_fp(const struct arch_thread *thread);
+
+#define FRAME_MSR_FP 0x2000ull /* MSR_FP of ppc64.h */
+
+static inline struct arch_thread *arch_thread_of(struct thread *thread)
+{
+    return (struct arch_thread *)((uint8_t *)thread + sizeof(struct arch_frame));
+}
+
+static inline void arch_thread_switch(struct thread *prev, struct thread *next)
+{
+    struct arch_frame *from = (struct arch_frame *)prev; /* its first member */
+    if (__builtin_expect(from->msr & FRAME_MSR_FP, 0)) {
+        arch_save_fp(arch_thread_of(prev));
+        from->msr &= ~FRAME_MSR_FP;
+    }
+    __asm__ volatile("mtspr 815, %0" ::"r"(arch_thread_of(next)->block_user)); /* SPR_TAR */
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tarn/ipc.h - sending and receiving messages from a program.
+ *
+ * Everything here is inlined, so that a message whose fields are known costs no memory traffic:
+ *
+ *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to     struct ipc_message
+ *     ipc_call_label, ipc_reply_receive_label     the label alone; words and capabilities are not looked at
+ *     ipc_call_words4, ipc_reply_receive_words4   the label and four words
+ *
+ * each with a *_deadline variant where it can wait. The label and words4 variants send no capabilities;
+ * words that they do not set travel with whatever the registers held, so use them between parties that
+ * trust each other that far. A failed call leaves the message's contents undefined.
+ */
+#ifndef TARN_IPC_H
+#define TARN_IPC_H
+
+#include <arch/ipc_stub.h> /* arch_ipc, struct ipc_registers */
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <tarn/any_value.h>
+#include <tarn/syscall.h>
+
+#define IPC_INLINE static inline __attribute__((always_inline))
+
+/* ---- whole messages ------------------------------------------------------------------------------ */
+
+IPC_INLINE struct ipc_registers ipc_load(const struct ipc_message *message)
+{
+    struct ipc_registers registers = {.label = message->label,
+                                      .word0 = message->word[0],
+                                      .word1 = message->word[1],
+                                      .word2 = message->word[2],
+                                      .word3 = message->word[3],
+                                      .word4 = message->word[4],
+                                      .word5 = message->word[5]};
+    __builtin_memcpy(&registers.caps, message->cap, sizeof registers.caps);
+    return registers;
+}
+
+IPC_INLINE void ipc_store(struct ipc_message *message, const struct ipc_registers *registers)
+{
+    message->label = registers->label;
+    message->word[0] = registers->word0;
+    message->word[1] = registers->word1;
+    message->word[2] = registers->word2;
+    message->word[3] = registers->word3;
+    message->word[4] = registers->word4;
+    message->word[5] = registers->word5;
+    __builtin_memcpy(message->cap, &registers->caps, sizeof registers->caps);
+    message->badge = registers->badge;
+}
+
+/* For what nobody looks at: no capabilities, anything in the words. */
+IPC_INLINE struct ipc_registers ipc_label_only(uint64_t label)
+{
+    return (struct ipc_registers){.label = label,
+                                  .word0 = any_value(),
+                                  .word1 = any_value(),
+                                  .word2 = any_value(),
+                                  .word3 = any_value(),
+                                  .word4 = any_value(),
+                                  .word5 = any_value()};
+}
+
+/* The message goes out, and is replaced by what comes back. */
+IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *message, uint64_t deadline)
+{
+    struct ipc_registers registers = ipc_load(message);
+    int64_t result = arch_ipc(number, cap, deadline, &registers);
+    ipc_store(message, &registers);
+    return result;
+}
+
+/* Sends the message and waits for the answer, which replaces it. */
+IPC_INLINE int64_t ipc_call_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
+{
+    return ipc_exchange(SYS_ipc_call, endpoint, message, deadline);
+}
+IPC_INLINE int64_t ipc_call(cap_t endpoint, struct ipc_message *message)
+{
+    return ipc_call_deadline(endpoint, message, TARN_FOREVER);
+}
+
+IPC_INLINE int64_t ipc_send_deadline(cap_t endpoint, const struct ipc_message *message, uint64_t deadline)
+{
+    struct ipc_registers registers = ipc_load(message);
+    return arch_ipc(SYS_ipc_send, endpoint, deadline, &registers);
+}
+IPC_INLINE int64_t ipc_send(cap_t endpoint, const struct ipc_message *message)
+{
+    return ipc_send_deadline(endpoint, message, TARN_FOREVER);
+}
+
+IPC_INLINE int64_t ipc_receive_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
+{
+    struct ipc_registers registers = ipc_label_only(any_value());
+    registers.caps = any_value();
+    int64_t result = arch_ipc(SYS_ipc_receive, endpoint, deadline, &registers);
+    ipc_store(message, &registers);
+    return result;
+}
+IPC_INLINE int64_t ipc_receive(cap_t endpoint, struct ipc_message *message)
+{
+    return ipc_receive_deadline(endpoint, message, TARN_FOREVER);
+}
+
+/* Answers whoever sent what this thread received last. */
+IPC_INLINE int64_t ipc_reply(const struct ipc_message *message)
+{
+    struct ipc_registers registers = ipc_load(message);
+    return arch_ipc(SYS_ipc_reply, 0, 0, &registers);
+}
+IPC_INLINE int64_t ipc_reply_to(cap_t reply, const struct ipc_message *message)
+{
+    struct ipc_registers registers = ipc_load(message);
+    return arch_ipc(SYS_ipc_reply_to, reply, 0, &registers);
+}
+IPC_INLINE int64_t ipc_save_reply(void) /* slot of the saved caller */
+{
+    return sys_ipc_save_reply();
+}
+
+/* Answers and waits for the next message, which replaces the answer. */
+IPC_INLINE int64_t ipc_reply_receive_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
+{
+    return ipc_exchange(SYS_ipc_reply_receive, endpoint, message, deadline);
+}
+IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message)
+{
+    return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
+}
+
+/* ---- the label alone ----------------------------------------------------------------------------- */
+
+/* The label and the badge are replaced by what comes back. */
+IPC_INLINE int64_t ipc_exchange_label(uint64_t number, cap_t cap, uint64_t *label, uint64_t *badge,
+                                      uint64_t deadline)
+{
+    struct ipc_registers registers = ipc_label_only(*label);
+    int64_t result = arch_ipc(number, cap, deadline, &registers);
+    *label = registers.label;
+    *badge = registers.badge;
+    return result;
+}
+
+IPC_INLINE int64_t ipc_call_label_deadline(cap_t endpoint, uint64_t label, uint64_t *answer,
+                                           uint64_t deadline)
+{
+    uint64_t badge;
+    *answer = label;
+    return ipc_exchange_label(SYS_ipc_call, endpoint, answer, &badge, deadline);
+}
+IPC_INLINE int64_t ipc_call_label(cap_t endpoint, uint64_t label, uint64_t *answer)
+{
+    return ipc_call_label_deadline(endpoint, label, answer, TARN_FOREVER);
+}
+
+IPC_INLINE int64_t ipc_reply_receive_label_deadline(cap_t endpoint, uint64_t *label, uint64_t *badge,
+                                                    uint64_t deadline)
+{
+    return ipc_exchange_label(SYS_ipc_reply_receive, endpoint, label, badge, deadline);
+}
+IPC_INLINE int64_t ipc_reply_receive_label(cap_t endpoint, uint64_t *label, uint64_t *badge)
+{
+    return ipc_reply_receive_label_deadline(endpoint, label, badge, TARN_FOREVER);
+}
+
+/* ---- the label and four words -------------------------------------------------------------------- */
+
+/* Label, words and badge are replaced by what comes back. */
+IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *label, uint64_t word[4],
+                                       uint64_t *badge, uint64_t deadline)
+{
+    struct ipc_registers registers = ipc_label_only(*label);
+    registers.word0 = word[0];
+    registers.word1 = word[1];
+    registers.word2 = word[2];
+    registers.word3 = word[3];
+    int64_t result = arch_ipc(number, cap, deadline, &registers);
+    word[0] = registers.word0;
+    word[1] = registers.word1;
+    word[2] = registers.word2;
+    word[3] = registers.word3;
+    *label = registers.label;
+    *badge = registers.badge;
+    return result;
+}
+
+/* Label and words are replaced by the answer's. */
+IPC_INLINE int64_t ipc_call_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
+                                            uint64_t deadline)
+{
+    uint64_t badge;
+    return ipc_exchange_words4(SYS_ipc_call, endpoint, label, word, &badge, deadline);
+}
+IPC_INLINE int64_t ipc_call_words4(cap_t endpoint, uint64_t *label, uint64_t word[4])
+{
+    return ipc_call_words4_deadline(endpoint, label, word, TARN_FOREVER);
+}
+
+IPC_INLINE int64_t ipc_reply_receive_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
+                                                     uint64_t *badge, uint64_t deadline)
+{
+    return ipc_exchange_words4(SYS_ipc_reply_receive, endpoint, label, word, badge, deadline);
+}
+IPC_INLINE int64_t ipc_reply_receive_words4(cap_t endpoint, uint64_t *label, uint64_t word[4],
+                                            uint64_t *badge)
+{
+    return ipc_reply_receive_words4_deadline(endpoint, label, word, badge, TARN_FOREVER);
+}
+
+#endif
