@@ -82,7 +82,7 @@ void trace_boot_init(void)
     info->cpu_count = 1;
     info->buffer_mask = buffer_words - 1;
     info->ring_mask = buffer_words * TRACE_BOOT_BUFFERS - 1;
-    info->packet_mask = info->ring_mask & ~info->buffer_mask;
+    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
     info->buffer_count = TRACE_BOOT_BUFFERS;
     info->mode = TRACE_MODE_FLIGHT;
     info->window_shift = TRACE_WINDOW_SHIFT;

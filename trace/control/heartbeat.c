@@ -45,21 +45,26 @@ static void store(uint64_t *word, uint64_t value)
 
 void trace_expect_index(uint32_t cpu, uint64_t index)
 {
-    store(&shadows[cpu].time, arch_clock());
     store(&shadows[cpu].index, index);
+    /* release: pairs with the acquire in trace_trusted_index() */
+    __atomic_store_n(&shadows[cpu].time, arch_clock(), __ATOMIC_RELEASE);
 }
 
 static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
 {
-    return (now - load(&shadow->time)) * WORDS_PER_TICK_MOST + WORDS_SLACK;
+    /* acquire: the shadow's index is then no older than this time; pairs with the release in
+     * trace_expect_index() */
+    uint64_t time = __atomic_load_n(&shadow->time, __ATOMIC_ACQUIRE);
+    return (now > time ? now - time : 0) * WORDS_PER_TICK_MOST + WORDS_SLACK;
 }
 
 uint64_t trace_trusted_index(uint32_t cpu)
 {
     const struct shadow *shadow = &shadows[cpu];
     const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    uint64_t possible = words_possible(shadow, arch_clock());
     uint64_t index = load(&control->index), known = load(&shadow->index);
-    return index - known <= words_possible(shadow, arch_clock()) ? index : known;
+    return index - known <= possible ? index : known;
 }
 
 /* A packet number beyond any that was honestly begun: headers tell how far writers came. */

@@ -76,7 +76,7 @@ static void store_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
     struct trace_info *info = &trace_info_page;
     info->buffer_mask = buffer_bytes / 8 - 1;
     info->ring_mask = buffer_bytes * buffer_count / 8 - 1;
-    info->packet_mask = info->ring_mask & ~info->buffer_mask;
+    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
     info->buffer_count = buffer_count;
 }
 

@@ -53,7 +53,7 @@ struct trace_info {
     uint64_t window_shift;
     uint64_t buffers_offset;
     uint8_t uuid[16];     /* of the system's schema */
-    uint64_t packet_mask; /* ring_mask & ~buffer_mask: from an index to the start of its buffer */
+    uint64_t packet_mask; /* from bytes behind the ring's start to the start of their buffer */
     uint8_t reserved[512 - 112];
     uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
                                           free */

@@ -24,8 +24,8 @@ static const struct trace_control *control_of(const struct trace_reader *reader)
 
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number)
 {
-    uint64_t place = number * buffer_words(reader->info) & reader->info->packet_mask;
-    return (const struct trace_packet *)(reader->window + TRACE_BUFFERS_OFFSET + place * 8);
+    uint64_t place = number * trace_buffer_bytes(reader->info) & reader->info->packet_mask;
+    return (const struct trace_packet *)(reader->window + TRACE_BUFFERS_OFFSET + place);
 }
 
 uint64_t trace_reader_head(const struct trace_reader *reader)
@@ -66,8 +66,8 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
     if (is_overwritten(reader, number))
         return TRACE_PACKET_GONE;
     const struct trace_packet *packet = trace_packet_at(reader, number);
-    /* Acquire: pairs with the release of every commit; what was committed is visible. Sequence number first:
-     * pairs with the release fence in change_buffer. */
+    /* Acquire of the number: pairs with the release in open_packet(); an earlier lap's count is gone. Acquire
+     * of the count: pairs with release 3 of reserve_cas.h; what was committed is visible. */
     if (__atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) != number)
         return TRACE_PACKET_INCOMPLETE;
     if (__atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE) != buffer_words(reader->info))
@@ -82,7 +82,7 @@ static uint64_t latest_time(void)
     return arch_trace_clock() + TRACE_TIME_SPAN;
 }
 
-/* Is a whole packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
+/* Is a packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
 static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
                             const struct trace_packet *packet)
 {
@@ -102,23 +102,39 @@ static bool content_is_sound(const struct trace_packet *packet)
            packet->timestamp_begin <= packet->timestamp_end && packet->timestamp_end <= latest_time();
 }
 
+/* The first word of a packet in the ring that no event was seen in. What is copied afterwards holds the data
+ * of all events before it: an event that was written in between might be copied half. */
+static uint64_t find_hole(const struct trace_packet *packet, uint64_t limit)
+{
+    struct trace_walk walk;
+    trace_walk_begin(&walk, packet, limit, content_is_sound(packet) ? packet->timestamp_end : ~0ull);
+    while (trace_walk_next(&walk))
+        ;
+    return walk.position;
+}
+
 enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy)
 {
     enum trace_packet_state state = trace_packet_state(reader, number);
     if (state != TRACE_PACKET_WHOLE && state != TRACE_PACKET_INCOMPLETE)
         return state;
-    const volatile uint64_t *from = (const volatile uint64_t *)trace_packet_at(reader, number);
+    const struct trace_packet *original = trace_packet_at(reader, number);
+    const volatile uint64_t *from = (const volatile uint64_t *)original;
     uint64_t *to = copy;
     uint64_t words = buffer_words(reader->info); /* a multiple of eight */
+    const uint64_t hole = state == TRACE_PACKET_WHOLE ? words : find_hole(original, words);
     for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
         /* spelled out: this loop is a third of what a pull costs the guest */
         to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
         to[4] = from[4], to[5] = from[5], to[6] = from[6], to[7] = from[7];
     }
     TRACE_TEST_POINT(TRACE_AFTER_COPY);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the copy before the second look at the index */
+    /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (is_overwritten(reader, number))
         return TRACE_PACKET_GONE;
+    if (hole < words)
+        ((uint64_t *)copy)[hole] = 0;
     const struct trace_packet *packet = copy;
     if (state == TRACE_PACKET_WHOLE && !(header_is_sound(reader, number, packet) && content_is_sound(packet)))
         return TRACE_PACKET_INCOMPLETE;
@@ -148,6 +164,7 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
     const struct trace_header *event = (const struct trace_header *)(walk->packet + walk->position * 8);
     /* read once: who walks a ring in place must not be misled by what changes under him */
     const struct trace_header seen = *(const volatile struct trace_header *)event;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* header before data: pairs with fence 2 of reserve_cas.h */
     uint32_t step = seen.timestamp - (uint32_t)walk->time;
     bool is_filler = seen.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
     bool fits = seen.length && walk->position + seen.length <= walk->limit;
@@ -221,17 +238,23 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
 {
     const struct trace_control *control = control_of(reader);
     const uint64_t size = buffer_words(reader->info);
-    const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_ACQUIRE);
-    const uint64_t number = index / size, limit = index & reader->info->buffer_mask;
+    const uint64_t number = trace_reader_head(reader);
     const struct trace_packet *from = trace_packet_at(reader, number);
-    /* acquire: pairs with the release of the commits that it counts */
+    /* Acquire: pairs with release 3 of reserve_cas.h, of the commits that it counts. The index after the
+     * count: if they agree, whoever reserved has committed. */
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
+    const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
+    const uint64_t limit = index & reader->info->buffer_mask;
+    const uint64_t hole = committed == limit ? limit : find_hole(from, limit);
     for (uint64_t i = 0; i < limit; i++)
         ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
+    /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (hole < limit)
+        ((uint64_t *)copy)[hole] = 0;
     struct trace_packet *packet = copy;
-    if (trace_reader_head(reader) != number || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||
-        !header_is_sound(reader, number, packet))
+    if (index / size != number || trace_reader_head(reader) != number ||
+        limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet))
         return false;
     if (!cut_content(packet, limit, size, ~0ull, committed == limit))
         return false;

@@ -16,6 +16,25 @@
  *
  * Commit. Data first, then the header word (identity, then time), then the count: a fresh header says that
  * the event is complete; a buffer whose count is full has no hole.
+ *
+ * Order between processors, for machines that keep none by themselves:
+ *
+ *     writer                                   reader (read.c)
+ *     index = next                             copies the words
+ *       fence 1                                  fence
+ *     data                                     reads the index: has it come round?
+ *
+ *     data                                     sees a fresh header
+ *       fence 2                                  fence
+ *     header                                   reads data
+ *
+ *     data, header                             committed is full
+ *       release 3                                acquire
+ *     committed += words                       copies the words
+ *
+ * Who sees a byte of a new lap (1) also sees that the index is in that lap. That the store is done only if
+ * the swap succeeded does not suffice: others may see the two in either order. Each writer needs a fence 1 of
+ * his own: he may be an interrupt right behind the swap that changed buffers.
  */
 #ifndef TRACE_RING_RESERVE_CAS_H
 #define TRACE_RING_RESERVE_CAS_H
@@ -39,39 +58,40 @@ static inline __attribute__((always_inline)) uint32_t trace_id_length(uint32_t i
 /* From an index to places in the window. Masks come from the info page: whatever the index holds, the place
  * lies in the ring. Info fields are read with plain loads: they change only when the ring is set up anew, and
  * any mixture of old and new values stays within what is mapped. */
-static inline __attribute__((always_inline)) void trace_place(struct trace_slot *slot, char *window,
+static inline __attribute__((always_inline)) void trace_place(struct trace_slot *slot,
+                                                              const struct trace_info *info, char *window,
                                                               uint64_t index)
 {
-    const struct trace_info *info = arch_trace_info();
     char *ring = window + TRACE_BUFFERS_OFFSET;
-    slot->event = ring + (index & info->ring_mask) * 8;
-    slot->packet = (struct trace_packet *)(ring + (index & info->packet_mask) * 8);
+    uint64_t place = (index & info->ring_mask) * 8;
+    slot->event = ring + place;
+    slot->packet = (struct trace_packet *)(ring + (place & info->packet_mask));
 }
 
 /* Reserves `words` for one event, if that is simple; false: trace_log_slow() knows what to do. */
 static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slot *slot, uint32_t words)
 {
+    const struct trace_info *info = arch_trace_info();
     char *window = arch_trace_window();
     struct trace_control *control = (struct trace_control *)window;
-    /* relaxed: the swap below detects any change; nothing is read through the index */
-    uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
+    /* unordered: the swap below detects any change; nothing is read through the index */
+    uint64_t index = arch_trace_index(&control->index);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
     uint64_t now = arch_trace_clock();
     uint64_t next = index + words;
     /* the limit only moves forward: an old one sends us the slow way, which reads it again */
     if (__builtin_expect(now > control->time_limit, 0) ||
-        __builtin_expect((index ^ next) > arch_trace_info()->buffer_mask, 0) ||
-        !arch_trace_same_window(window))
+        __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_window(window))
         return false;
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
-    /* relaxed: reserving publishes nothing; the commit does. Pairs with the swap of every other writer. */
-    if (__builtin_expect(!__atomic_compare_exchange_n(&control->index, &index, next, false, __ATOMIC_RELAXED,
-                                                      __ATOMIC_RELAXED),
-                         0))
+    /* unordered with what came before: reserving publishes nothing; the commit does */
+    if (!arch_trace_swap(&control->index, index, next))
         return false;
+    /* Fence 1, index before data: pairs with the acquire fence of trace_packet_copy(). */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
     slot->time = now;
-    trace_place(slot, window, index);
+    trace_place(slot, info, window, index);
     return true;
 }
 
@@ -79,12 +99,15 @@ static inline __attribute__((always_inline)) void trace_commit(const struct trac
                                                                uint32_t words)
 {
     volatile uint32_t *header = (volatile uint32_t *)slot->event;
-    /* data before header: pairs with the acquire in trace_packet_state() and the walk after it */
+    /* Fence 2, data before header: pairs with the acquire fence of who meets the event in a packet that is
+     * not whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next().
+     */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     header[0] = trace_id_length(id, words);
     header[1] = (uint32_t)slot->time;
     TRACE_TEST_POINT(TRACE_BEFORE_COMMIT);
-    /* release: publishes the event; pairs with the acquire in trace_packet_state() */
+    /* Release 3, header before count: pairs with the acquires of `committed` in trace_packet_state() and
+     * trace_packet_snapshot(), and in change_buffer() a lap later. */
     __atomic_fetch_add(&slot->packet->committed, words, __ATOMIC_RELEASE);
 }
 

@@ -32,9 +32,10 @@ enum attempt { DONE, AGAIN, NO_ROOM };
 static void read_state_of(struct reservation *r)
 {
     r->control = (struct trace_control *)r->window;
-    r->index = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED);
+    /* Acquire: the count of discarded events and the clock are read after the index. Pairs with the release
+     * in swap_index(): a later packet's count is never below an earlier one's. */
+    r->index = __atomic_load_n(&r->control->index, __ATOMIC_ACQUIRE);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
-    /* After the index and before the swap: so a later packet's count is never below an earlier one's. */
     r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
     r->limit = __atomic_load_n(&r->control->time_limit, __ATOMIC_RELAXED);
     r->now = arch_trace_clock();
@@ -50,8 +51,12 @@ static bool read_state(struct reservation *r)
 static bool swap_index(struct reservation *r, uint64_t next)
 {
     uint64_t expected = r->index;
-    return __atomic_compare_exchange_n(&r->control->index, &expected, next, false, __ATOMIC_RELAXED,
-                                       __ATOMIC_RELAXED);
+    /* release: pairs with the acquire in read_state_of() */
+    if (!__atomic_compare_exchange_n(&r->control->index, &expected, next, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* fence 1 of reserve_cas.h */
+    return true;
 }
 
 /* Moves the time limit forward, never back: no event of the open packet is later than the limit. */
@@ -67,14 +72,14 @@ static void raise_limit(struct trace_control *control, uint64_t limit)
 static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t time)
 {
     volatile uint32_t *header = (volatile uint32_t *)event;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in trace_commit */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* fence 2 of reserve_cas.h */
     header[0] = trace_id_length(TRACE_ID(TRACE_CLASS_TRACE, minor), words);
     header[1] = (uint32_t)time;
 }
 
 static void add_committed(struct trace_packet *packet, uint64_t words)
 {
-    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* release 3 of reserve_cas.h */
 }
 
 /* Writes what ends the packet that holds word `index`, `rest` words before the buffer's end. */
@@ -82,7 +87,7 @@ static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t t
 {
     const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
     struct trace_slot slot;
-    trace_place(&slot, window, index);
+    trace_place(&slot, arch_trace_info(), window, index);
     write_header(slot.event, TRACE_MINOR_END, 1, time);
     if (rest > 1)
         write_header(slot.event + 8, TRACE_MINOR_FILLER,
@@ -98,7 +103,7 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
 {
     const struct trace_info *info = arch_trace_info();
     struct trace_slot slot;
-    trace_place(&slot, window, start);
+    trace_place(&slot, arch_trace_info(), window, start);
     struct trace_packet *packet = slot.packet;
     packet->magic = TRACE_CTF_MAGIC;
     packet->stream_id = TRACE_STREAM_ID;
@@ -107,10 +112,11 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
     packet->timestamp_begin = now;
     packet->packet_size = (info->buffer_mask + 1) * 64;
     packet->events_discarded = discarded;
-    /* behind the release fence in change_buffer: who reads this number sees the earlier lap's count gone */
-    __atomic_store_n(&packet->packet_seq_num, start / (info->buffer_mask + 1), __ATOMIC_RELAXED);
     packet->cpu_id = arch_trace_cpu(window);
     packet->flags = 0;
+    /* release: pairs with the acquire in trace_packet_state(); who reads this number sees the header, and the
+     * earlier lap's count gone */
+    __atomic_store_n(&packet->packet_seq_num, start / (info->buffer_mask + 1), __ATOMIC_RELEASE);
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
     arch_trace_context(window, context);
     write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
@@ -124,15 +130,17 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     const uint64_t size = info->buffer_mask + 1;
     const uint64_t start = (r->index | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    /* acquire: the consumer has read the buffer's last packet before we write into it; pairs with the release
-     * in sys_trace_consume */
-    if (__atomic_load_n(&info->mode, __ATOMIC_RELAXED) != TRACE_MODE_FLIGHT &&
+    /* acquire of the mode: its `consumed` are there; pairs with the release in set_mode(). Acquire of
+     * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
+     * release in sys_trace_consume() */
+    if (__atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) != TRACE_MODE_FLIGHT &&
         start / size - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) >=
             info->buffer_count)
         return NO_ROOM;
     struct trace_slot first;
-    trace_place(&first, r->window, start);
+    trace_place(&first, info, r->window, start);
     uint64_t *committed = &first.packet->committed;
+    /* acquire: pairs with release 3, the earlier lap's stores come before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
     const bool was_packet =
         __atomic_load_n(&first.packet->packet_seq_num, __ATOMIC_RELAXED) == start / size - info->buffer_count;
@@ -144,8 +152,8 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     /* First of all the earlier lap's count goes, before packet_seq_num says that this is another packet:
      * until then a reader refuses it by its number, afterwards by its count. A writer of the earlier lap who
      * commits later makes the count too high: not whole either, and so noticed. */
-    __atomic_fetch_sub(committed, earlier_lap, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_fetch_sub(committed, earlier_lap,
+                       __ATOMIC_RELAXED); /* ordered by the release in open_packet() */
     if (was_packet && earlier_lap < size)
         __atomic_fetch_add(&r->control->torn, size - earlier_lap, __ATOMIC_RELAXED);
 
@@ -156,7 +164,7 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
     open_packet(r->window, start, r->now, r->discarded);
     raise_limit(r->control, r->now + TRACE_TIME_SPAN);
-    trace_place(slot, r->window, own);
+    trace_place(slot, arch_trace_info(), r->window, own);
     return DONE;
 }
 
@@ -171,7 +179,7 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
     if (!swap_index(r, next))
         return AGAIN;
     TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
-    trace_place(slot, r->window, r->index);
+    trace_place(slot, arch_trace_info(), r->window, r->index);
     return DONE;
 }
 
@@ -222,10 +230,11 @@ void trace_ring_open(char *window, uint64_t number)
     const uint64_t start = number * (arch_trace_info()->buffer_mask + 1);
     const uint64_t now = arch_trace_clock();
     struct trace_slot slot;
-    trace_place(&slot, window, start);
+    trace_place(&slot, arch_trace_info(), window, start);
     slot.packet->committed = 0;
     control->time_limit = now + TRACE_TIME_SPAN;
     open_packet(window, start, now, control->discarded);
+    /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
     __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
 }
 

@@ -117,7 +117,7 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     test_info.cpu_count = TEST_CPUS;
     test_info.buffer_mask = buffer_bytes / 8 - 1;
     test_info.ring_mask = buffer_bytes * buffer_count / 8 - 1;
-    test_info.packet_mask = test_info.ring_mask & ~test_info.buffer_mask;
+    test_info.packet_mask = (test_info.ring_mask & ~test_info.buffer_mask) * 8;
     test_info.buffer_count = buffer_count;
     test_info.mode = mode;
     test_info.clock_hz = 1000000000;

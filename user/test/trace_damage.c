@@ -89,8 +89,8 @@ static void spoil_header(void)
     bool named = true, heard = true;
     control(TRACE_OP_CLEAR, 0, 0);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        uint64_t place = *word_at(cpu, 0) & info->packet_mask;
-        *word_at(cpu, TRACE_BUFFERS_OFFSET + place * 8) = 0x1badf00d;
+        uint64_t place = *word_at(cpu, 0) * 8 & info->packet_mask;
+        *word_at(cpu, TRACE_BUFFERS_OFFSET + place) = 0x1badf00d;
         named = named && is_named(cpu, 3, 0);
         heard = heard && is_heard(cpu);
     }

@@ -28,6 +28,10 @@ static inline uint64_t arch_trace_clock(void);
 static inline char *arch_trace_window(void);
 /* Is `window` still that of this processor? Must be read again, not remembered. */
 static inline bool arch_trace_same_window(const char *window);
+/* Reads an index and, a few loads and a clock reading later, stores `next` there if nobody stored since; no
+ * order with anything else. `old` is what was read. A port may refuse now and then for no reason. */
+static inline uint64_t arch_trace_index(uint64_t *index);
+static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next);
 /* Number of the processor that a window belongs to. */
 static inline uint32_t arch_trace_cpu(const char *window);
 

@@ -73,6 +73,13 @@ static inline __attribute__((always_inline)) char *arch_trace_window(void)
     return window;
 }
 
+#ifdef TARN_KERNEL
+/* Interrupts are off in the kernel: it stays where it is. */
+static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+{
+    return true;
+}
+#else
 static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
 {
     __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
@@ -84,6 +91,19 @@ static inline __attribute__((always_inline)) bool arch_trace_same_window(const c
 moved:
     __attribute__((cold));
     return false;
+}
+#endif
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_index(uint64_t *index)
+{
+    return __atomic_load_n(index, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *index, uint64_t old,
+                                                                  uint64_t next)
+{
+    return __builtin_expect(
+        __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
 }
 
 /* Before the windows are mapped the boot processor logs into a window in the kernel image. */

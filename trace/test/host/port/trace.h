@@ -45,6 +45,17 @@ static inline bool arch_trace_same_window(const char *window)
     return window == test_window;
 }
 
+static inline uint64_t arch_trace_index(uint64_t *index)
+{
+    return __atomic_load_n(index, __ATOMIC_RELAXED);
+}
+
+static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next)
+{
+    return __builtin_expect(
+        __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
+}
+
 static inline uint32_t arch_trace_cpu(const char *window)
 {
     return (uint32_t)((uint64_t)(window - test_windows) >> TRACE_WINDOW_SHIFT);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/trace.h (ppc64) - the logging path's primitives; contract in <arch/trace.h>.
+ *
+ * Window: in programs SPR 259, which the kernel loaded with this processor's (SPRG3); in the kernel the block
+ * that struct cpu begins with, in r13. A bit of the info page is tested in its byte, which ANDI. reaches
+ * whatever the bit: two instructions for the byte, one for the bit, one branch. Programs know the page's
+ * address, the kernel finds it relative to its TOC (r2).
+ *
+ * The index is read by LDARX and swapped by STDCX.: between the two lie only the clock and loads, and the
+ * swap succeeds only if nobody stored to the index since. What a kernel owes for that: whoever was
+ * interrupted in between must not find the reservation of another, so a thread switch leaves none behind.
+ */
+#ifndef PORT_TRACE_H
+#define PORT_TRACE_H
+
+#include <tarn/abi.h>
+#include <tarn/thread_block.h>
+
+#define ARCH_TRACE_WINDOWS 0xc008000000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+
+/* The byte of a big-endian word that holds bit `number`. */
+#define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
+
+#ifdef TARN_KERNEL
+extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
+#define PORT_TRACE_WINDOWS ARCH_TRACE_WINDOWS
+#define PORT_TRACE_LOAD_BYTE \
+    "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
+#define PORT_TRACE_LOAD_WINDOW "ld %0, 8(13)"
+_Static_assert(THREAD_BLOCK_WINDOW == 8, "written out in PORT_TRACE_LOAD_WINDOW");
+static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
+{
+    return &trace_info_page;
+}
+#else
+#define PORT_TRACE_WINDOWS     USER_TRACE_WINDOWS
+#define PORT_TRACE_LOAD_BYTE   "lis %0, 0x10\n\tlbz %0, %1(%0)"
+#define PORT_TRACE_LOAD_WINDOW "mfspr %0, 259"
+_Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here and in PORT_TRACE_LOAD_BYTE");
+/* Out of the compiler's sight, which would put each field's address together anew. */
+static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
+{
+    const struct trace_info *info;
+    __asm__("lis %0, 0x10" : "=b"(info));
+    return info;
+}
+#endif
+
+static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned class_number)
+{
+    uint64_t byte;
+    __asm__ volatile(PORT_TRACE_LOAD_BYTE : "=b"(byte) : "i"(PORT_TRACE_BYTE_OF(class_number)));
+    return __builtin_expect(byte >> class_number % 8 & 1, 0);
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_switched(unsigned class_number, unsigned minor)
+{
+    const volatile uint8_t *word = (const volatile uint8_t *)&arch_trace_info()->switches[class_number];
+    return __builtin_expect(word[PORT_TRACE_BYTE_OF(minor)] >> minor % 8 & 1, 1);
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
+{
+    uint64_t now;
+    __asm__ volatile("mftb %0" : "=r"(now) : : "memory");
+    return now;
+}
+
+static inline __attribute__((always_inline)) char *arch_trace_window(void)
+{
+    char *window;
+    __asm__ volatile(PORT_TRACE_LOAD_WINDOW : "=r"(window) : : "memory");
+    return window;
+}
+
+#ifdef TARN_KERNEL
+/* Interrupts are off in the kernel: it stays where it is. */
+static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+{
+    return true;
+}
+#else
+static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+{
+    return __builtin_expect(arch_trace_window() == window, 1);
+}
+#endif
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_index(uint64_t *index)
+{
+    uint64_t value;
+    __asm__ volatile("ldarx %0, 0, %1" : "=r"(value) : "r"(index) : "memory");
+    return value;
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *index, uint64_t old,
+                                                                  uint64_t next)
+{
+    __asm__ goto("stdcx. %1, 0, %0\n\tbne- %l[lost]" : : "r"(index), "r"(next) : "cr0", "memory" : lost);
+    return true;
+lost:
+    __attribute__((cold));
+    return false;
+}
+
+/* Before the windows are mapped the boot processor logs into a window in the kernel image. */
+static inline uint32_t arch_trace_cpu(const char *window)
+{
+    uint64_t number = ((uint64_t)window - PORT_TRACE_WINDOWS) >> TRACE_WINDOW_SHIFT;
+    return number < TRACE_CPUS_MAX ? number : 0;
+}
+
+#ifdef TARN_KERNEL
+void trace_kernel_context(const char *window, struct trace_context *context); /* trace/control */
+static inline void arch_trace_context(const char *window, struct trace_context *context)
+{
+    trace_kernel_context(window, context);
+}
+#else
+/* SPR 815, the target address register, holds the address of the running thread's block. */
+static inline void arch_trace_context(const char *window, struct trace_context *context)
+{
+    const struct thread_block *block;
+    __asm__ volatile("mfspr %0, 815" : "=r"(block));
+    context->pid = block->pid;
+    context->tid = block->tid;
+    for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
+        context->name[i] = block->name[i];
+}
+#endif
+
+#endif
