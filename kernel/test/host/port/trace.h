@@ -32,6 +32,15 @@ static inline bool arch_trace_same_window(const char *window)
     (void)window;
     return true;
 }
+static inline uint64_t arch_trace_index(uint64_t *index)
+{
+    return *index;
+}
+static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next)
+{
+    (void)index, (void)old, (void)next;
+    return false;
+}
 static inline uint32_t arch_trace_cpu(const char *window)
 {
     (void)window;
