@@ -52,6 +52,7 @@ MACHINES = {
         "network": "virtio-net-pci,netdev=n0,disable-legacy=on",
         "direct": [],
         "firmware": "GRUB",
+        "byte_order": "le",
         "patience": 1,
     },
     "ppc64": {
@@ -63,6 +64,7 @@ MACHINES = {
         "network": "virtio-net-pci,netdev=n0,disable-legacy=on,romfile=",
         "direct": ["-bios", "{build}/boot/stub.bin"],
         "firmware": "SLOF",
+        "byte_order": "be",
         "patience": 2,
     },
 }
