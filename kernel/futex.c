@@ -62,6 +62,10 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
         return -E_TIMEOUT;
     struct bucket *bucket = find_bucket(self->space, (uint64_t)address);
     spin_lock(&bucket->lock);
+    /* Whoever waits may have said so in another word before (semaphores, workers of servers): that must be
+     * out before this one is read. Pairs with the sequentially consistent change of this word and look at
+     * that one before futex_wake. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     error = arch_load_user_word(&value, address);
     if (error || value != expected) {
         spin_unlock(&bucket->lock);

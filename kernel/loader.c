@@ -7,6 +7,7 @@
  * are loaded by init and proc, which trust nothing (servers/lib/elf.c).
  */
 #include <arch/boot.h>
+#include <arch/machine.h>
 #include <kernel/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
@@ -69,9 +70,10 @@ struct elf_segment {
     uint32_t type, flags;
     uint64_t offset, address, physical, file_size, memory_size, align;
 };
-#define ELF_LOAD    1
-#define ELF_EXECUTE 1
-#define ELF_WRITE   2
+#define ELF_LOAD       1
+#define ELF_EXECUTE    1
+#define ELF_WRITE      2
+#define ELF_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 2 : 1)
 
 static struct memory *make_memory(uint64_t size)
 {
@@ -108,13 +110,23 @@ static void map_segment(struct space *space, const char *file, const struct elf_
     map_memory(space, memory, start, end - start, flags);
 }
 
+/* The byte order first: in a file of the other one no other number means anything. */
+static void check_header(const struct elf_header *header, uint64_t size)
+{
+    if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5))
+        panic("%s is no 64-bit ELF program", INIT_PATH);
+    if (header->ident[5] != ELF_BYTE_ORDER || header->machine != ARCH_ELF_MACHINE ||
+        header->flags != ARCH_ELF_FLAGS)
+        panic("%s is of another machine: give this one an archive built for " ARCH_NAME, INIT_PATH);
+    if (header->segments + header->segment_count * sizeof(struct elf_segment) > size)
+        panic("%s is cut off", INIT_PATH);
+}
+
 /* Maps all segments; the range they span goes into the startup block. */
 static uint64_t map_program(struct space *space, const char *file, uint64_t size, struct startup *startup)
 {
     const struct elf_header *header = (const void *)file;
-    if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5) ||
-        header->segments + header->segment_count * sizeof(struct elf_segment) > size)
-        panic("%s is no 64-bit ELF program", INIT_PATH);
+    check_header(header, size);
     const struct elf_segment *segment = (const void *)(file + header->segments);
     uint64_t low = ~0ull, high = 0;
     for (unsigned i = 0; i < header->segment_count; i++) {

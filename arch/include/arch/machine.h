@@ -30,5 +30,5 @@ void arch_shutdown(uint32_t status)
     __attribute__((noreturn)); /* QEMU's exit status tells it: docs in the port */
 void arch_reboot(void) __attribute__((noreturn));
 
-#include <port/machine.h>
+#include <port/machine.h> /* ARCH_NAME, ARCH_ELF_* of programs, ARCH_IRQ_* */
 #endif

@@ -6,8 +6,10 @@
 #ifndef PORT_MACHINE_H
 #define PORT_MACHINE_H
 
-#define ARCH_NAME      "ppc64" /* as uname and the trace show it */
-#define ARCH_IRQ_LINES 16u
-#define ARCH_IRQ_COUNT 144u
+#define ARCH_NAME        "ppc64" /* as uname and the trace show it */
+#define ARCH_ELF_MACHINE 21
+#define ARCH_ELF_FLAGS   2 /* ELFv2 */
+#define ARCH_IRQ_LINES   16u
+#define ARCH_IRQ_COUNT   144u
 
 #endif

@@ -6,8 +6,10 @@
 #ifndef PORT_MACHINE_H
 #define PORT_MACHINE_H
 
-#define ARCH_NAME      "x86_64" /* as uname and the trace show it */
-#define ARCH_IRQ_LINES 64u
-#define ARCH_IRQ_COUNT 192u
+#define ARCH_NAME        "x86_64" /* as uname and the trace show it */
+#define ARCH_ELF_MACHINE 62
+#define ARCH_ELF_FLAGS   0
+#define ARCH_IRQ_LINES   64u
+#define ARCH_IRQ_COUNT   192u
 
 #endif
