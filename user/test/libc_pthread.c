@@ -369,6 +369,29 @@ static void *use_heap(void *argument)
     return NULL;
 }
 
+/* Numbers that live in floating-point registers while others run: the same series with and without turns. */
+static __attribute__((noinline)) double series(double seed, bool gives_way)
+{
+    double a = seed, b = seed + 1, c = seed + 2, d = seed + 3, sum = 0;
+    for (int i = 0; i < 3000; i++) {
+        if (gives_way && i % 8 == 0)
+            sched_yield();
+        a = a * 0.75 + b * 0.25, b = b * 0.5 + c * 0.5, c = c * 0.125 + d * 0.875, d = 0.5 * d + i;
+        sum += a - b / 3 + c - d / 7;
+    }
+    return sum;
+}
+
+static uint32_t mixed_up;
+static void *compute(void *argument)
+{
+    double seed = (double)(intptr_t)argument + 0.1, alone = series(seed, false);
+    for (int i = 0; i < 5; i++)
+        if (series(seed, true) != alone)
+            __atomic_fetch_add(&mixed_up, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
 static void test_rest(void)
 {
     run_all(read_or_write);
@@ -389,6 +412,8 @@ static void test_rest(void)
     CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT, "sem_timedwait times out");
     run_all(use_heap);
     CHECK(heap_errors == 0, "malloc and free from many threads");
+    run_all(compute);
+    CHECK(mixed_up == 0, "each thread has floating-point registers of its own");
 }
 
 int main(void)
