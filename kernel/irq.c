@@ -151,14 +151,16 @@ int64_t sys_irq_create(cap_t machine, uint32_t number)
     return new_irq(number, false);
 }
 
-int64_t sys_irq_create_message(cap_t machine, struct irq_message *user_message)
+int64_t sys_irq_create_message(cap_t machine, uint32_t device, struct irq_message *user_message)
 {
     struct irq_message message = {0};
     int64_t error = machine_check(machine, RIGHT_MANAGE);
     if (error ||
         (error = user_write(user_message, &message, sizeof message))) /* is there room for the answer? */
         return error;
-    int number = arch_irq_allocate_message(&message);
+    if (device > PCI_DEVICE_LAST)
+        return -E_BAD_ARGUMENT;
+    int number = arch_irq_allocate_message(device, &message);
     if (number < 0)
         return number;
     int64_t slot = new_irq((uint32_t)number, true);

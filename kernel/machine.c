@@ -8,6 +8,7 @@
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/notification.h>
+#include <kernel/pci.h>
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
@@ -112,7 +113,7 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
 
 static bool bad_pci_access(uint32_t device, uint32_t offset, uint32_t width)
 {
-    return device > 0xffff || (width != 1 && width != 2 && width != 4) || offset >= 4096 ||
+    return device > PCI_DEVICE_LAST || (width != 1 && width != 2 && width != 4) || offset >= 4096 ||
            offset % width != 0;
 }
 
@@ -133,6 +134,15 @@ int64_t sys_machine_pci_write(cap_t machine, uint32_t device, uint32_t offset, u
         return error;
     return bad_pci_access(device, offset, width) ? -E_BAD_ARGUMENT
                                                  : arch_pci_write(device, offset, width, value);
+}
+
+int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
+{
+    int error = machine_check(machine, RIGHT_READ);
+    if (error)
+        return error;
+    uint64_t address = device > PCI_DEVICE_LAST ? 0 : pci_bar_address(device, bar);
+    return address ? (int64_t)address : -E_BAD_ARGUMENT;
 }
 
 int64_t sys_machine_shutdown(cap_t machine, uint32_t status)

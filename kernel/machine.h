@@ -13,6 +13,8 @@
 /* What CAP_MACHINE and CAP_TRACE capabilities point to. Nothing is in them. */
 extern char machine_object[1], trace_object[1];
 
+#define PCI_DEVICE_LAST 0xffffu /* bus << 8 | slot << 3 | function */
+
 int machine_check(cap_t machine, uint32_t rights); /* does the current space hold it? */
 
 /* Text to the raw console, one writer at a time (log.c). */

@@ -14,6 +14,7 @@
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
 #include <kernel/measure.h>
+#include <kernel/pci.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -107,6 +108,7 @@ void kernel_main(void)
     trace_set_clock(clock_hz, arch_wall_clock() * NANOSECONDS - (int64_t)now);
     trace_init();
     arch_irq_init();
+    pci_init();
     futex_init();
     init_cpu(this_cpu());
     start_cpus();

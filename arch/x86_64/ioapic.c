@@ -123,7 +123,7 @@ void arch_irq_end(uint32_t irq)
     apic_end();
 }
 
-int arch_irq_allocate_message(struct irq_message *message)
+int arch_irq_allocate_message(uint32_t device, struct irq_message *message)
 {
     int irq = -E_NO_SLOT;
     spin_lock(&irq_lock);

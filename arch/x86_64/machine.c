@@ -116,6 +116,19 @@ int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t va
     return 0;
 }
 
+/* Below the firmware's own window under 4 GiB, far from RAM. Every device here has what it needs from the
+ * firmware; this is for those that are plugged in later or left out. */
+bool arch_pci_window(bool wide, struct pci_window *window)
+{
+    *window = (struct pci_window){0xf8000000, 0xf8000000, 0x04000000};
+    return !wide;
+}
+
+uint64_t arch_pci_address(uint64_t bus)
+{
+    return bus;
+}
+
 /* ---- power ----------------------------------------------------------------------------------------------
  */
 

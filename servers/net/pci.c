@@ -12,7 +12,6 @@
 #define PCI_COMMAND_MASTER  0x04u
 #define PCI_COMMAND_NO_INTX 0x400u
 #define PCI_HEADER_TYPE     0x0e
-#define PCI_BAR0            0x10
 #define PCI_CAPABILITIES    0x34
 #define PCI_BUSES           4u /* QEMU's machines have their devices on the first */
 
@@ -66,27 +65,13 @@ uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after)
     return 0;
 }
 
-/* The BAR's address; 0 if it is no memory BAR. The kernel or the firmware gave it one, and it is not even
- * sized: to move the registers of a device while other processors run is asking for trouble. (QEMU 7.2's
- * emulation dies of it: a processor that looks registers up in the old map of memory may find the new one.)
- */
-static uint64_t bar_address(uint32_t device, unsigned bar)
-{
-    uint32_t at = PCI_BAR0 + 4 * bar, low = pci_read(device, at, 4);
-    bool wide = (low & 6) == 4;
-
-    if (low & 1)
-        return 0;
-    return (low & ~15u) | (wide ? (uint64_t)pci_read(device, at + 4, 4) << 32 : 0);
-}
-
 volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t size)
 {
-    uint64_t address = bar < 6 ? bar_address(device, bar) : 0;
+    int64_t address = sys_machine_pci_bar(SLOT_MACHINE, device, bar);
 
-    if (address == 0)
+    if (address < 0)
         return NULL;
-    uint64_t start = (address + offset) & ~(TARN_PAGE_SIZE - 1), skip = address + offset - start;
+    uint64_t first = (uint64_t)address + offset, start = first & ~(TARN_PAGE_SIZE - 1), skip = first - start;
     size = (skip + size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
     int64_t memory = sys_memory_create_physical(SLOT_MACHINE, start, size);
     if (memory < 0)
@@ -99,6 +84,20 @@ volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t 
     return (volatile void *)(uintptr_t)((uint64_t)mapped + skip);
 }
 
+static int write_entry(uint32_t device, uint32_t capability, const struct irq_message *message)
+{
+    uint32_t place = pci_read(device, capability + MSIX_TABLE, 4);
+    volatile uint32_t *entry = pci_map(device, place & 7, place & ~7u, MSIX_ENTRY_BYTES);
+
+    if (!entry)
+        return -1;
+    const uint32_t words[4] = {(uint32_t)message->address, (uint32_t)(message->address >> 32), message->data,
+                               0};
+    for (int i = 0; i < 4; i++)
+        register_write32(&entry[i], words[i]);
+    return 0;
+}
+
 int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits)
 {
     uint32_t capability = pci_capability(device, PCI_CAP_MSIX, 0);
@@ -106,19 +105,14 @@ int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits)
 
     if (capability == 0)
         return -1;
-    uint32_t place = pci_read(device, capability + MSIX_TABLE, 4);
-    volatile uint32_t *entry = pci_map(device, place & 7, place & ~7u, MSIX_ENTRY_BYTES);
-    if (!entry)
-        return -1;
-    int64_t irq = sys_irq_create_message(SLOT_MACHINE, &message);
+    int64_t irq = sys_irq_create_message(SLOT_MACHINE, device, &message);
     if (irq < 0)
         return irq;
     int64_t bound = sys_irq_bind((cap_t)irq, notification, bits);
     if (bound < 0)
         return bound;
-    const uint32_t words[4] = {(uint32_t)message.address, (uint32_t)(message.address >> 32), message.data, 0};
-    for (int i = 0; i < 4; i++)
-        register_write32(&entry[i], words[i]);
+    if (message.address && write_entry(device, capability, &message))
+        return -1;
     uint32_t control = pci_read(device, capability + MSIX_CONTROL, 2);
     pci_write(device, capability + MSIX_CONTROL, 2, control | MSIX_CONTROL_ENABLE);
     return irq;

@@ -19,12 +19,23 @@ void arch_console_irq_enable(void); /* the device may interrupt */
 void arch_irq_init(void);          /* everything masked */
 int arch_irq_unmask(uint32_t irq); /* -E_BAD_ARGUMENT: no such line */
 void arch_irq_mask(uint32_t irq);
-void arch_irq_end(uint32_t irq);                            /* tells the controller that it was taken */
-int arch_irq_allocate_message(struct irq_message *message); /* an irq number, or -E_UNSUPPORTED, -E_NO_SLOT */
+void arch_irq_end(uint32_t irq); /* tells the controller that it was taken */
+/* A message for the first entry of the device's MSI-X table: an irq number, or -E_UNSUPPORTED, -E_NO_SLOT,
+ * -E_BUSY (firmware gives a device no second one). message: what the driver writes into the entry; address 0:
+ * nothing, the firmware did. */
+int arch_irq_allocate_message(uint32_t device, struct irq_message *message);
 void arch_irq_free_message(uint32_t irq);
 
+/* device = bus << 8 | slot << 3 | function. Where none is, ones are read. */
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value);
 int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value);
+/* Bus addresses that devices may get (kernel/pci.c). wide: for BARs of 64 bits. False: there is no such
+ * window. */
+struct pci_window {
+    uint64_t bus, physical, size; /* bytes; physical: the processor's address of its start */
+};
+bool arch_pci_window(bool wide, struct pci_window *window);
+uint64_t arch_pci_address(uint64_t bus); /* the processor's address of a device's; 0: it has none */
 
 void arch_shutdown(uint32_t status)
     __attribute__((noreturn)); /* QEMU's exit status tells it: docs in the port */

@@ -157,7 +157,7 @@ struct system_space {
 };
 
 struct irq_message { /* what to write into a device's MSI-X table */
-    uint64_t address;
+    uint64_t address; /* 0: nothing, it is written already */
     uint32_t data;
     uint32_t reserved;
 };
