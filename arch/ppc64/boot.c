@@ -163,6 +163,24 @@ static void read_chosen(uint32_t node)
 #define RANGE_MEMORY32 0x02000000u
 #define RANGE_MEMORY64 0x03000000u
 
+/* Entries of `interrupt-map`: device (3 cells), pin, controller, source and its kind. The first four are slot
+ * 0's, whose pins are the bridge's. */
+#define MAP_CELLS  7
+#define MAP_PIN    3
+#define MAP_SOURCE 5
+
+static void read_pins(uint32_t node)
+{
+    uint32_t length = 0;
+    const void *map = fdt_property(node, "interrupt-map", &length);
+    for (unsigned at = 0; map && at < PCI_PINS * MAP_CELLS && (at + MAP_CELLS) * 4 <= length;
+         at += MAP_CELLS) {
+        uint64_t pin = fdt_cells(map, at + MAP_PIN, 1);
+        if (pin >= 1 && pin <= PCI_PINS)
+            platform.pci_irq[pin - 1] = (uint32_t)fdt_cells(map, at + MAP_SOURCE, 1);
+    }
+}
+
 static void read_bridge(uint32_t node)
 {
     uint32_t length = 0;
@@ -171,19 +189,16 @@ static void read_bridge(uint32_t node)
         return;
     platform.pci_buid = fdt_cells(reg, 0, 2);
     for (unsigned at = 0; (at + RANGE_CELLS) * 4 <= length; at += RANGE_CELLS) {
-        uint64_t bus = fdt_cells(ranges, at + 1, 2), address = fdt_cells(ranges, at + 3, 2);
-        uint64_t size = fdt_cells(ranges, at + 5, 2);
         uint64_t kind = fdt_cells(ranges, at, 1) & RANGE_KIND;
-        if (kind == RANGE_MEMORY32) {
-            platform.pci_memory32 = address;
-            platform.pci_memory32_bus = bus;
-            platform.pci_memory32_size = size;
-        } else if (kind == RANGE_MEMORY64) {
-            platform.pci_memory64 = address;
-            platform.pci_memory64_bus = bus;
-            platform.pci_memory64_size = size;
-        }
+        struct pci_window window = {.bus = fdt_cells(ranges, at + 1, 2),
+                                    .physical = fdt_cells(ranges, at + 3, 2),
+                                    .size = fdt_cells(ranges, at + 5, 2)};
+        if (kind == RANGE_MEMORY32)
+            platform.pci_memory32 = window;
+        else if (kind == RANGE_MEMORY64)
+            platform.pci_memory64 = window;
     }
+    read_pins(node);
 }
 
 static void read_tree(void)

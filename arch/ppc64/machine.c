@@ -66,14 +66,14 @@ void arch_console_irq_enable(void)
 /* ---- power
  * -------------------------------------------------------------------------------------------------- */
 
-/* QEMU exits with 0 after power-off, and also when a machine resets that must not: the line on the console
- * tells a clean end. ibm,os-term makes it a panic, with exit status 1 under `-action panic=exit-failure`. */
+/* QEMU exits with 0 after power-off, but also after a reset, so the kernel's line on the console tells a
+ * clean end (kernel/machine.c). ibm,os-term is a panic to QEMU: exit status 1 under `-action
+ * panic=exit-failure`. */
 void arch_shutdown(uint32_t status)
 {
     static const char reason[] = "Tarn: shutdown with an error";
     const uint32_t terminate[] = {(uint32_t)virt_to_phys(reason)},
                    power_off[] = {~0u, ~0u}; /* no wake-up events */
-    log_line("shutdown, status %u", status);
     if (status)
         rtas_call_final(RTAS_OS_TERM, terminate, 1);
     rtas_call_final(RTAS_POWER_OFF, power_off, 2);

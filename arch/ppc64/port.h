@@ -6,6 +6,7 @@
 #define PORT_H
 
 #include <arch/boot.h>
+#include <arch/machine.h>
 #include <arch/mmu.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,14 +17,14 @@ struct cpu;
 
 /* ---- what the device tree says (boot.c fills it) ---------------------------------------------------- */
 
+#define PCI_PINS 4
 struct platform {
     uint64_t timebase_hz;
-    uint32_t console_irq;  /* of the vty; 0: none */
-    uint32_t console_unit; /* reg of the vty */
-    uint64_t pci_buid;     /* PCI host bridge; 0: none */
-    /* Its windows: the processor's address, the bus address, bytes. */
-    uint64_t pci_memory32, pci_memory32_bus, pci_memory32_size;
-    uint64_t pci_memory64, pci_memory64_bus, pci_memory64_size;
+    uint32_t console_irq;       /* of the vty; 0: none */
+    uint32_t console_unit;      /* reg of the vty */
+    uint64_t pci_buid;          /* PCI host bridge; 0: none */
+    uint32_t pci_irq[PCI_PINS]; /* of its INTA..INTD; 0: none */
+    struct pci_window pci_memory32, pci_memory64;
 };
 extern struct platform platform;
 
@@ -51,6 +52,7 @@ enum rtas_function {
     RTAS_SYSTEM_REBOOT,
     RTAS_OS_TERM,
     RTAS_START_CPU,
+    RTAS_STOP_SELF,
     RTAS_SET_XIVE,
     RTAS_GET_TIME_OF_DAY,
     RTAS_READ_PCI_CONFIG,
@@ -66,6 +68,7 @@ int64_t rtas_call(enum rtas_function function, const uint32_t *arguments, uint32
                   uint32_t *results, uint32_t result_count);
 /* A call after which nothing comes: takes no lock, which a processor that was stopped may hold. */
 void rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count);
+void rtas_stop_self(void); /* this processor sleeps for good; returns if the firmware cannot do it */
 
 /* prom.c: asks Open Firmware for all of its tree and flattens it; its physical address. The firmware is done
  * then. */
@@ -96,9 +99,12 @@ void cpu_load(struct cpu *cpu);                    /* on it: SPRGs, AMR, IAMR, F
 /* ---- interrupts ---------------------------------------------------------------------------------------- */
 
 #define IRQ_CONSOLE 0u
-#define IRQ_PCI     1u      /* INTA; and three more */
-void xics_init_cpu(void);   /* this processor takes all priorities */
-void xics_interrupt(void);  /* external interrupt: accept, IPI or handle_interrupt, end */
+#define IRQ_PCI     1u     /* INTA; and three more */
+void xics_init_cpu(void);  /* this processor takes all priorities */
+void xics_interrupt(void); /* external interrupt: accept, IPI or handle_interrupt, end */
+/* A message for the first entry of a device's MSI-X table: its source, 0: none. Under xics.c's irq_lock. */
+uint32_t pci_allocate_message(uint32_t device);
+void pci_free_message(uint32_t device);
 void clock_interrupt(void); /* the decrementer ran out: handle_timer, or on to a distant deadline */
 
 struct kernel_regs { /* of a trap out of kernel mode, on the stack */

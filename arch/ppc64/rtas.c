@@ -23,12 +23,14 @@ static LOCK_CLASS(rtas_class, "rtas");
 static struct spinlock rtas_lock = SPINLOCK(&rtas_class);
 static struct rtas_block rtas_block;  /* under rtas_lock; in the image, so its physical address is known */
 static struct rtas_block final_block; /* rtas_call_final */
+static struct rtas_block stop_block;  /* rtas_stop_self; constant after rtas_init */
 
 static const char *const names[RTAS_FUNCTIONS] = {
     [RTAS_POWER_OFF] = "power-off",
     [RTAS_SYSTEM_REBOOT] = "system-reboot",
     [RTAS_OS_TERM] = "ibm,os-term",
     [RTAS_START_CPU] = "start-cpu",
+    [RTAS_STOP_SELF] = "stop-self",
     [RTAS_SET_XIVE] = "ibm,set-xive",
     [RTAS_GET_TIME_OF_DAY] = "get-time-of-day",
     [RTAS_READ_PCI_CONFIG] = "ibm,read-pci-config",
@@ -46,6 +48,8 @@ void rtas_init(void)
         if (token)
             tokens[i] = (uint32_t)fdt_cells(token, 0, 1);
     }
+    stop_block.token = tokens[RTAS_STOP_SELF];
+    stop_block.result_count = 1;
 }
 
 static int64_t call(struct rtas_block *block, enum rtas_function function, const uint32_t *arguments,
@@ -78,4 +82,12 @@ void rtas_call_final(enum rtas_function function, const uint32_t *arguments, uin
 {
     assert(argument_count + 1 <= RTAS_CELLS);
     call(&final_block, function, arguments, argument_count, NULL, 0);
+}
+
+/* Several processors may do it at once, while the lock is held by one that is stopped: a block that is only
+ * read. */
+void rtas_stop_self(void)
+{
+    if (stop_block.token)
+        hcall(H_RTAS, virt_to_phys(&stop_block), 0, 0, 0, NULL);
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/cpu.c - one processor's registers and stacks; starting the others; the end of one.
+ *
+ * cpu_prepare() fills the struct cpu of a processor before it runs, cpu_load() puts it into force on that
+ * processor.
+ */
+#include "port.h"
+#include <kernel/cpu.h>
+#include <kernel/frame.h>
+#include <kernel/kernel.h>
+#include <stddef.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+#include <trace/ring/layout.h>
+
+/* Where this function's own r2 points, as of all code in the image. */
+static uint64_t kernel_toc(void)
+{
+    uint64_t toc;
+    __asm__("mr %0, 2" : "=r"(toc));
+    return toc;
+}
+
+/* stacks, from low to high: the kernel's, then that of system reset and machine check. */
+void cpu_prepare(uint32_t index, uint8_t *stacks)
+{
+    struct cpu *cpu = &cpus[index];
+    struct arch_cpu *arch = &cpu->arch;
+    cpu->block.self = (uint64_t)cpu;
+    cpu->block.cpu = index;
+    cpu->index = index;
+    cpu->kernel_stack_top = (uint64_t)stacks + KERNEL_STACK_BYTES;
+    arch->toc = kernel_toc();
+    arch->special_stack_top = cpu->kernel_stack_top + SPECIAL_STACK_BYTES;
+    arch->stack_low = (uint64_t)stacks;
+    arch->stack_high = arch->special_stack_top;
+    arch->hardware_id = boot_info.cpu_hardware_id[index];
+    arch->timer_deadline = ~0ull;
+}
+_Static_assert(KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
+_Static_assert(CPUS_MAX < PROCESS_TABLE_ENTRIES, "a process for each");
+
+/* ---- on the processor
+ * ---------------------------------------------------------------------------------------- */
+
+#define DECREMENTER_FAR 0x7fffffff
+
+void cpu_load(struct cpu *cpu)
+{
+    write_spr(SPR_DEC, DECREMENTER_FAR);
+    write_spr(SPR_SPRG0, cpu);
+    write_spr(SPR_SPRG3, USER_TRACE_WINDOWS + ((uint64_t)cpu->index << TRACE_WINDOW_SHIFT));
+    write_spr(SPR_UAMOR, 0); /* programs cannot change what follows */
+    write_spr(SPR_AMR, AMR_USER_DENIED);
+    write_spr(SPR_IAMR, IAMR_USER_DENIED);
+    write_spr(SPR_FSCR, FSCR_TAR);
+    write_spr(SPR_TAR, 0);
+    write_spr(SPR_PIDR, 1 + cpu->index);
+    write_spr(SPR_MMCR0, 0); /* the instruction counter runs, and programs may read it */
+    __asm__ volatile("isync" ::: "memory");
+    arch_tlb_flush_all();
+    xics_init_cpu();
+}
+
+void arch_stop_forever(void)
+{
+    rtas_stop_self();
+    for (;;) /* the firmware cannot */
+        arch_relax();
+}
+
+/* ---- the others
+ * ------------------------------------------------------------------------------------------------ */
+
+int arch_start_cpu(uint32_t index)
+{
+    if (index == 0 || index >= boot_info.cpu_count)
+        return -E_BAD_ARGUMENT;
+    paddr_t stacks = frame_alloc_order(CPU_STACKS_ORDER);
+    uint8_t *mapped = stacks == FRAME_NONE ? NULL : boot_map_stacks(index, stacks);
+    if (!mapped) /* cannot happen to a machine that is worth starting: what was taken stays taken */
+        return -E_NO_MEMORY;
+    cpu_prepare(index, mapped);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it finds in memory is there before it runs */
+    const uint32_t arguments[] = {boot_info.cpu_hardware_id[index], (uint32_t)virt_to_phys(secondary_start),
+                                  (uint32_t)virt_to_phys(&cpus[index])};
+    return rtas_call(RTAS_START_CPU, arguments, 3, NULL, 0) ? -E_UNSUPPORTED : 0;
+}
