@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_tlb.c - shootdown, as a program sees it: once a system call that took pages or rights away
+ * has returned, no thread on any processor gets through by a translation from before.
+ *
+ * In a child, a thread on every processor reads and writes a few pages all the time, also by way of the
+ * kernel's copies. One more, the changer, maps them, waits until all have used them, and takes them away:
+ * unmaps, remaps to other frames, makes them read-only, has them copied on write. The frames have other
+ * addresses too (ALIAS). There the changer, as soon as its call has returned, writes POISON to what may no
+ * longer be read, and adds up what may no longer be written. Threads that fault wait in main(), their fault
+ * handler, until there is something to access.
+ *
+ * The words prove nothing about a worker that is slow: poison lies in a frame only while no page shows it.
+ */
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MS      1000000ull
+#define US      1000ull
+#define ROUNDS  4000u
+#define SECONDS 60u /* or as many as fit: a shootdown takes 10 us, or 10 ms when the host is busy */
+#define WORKERS 32u
+#define SETS    8u  /* of frames, used in turn: one retired stays so for seven rounds */
+#define PAGES   40u /* of a set: more than are flushed one by one */
+
+#define SHARED      0x0000000900000000ull
+#define ALIAS       0x0000000a00000000ull /* all sets, always */
+#define VIEW        0x0000000b00000000ull /* the set of this round */
+#define PAGE_WORDS  (TARN_PAGE_SIZE / sizeof(uint64_t))
+#define SLOT_STRIDE (64 / sizeof(uint64_t)) /* word 0 of a page is its tag; then a line for each worker */
+
+#define GOOD   0x600d600d600d600dull
+#define POISON 0xdeadf4a3e0000000ull
+
+enum { SLOT_POOL = 16, SLOT_SCRATCH };
+
+/* What is taken away, and how. */
+enum way { UNMAP, REMAP, PROTECT, COPY, WAYS };
+static const char *const way_names[WAYS] = {"unmapped", "remapped", "made read-only", "copied on write"};
+
+struct shared {
+    _Atomic uint32_t way;               /* of this round */
+    _Atomic uint32_t pages;             /* of this round */
+    _Atomic bool accessible;            /* who faults may try again */
+    _Atomic bool done;                  /* the changer has ended */
+    int64_t error;                      /* what stopped it */
+    uint32_t workers, rounds, complete; /* complete: rounds in which every worker came in time */
+    _Atomic uint64_t stale_reads[WAYS]; /* words of poison that came out of pages */
+    uint64_t stale_writes[WAYS];        /* rounds in which somebody wrote what he must not */
+    struct {
+        _Alignas(64) _Atomic uint64_t accesses;
+    } worker[WORKERS];
+};
+#define SHARED_BYTES ((sizeof(struct shared) + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1))
+
+static struct shared *const child_shared = (struct shared *)SHARED;
+
+/* ---- workers --------------------------------------------------------------------------------------------
+ */
+
+static void take(uint64_t tag)
+{
+    if (tag == POISON)
+        child_shared->stale_reads[child_shared->way]++;
+}
+
+static void access_page(volatile uint64_t *page, uint64_t index, uint64_t turn, bool writes)
+{
+    take(page[0]);
+    if (writes)
+        page[(1 + index) * SLOT_STRIDE] = turn;
+}
+
+/* The same by the kernel, which has a place for every worker in the scratch object. A page that is away makes
+ * it fault as if we had. */
+static void access_by_kernel(volatile uint64_t *page, uint64_t index, uint64_t turn, bool writes)
+{
+    uint64_t tag = 0, offset = index * sizeof tag;
+    sys_memory_write(SLOT_SCRATCH, offset, (const void *)page, sizeof tag);
+    sys_memory_read(SLOT_SCRATCH, offset, &tag, sizeof tag);
+    take(tag);
+    if (!writes)
+        return;
+    sys_memory_write(SLOT_SCRATCH, offset, &turn, sizeof turn);
+    sys_memory_read(SLOT_SCRATCH, offset, (void *)&page[(1 + index) * SLOT_STRIDE], sizeof turn);
+}
+
+static void work(uint64_t index)
+{
+    struct shared *s = child_shared;
+    uint64_t random = index + 1;
+    for (uint64_t turn = 1;; turn++) {
+        bool writes = s->way != COPY;
+        volatile uint64_t *page = (volatile uint64_t *)VIEW + child_random(&random) % s->pages * PAGE_WORDS;
+        if (turn % 16)
+            access_page(page, index, turn, writes);
+        else
+            access_by_kernel(page, index, turn, writes);
+        s->worker[index].accesses++;
+    }
+}
+
+/* ---- the changer ------------------------------------------------------------------------------------------
+ */
+
+static volatile uint64_t *alias(uint32_t set, uint32_t page)
+{
+    return (volatile uint64_t *)ALIAS + (set * PAGES + page) * PAGE_WORDS;
+}
+
+static void put_tags(uint32_t set, uint64_t tag)
+{
+    for (uint32_t page = 0; page < PAGES; page++)
+        alias(set, page)[0] = tag;
+}
+
+/* Of all that workers write to the first pages of a set; each of their words only grows. */
+static uint64_t sum_of_writes(uint32_t set, uint32_t pages)
+{
+    uint64_t sum = 0;
+    for (uint32_t page = 0; page < pages; page++)
+        for (uint32_t i = 0; i < child_shared->workers; i++)
+            sum += alias(set, page)[(1 + i) * SLOT_STRIDE];
+    return sum;
+}
+
+/* Until every worker has got on by some accesses: it has used this round's pages, for there are no others. A
+ * busy host may keep a processor of ours from running for long. */
+static bool wait_for_workers(void)
+{
+    struct shared *s = child_shared;
+    uint64_t before[WORKERS];
+    for (uint32_t i = 0; i < s->workers; i++)
+        before[i] = s->worker[i].accesses;
+    uint64_t limit = deadline_after(5 * MS);
+    for (uint32_t i = 0; i < s->workers; i++)
+        while (s->worker[i].accesses < before[i] + 2 * PAGES) {
+            if (clock_monotonic_ns() > limit)
+                return false;
+            sys_thread_sleep(deadline_after(20 * US));
+        }
+    return true;
+}
+
+static int64_t map_view(uint32_t set, uint32_t flags)
+{
+    return sys_space_map(SLOT_SPACE, SLOT_POOL, VIEW, PAGES * TARN_PAGE_SIZE, set * PAGES * TARN_PAGE_SIZE,
+                         flags | MAP_READ | MAP_WRITE | MAP_FIXED);
+}
+
+/* A single page, a few, more than are flushed one by one; but every copy is a shootdown of its own. The rest
+ * of a set is not used. */
+static uint32_t pages_of(uint32_t round)
+{
+    static const uint32_t counts[] = {1, 5, PAGES};
+    uint32_t count = counts[round / WAYS % 3];
+    return round % WAYS == COPY && count == PAGES ? 2 : count;
+}
+
+/* Takes the rights of `pages` pages away in the round's way; then what nobody may do any more can be seen at
+ * ALIAS. -E_*. */
+static int64_t take_away(uint32_t way, uint32_t set, uint32_t pages)
+{
+    int64_t error = 0;
+    if (way == COPY) {
+        for (uint32_t page = 0; page < pages; page++)
+            ((volatile uint64_t *)VIEW)[page * PAGE_WORDS + 1] = 1;
+    } else if (way == PROTECT) {
+        error = sys_space_protect(SLOT_SPACE, VIEW, pages * TARN_PAGE_SIZE, MAP_READ);
+    } else {
+        error = sys_space_unmap(SLOT_SPACE, VIEW, pages * TARN_PAGE_SIZE);
+    }
+    if (way != PROTECT)
+        for (uint32_t page = 0; page < pages; page++)
+            alias(set, page)[0] = POISON;
+    return error;
+}
+
+/* What is still mapped of this round's set, and all traces of it. */
+static int64_t clear_view(uint32_t way, uint32_t pages)
+{
+    uint32_t gone = way == UNMAP || way == REMAP ? pages : 0;
+    if (gone == PAGES)
+        return 0;
+    return sys_space_unmap(SLOT_SPACE, VIEW + gone * TARN_PAGE_SIZE, (PAGES - gone) * TARN_PAGE_SIZE);
+}
+
+/* Long enough for somebody who has an old translation to use it. */
+static void watch(void)
+{
+    uint64_t end = deadline_after(30 * US);
+    while (clock_monotonic_ns() < end)
+        ;
+}
+
+static int64_t run_round(uint32_t round, uint64_t sums[SETS], uint32_t ways[SETS])
+{
+    struct shared *s = child_shared;
+    uint32_t way = round % WAYS, set = round % SETS, pages = pages_of(round);
+    if (sum_of_writes(set, PAGES) != sums[set])
+        s->stale_writes[ways[set]]++;
+    put_tags(set, GOOD);
+    s->way = way;
+    s->pages = pages;
+    int64_t error = map_view(set, way == COPY ? MAP_PRIVATE : 0);
+    if (error < 0)
+        return error;
+    s->accessible = true;
+    s->complete += wait_for_workers();
+    if (way == UNMAP || way == PROTECT)
+        s->accessible = false;
+    error = take_away(way, set, pages);
+    uint64_t sum = sum_of_writes(set, pages);
+    watch();
+    if (sum_of_writes(set, pages) != sum)
+        s->stale_writes[way]++;
+    if (error >= 0)
+        error = clear_view(way, pages);
+    sums[set] = sum_of_writes(set, PAGES);
+    ways[set] = way;
+    return error;
+}
+
+static void change(uint64_t rounds)
+{
+    struct shared *s = child_shared;
+    uint64_t sums[SETS];
+    uint32_t ways[SETS] = {0};
+    for (uint32_t set = 0; set < SETS; set++)
+        sums[set] = sum_of_writes(set, PAGES);
+    uint64_t end = deadline_after(SECONDS * 1000 * MS);
+    for (; s->rounds < rounds && s->error >= 0 && clock_monotonic_ns() < end; s->rounds++)
+        s->error = run_round(s->rounds, sums, ways);
+    s->accessible = false;
+    s->done = true;
+    for (;;)
+        sys_thread_sleep(TARN_FOREVER);
+}
+
+/* ---- outside
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text(result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
+
+static void start(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority, uint64_t cpu)
+{
+    cap_t thread = must(child_thread(child, entry, arg, priority, 1ull << cpu));
+    must(sys_thread_resume(thread));
+    sys_cap_close(thread);
+}
+
+/* Whoever faults tries again when there is something to access; until the changer has ended. How many did. */
+static unsigned handle_faults(cap_t handler, struct shared *shared)
+{
+    struct ipc_message message;
+    unsigned count = 0;
+    while (!shared->done) {
+        if (ipc_receive_deadline(handler, &message, deadline_after(100 * MS)))
+            continue;
+        while (!shared->accessible && !shared->done)
+            sys_thread_sleep(deadline_after(20 * US));
+        message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
+        ipc_reply(&message);
+        count++;
+    }
+    return count;
+}
+
+static void make_child(struct child *child, cap_t handler, cap_t shared_memory)
+{
+    cap_t pool = must(sys_memory_create(SETS * PAGES * TARN_PAGE_SIZE));
+    cap_t scratch = must(sys_memory_create(TARN_PAGE_SIZE));
+    must(child_create(child, "tlb"));
+    must(child_give(child, pool, SLOT_POOL, RIGHT_ALL));
+    must(child_give(child, scratch, SLOT_SCRATCH, RIGHT_ALL));
+    must(sys_space_set_fault_handler(child->space, handler));
+    must(sys_space_map(child->space, shared_memory, SHARED, SHARED_BYTES, 0,
+                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    must(sys_space_map(child->space, pool, ALIAS, SETS * PAGES * TARN_PAGE_SIZE, 0,
+                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    sys_cap_close(pool);
+    sys_cap_close(scratch);
+}
+
+static void report(const struct shared *shared, unsigned faults)
+{
+    char text[80];
+    uint64_t least = ~0ull;
+    for (uint32_t i = 0; i < shared->workers; i++)
+        least = shared->worker[i].accesses < least ? shared->worker[i].accesses : least;
+    printf("# %u rounds, in %u of them all %u workers came in time; %u faults\n", shared->rounds,
+           shared->complete, shared->workers, faults);
+    CHECK(shared->error >= 0, "pages come and go");
+    CHECK(least >= shared->rounds && shared->complete >= shared->rounds / 8 && faults > shared->rounds / 4,
+          "every processor accesses them meanwhile");
+    for (unsigned way = 0; way < WAYS; way++) {
+        printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
+               (unsigned long long)shared->stale_reads[way], (unsigned long long)shared->stale_writes[way]);
+        snprintf(text, sizeof text, "nobody gets through to what was %s", way_names[way]);
+        CHECK(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, text);
+    }
+}
+
+int main(void)
+{
+    struct child child;
+    uint32_t cpus = (uint32_t)read_stats().cpus;
+    child_prepare();
+    cap_t memory = must(sys_memory_create(SHARED_BYTES)), handler = must(sys_endpoint_create());
+    struct shared *shared = memory_map(memory, SHARED_BYTES, MAP_READ | MAP_WRITE);
+    shared->workers = cpus < WORKERS ? cpus : WORKERS;
+    shared->pages = 1;
+    make_child(&child, handler, memory);
+    for (uint32_t i = 0; i < shared->workers; i++)
+        start(&child, work, i, 1, i);
+    start(&child, change, ROUNDS, 2, 0);
+    unsigned faults = handle_faults(handler, shared);
+    child_end(&child);
+    report(shared, faults);
+    return finish_tests();
+}
