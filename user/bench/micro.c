@@ -2,10 +2,10 @@
 /*
  * user/bench/micro.c - what single operations cost. Prints "bench: name value instructions" lines.
  *
- * Meant for QEMU with -icount shift=0,sleep=off and one processor, where the clock ticks once per
- * instruction: each figure is then the exact number of instructions, kernel and both user sides included,
- * from one clock reading to the next, less what two readings cost by themselves. The least of many rounds is
- * printed, which is the path without timer interrupts in it. Elsewhere the figures are clock ticks.
+ * Each figure is the exact number of instructions, kernel and both user sides included, in the round without
+ * timer interrupts in it (trace/event/cost.h): counted by the processor if it can; else by the clock, which
+ * ticks once per instruction under QEMU with -icount shift=0,sleep=off and one processor, and elsewhere makes
+ * figures mere ticks. Where the processor counts, "NAME.by_clock" is what the clock says of the same rounds.
  *
  *     micro            all figures
  *     micro partner NAME   the second process of the figures across spaces
@@ -20,10 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <arch/trace.h>
 #include <tarn/runtime.h>
 #include <tarn/service.h>
 #include <tarn/trace_control.h>
+#include <trace/event/cost.h>
 #include <trace/user.h>
 
 extern char **environ;
@@ -31,34 +31,23 @@ extern char **environ;
 #define ROUNDS 400
 enum { LABEL_PING = 1, LABEL_CLOSE = 2 };
 
-static uint64_t overhead; /* of two clock readings */
+static struct cost nothing; /* cost of counting by itself */
 
-/* The clock, put together here and now: the compiler must not finish it among the instructions that are
- * measured. */
-static inline __attribute__((always_inline)) uint64_t read_clock(void)
+#define MEASURE(code) COST_OF(ROUNDS, code)
+
+/* `parts`: operations in a round. */
+static void report_parts(const char *name, struct cost cost, uint32_t parts)
 {
-    uint64_t now = arch_trace_clock();
-    __asm__ volatile("" : "+r"(now)::"memory");
-    return now;
+    uint64_t tenths = cost_by_clock(&cost, &nothing, parts);
+    printf("bench: %s %llu instructions\n", name, (unsigned long long)cost_counted(&cost, &nothing, parts));
+    if (arch_counts_instructions())
+        printf("bench: %s.by_clock %llu.%llu instructions\n", name, (unsigned long long)(tenths / 10),
+               (unsigned long long)(tenths % 10));
 }
 
-/* The least number of ticks of `code` over many rounds. */
-#define MEASURE(code)                                      \
-    ({                                                     \
-        uint64_t least_ = ~0ull;                           \
-        for (int round_ = 0; round_ < ROUNDS; round_++) {  \
-            uint64_t begin_ = read_clock();                \
-            code;                                          \
-            uint64_t ticks_ = arch_trace_clock() - begin_; \
-            if (ticks_ < least_)                           \
-                least_ = ticks_;                           \
-        }                                                  \
-        least_ - overhead;                                 \
-    })
-
-static void report(const char *name, uint64_t value)
+static void report(const char *name, struct cost cost)
 {
-    printf("bench: %s %llu instructions\n", name, (unsigned long long)value);
+    report_parts(name, cost, 1);
 }
 
 static void fail(const char *what)
@@ -83,45 +72,13 @@ static void set_mask(uint64_t mask)
          "trace_control (run micro with authority)");
 }
 
-/* One function each, so that a figure is that of a call site whose operands are already in registers. */
-static __attribute__((noinline)) uint64_t time_one_word(uint64_t a)
-{
-    uint64_t begin = read_clock();
-    trace_user_stopwatch_start(a);
-    return arch_trace_clock() - begin;
-}
-
-static __attribute__((noinline)) uint64_t time_four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-    uint64_t begin = read_clock();
-    trace_user_values(a, b, c, d);
-    return arch_trace_clock() - begin;
-}
-
-static __attribute__((noinline)) uint64_t time_nothing(void)
-{
-    uint64_t begin = read_clock();
-    return arch_trace_clock() - begin;
-}
-
-#define LEAST(call)                                       \
-    ({                                                    \
-        uint64_t least_ = ~0ull;                          \
-        for (int round_ = 0; round_ < ROUNDS; round_++) { \
-            uint64_t ticks_ = call;                       \
-            if (ticks_ < least_)                          \
-                least_ = ticks_;                          \
-        }                                                 \
-        least_;                                           \
-    })
-
 static void measure_trace(void)
 {
     set_mask(0);
-    report("trace.disabled.user", LEAST(time_one_word(1)) - overhead);
+    report("trace.disabled.user", cost_of_one_word());
     set_mask(1ull << TRACE_CLASS_USER);
-    report("trace.enabled1.user", LEAST(time_one_word(1)) - overhead);
-    report("trace.enabled4.user", LEAST(time_four_words(1, 2, 3, 4)) - overhead);
+    report("trace.enabled1.user", cost_of_one_word());
+    report("trace.enabled4.user", cost_of_four_words());
     set_mask(0);
 }
 
@@ -312,28 +269,21 @@ static void measure_switch(void)
     if (pthread_create(&partner, NULL, yield_always, NULL))
         fail("pthread_create");
     sys_thread_yield();
-    report("switch", MEASURE(sys_thread_yield()) / 2); /* there and back */
+    report_parts("switch", MEASURE(sys_thread_yield()), 2); /* there and back */
     stop_yielding = true;
     pthread_join(partner, NULL);
 }
 
 static void measure_spawn(void)
 {
-    uint64_t least = ~0ull;
-    for (int round = 0; round < 10; round++) {
-        uint64_t begin = arch_trace_clock();
-        waitpid(start((char *[]){"true", NULL}), NULL, 0);
-        uint64_t ticks = arch_trace_clock() - begin;
-        least = ticks < least ? ticks : least;
-    }
-    report("spawn", least);
+    report("spawn", COST_OF(10, waitpid(start((char *[]){"true", NULL}), NULL, 0)));
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "partner"))
         return run_partner(argv[2]);
-    overhead = LEAST(time_nothing());
+    nothing = cost_of_nothing();
     measure_trace();
     report("syscall.null", MEASURE(sys_null()));
     measure_same_space();

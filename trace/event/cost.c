@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/event/cost.c - least counts, means of ticks, and the trace points that are measured; see cost.h. */
+#include <trace/event/cost.h>
+#include <trace/user.h>
+
+#define ROUNDS (4 * COST_PHASES)
+
+uint64_t cost_counted(const struct cost *cost, const struct cost *nothing, uint32_t parts)
+{
+    return (cost->instructions - nothing->instructions) / parts;
+}
+
+static uint64_t tenths_of(const struct cost *cost)
+{
+    return cost->ticks * 10000 / cost->rounds * 1000000 / arch_trace_info()->clock_hz;
+}
+
+uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts)
+{
+    return (tenths_of(cost) - tenths_of(nothing)) / parts;
+}
+
+/* One function each, so that a figure is that of a call site whose operands are in registers. */
+static __attribute__((noinline)) struct cost_reading time_nothing(uint64_t a, uint64_t b, uint64_t c,
+                                                                  uint64_t d, uint32_t round)
+{
+    volatile struct cost_reading begin;
+    cost_begin(&begin, round);
+    return cost_since(&begin);
+}
+
+static __attribute__((noinline)) struct cost_reading time_one_word(uint64_t a, uint64_t b, uint64_t c,
+                                                                   uint64_t d, uint32_t round)
+{
+    volatile struct cost_reading begin;
+    cost_begin(&begin, round);
+    trace_user_stopwatch_start(a);
+    return cost_since(&begin);
+}
+
+static __attribute__((noinline)) struct cost_reading time_four_words(uint64_t a, uint64_t b, uint64_t c,
+                                                                     uint64_t d, uint32_t round)
+{
+    volatile struct cost_reading begin;
+    cost_begin(&begin, round);
+    trace_user_values(a, b, c, d);
+    return cost_since(&begin);
+}
+
+static struct cost cost_of(struct cost_reading (*time)(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                                       uint32_t round))
+{
+    struct cost cost = COST_UNKNOWN;
+    for (uint32_t round = 0; round < ROUNDS; round++)
+        cost_add(&cost, time(1, 2, 3, 4, round));
+    return cost;
+}
+
+struct cost cost_of_nothing(void)
+{
+    return cost_of(time_nothing);
+}
+
+struct cost cost_of_one_word(void)
+{
+    return cost_of(time_one_word);
+}
+
+struct cost cost_of_four_words(void)
+{
+    return cost_of(time_four_words);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/cost.h - what a piece of code costs in instructions, in the kernel and in programs; for
+ * benchmarks.
+ *
+ * Each round reads clock and instruction counter before and behind the code. The least count of all rounds is
+ * the code without timer interrupts in it. The ticks of just those rounds are summed up: where the clock
+ * advances in step with instructions (QEMU's -icount) their mean must come to the same number, which checks
+ * both. A tick may be more than one instruction, so rounds begin at different fractions of a tick
+ * (cost_begin).
+ */
+#ifndef TRACE_EVENT_COST_H
+#define TRACE_EVENT_COST_H
+
+#include <arch/counter.h>
+#include <arch/trace.h>
+
+struct cost {
+    uint32_t instructions; /* the least of all rounds */
+    uint64_t ticks;        /* of all rounds that had the least */
+    uint64_t rounds;       /* how many that were */
+};
+#define COST_UNKNOWN ((struct cost){.instructions = ~0u})
+
+struct cost_reading {
+    uint64_t ticks;
+    uint32_t instructions;
+};
+
+/* Where the clock runs at 512 MHz and an instruction takes a nanosecond an instruction is 64/125 of a tick.
+ */
+#define COST_PHASES 125u
+
+/* Readings go to memory at once: a register that holds one would be missing in what is measured. */
+static inline __attribute__((always_inline)) void cost_begin(volatile struct cost_reading *begin,
+                                                             uint32_t round)
+{
+    for (uint32_t delay = round % COST_PHASES; delay; delay--)
+        __asm__ volatile("");
+    begin->ticks = arch_trace_clock();
+    begin->instructions = arch_instructions();
+}
+
+static inline __attribute__((always_inline)) struct cost_reading cost_since(
+    const volatile struct cost_reading *begin)
+{
+    uint32_t instructions = arch_instructions();
+    uint64_t ticks = arch_trace_clock();
+    return (struct cost_reading){.ticks = ticks - begin->ticks,
+                                 .instructions = instructions - begin->instructions};
+}
+
+/* Inline: a call in the loop would make the code that is measured move its registers out of the way. */
+static inline __attribute__((always_inline)) void cost_add(struct cost *cost, struct cost_reading passed)
+{
+    if (passed.instructions < cost->instructions)
+        *cost = (struct cost){.instructions = passed.instructions};
+    if (passed.instructions == cost->instructions) {
+        cost->ticks += passed.ticks;
+        cost->rounds++;
+    }
+}
+
+/* The cost of `code`, to be taken less that of nothing. */
+#define COST_OF(count, code)                                    \
+    ({                                                          \
+        struct cost cost_ = COST_UNKNOWN;                       \
+        for (uint32_t round_ = 0; round_ < (count); round_++) { \
+            volatile struct cost_reading begin_;                \
+            cost_begin(&begin_, round_);                        \
+            code;                                               \
+            cost_add(&cost_, cost_since(&begin_));              \
+        }                                                       \
+        cost_;                                                  \
+    })
+
+/* Call sites of trace points whose operands are in registers: user_stopwatch_start and user_values, under
+ * whatever mask is set. */
+struct cost cost_of_nothing(void);
+struct cost cost_of_one_word(void);
+struct cost cost_of_four_words(void);
+
+/* Instructions of one of `parts` operations, less what counting nothing counts; and tenths of instructions by
+ * the clock, at a nanosecond each. */
+uint64_t cost_counted(const struct cost *cost, const struct cost *nothing, uint32_t parts);
+uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts);
+
+#endif
