@@ -268,9 +268,9 @@ static void write_prototype(FILE *file, const struct call *call)
     fputs(call->argument_count ? ")" : "void)", file);
 }
 
-/* The user fills whole registers, and a C function may take the upper half of a narrow argument for granted. So
- * the kernel's side of a call with narrow arguments is reached through a function that cuts them; handlers of
- * messages, where every instruction counts, take the registers as they are. */
+/* The user fills whole registers, and a C function may take the upper half of a narrow argument for granted.
+ * So the kernel's side of a call with narrow arguments is reached through a function that cuts them; handlers
+ * of messages, where every instruction counts, take the registers as they are. */
 static void write_register_prototype(FILE *file, const char *prefix, const struct call *call)
 {
     fprintf(file, "int64_t %s_%s(", prefix, call->name);

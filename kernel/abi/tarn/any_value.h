@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/any_value.h - for a register that goes into the kernel and that nobody looks at there: whatever it holds.
+ * tarn/any_value.h - for a register that goes into the kernel and that nobody looks at there: whatever it
+ * holds.
  *
  * Costs no instruction. Volatile, lest the compiler take two of them for one value, and copy it.
  */

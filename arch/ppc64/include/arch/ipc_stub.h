@@ -2,9 +2,9 @@
 /*
  * arch/ipc_stub.h (ppc64) - the registers of a message: what <tarn/ipc.h> is made of.
  *
- * r0 = number, r3 = capability slot, r4 = label, r5..r10 words, r11 = capabilities, r12 = deadline. On return r3 =
- * 0 or -E_*, r12 = badge (receive only), the rest as sent. r0, CR0, CR1, CR5..CR7,
- * CTR and XER are lost, everything else is kept.
+ * r0 = number, r3 = capability slot, r4 = label, r5..r10 words, r11 = capabilities, r12 = deadline. On return
+ * r3 = 0 or -E_*, r12 = badge (receive only), the rest as sent. r0, CR0, CR1, CR5..CR7, CTR and XER are lost,
+ * everything else is kept.
  */
 #ifndef ARCH_IPC_STUB_H
 #define ARCH_IPC_STUB_H

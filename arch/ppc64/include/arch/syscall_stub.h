@@ -3,8 +3,8 @@
  * arch/syscall_stub.h (ppc64) - how a program enters the kernel.
  *
  * r0 = number, arguments in r3..r8, result in r3. Lost are what a function call loses: r0, r4..r12, CR0, CR1,
- * CR5..CR7, CTR, XER; but LR and the floating-point registers are kept. The typed calls over this are generated:
- * <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
+ * CR5..CR7, CTR, XER; but LR and the floating-point registers are kept. The typed calls over this are
+ * generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
 #define ARCH_SYSCALL_STUB_H
@@ -26,8 +26,7 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
     __asm__ volatile("sc"
                      : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7), "+r"(r8)
                      :
-                     : "r9", "r10", "r11", "r12", "ctr", "xer", "cr0", "cr1", "cr5", "cr6", "cr7",
-                       "memory");
+                     : "r9", "r10", "r11", "r12", "ctr", "xer", "cr0", "cr1", "cr5", "cr6", "cr7", "memory");
     return (int64_t)r3;
 }
 

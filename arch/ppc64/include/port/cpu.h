@@ -2,16 +2,16 @@
 /*
  * port/cpu.h (ppc64) - the inline part of <arch/cpu.h>, and what the port keeps for each processor.
  *
- * In the kernel r13 is the address of this processor's struct cpu. The ABI keeps the compiler's hands off r13, so
- * naming it costs nothing. Entries load it from SPRG0.
+ * In the kernel r13 is the address of this processor's struct cpu. The ABI keeps the compiler's hands off
+ * r13, so naming it costs nothing. Entries load it from SPRG0.
  */
 #ifndef PORT_CPU_H
 #define PORT_CPU_H
 
 struct arch_cpu {
-    uint64_t toc;               /* the kernel's r2 */
-    uint64_t special_stack_top; /* system reset, machine check */
-    uint64_t special_save[2];   /* of their first instructions */
+    uint64_t toc;                   /* the kernel's r2 */
+    uint64_t special_stack_top;     /* system reset, machine check */
+    uint64_t special_save[2];       /* of their first instructions */
     uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
     _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
     uint32_t hardware_id;           /* interrupt server number */
@@ -34,17 +34,18 @@ static inline void arch_relax(void)
     __asm__ volatile("or 27, 27, 27" ::: "memory");
 }
 
-/* H_CEDE sleeps with interrupts enabled, and does not if one is pending, so none is lost. What woke the processor
- * is taken in the window between the two MTMSRDs. */
+/* H_CEDE sleeps with interrupts enabled, and does not if one is pending, so none is lost. What woke the
+ * processor is taken in the window between the two MTMSRDs. */
 static inline void arch_wait_for_interrupt(void)
 {
     register uint64_t function __asm__("r3") = 0xe0; /* H_CEDE */
     __asm__ volatile("sc 1"
                      : "+r"(function)
                      :
-                     : "r0", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "ctr", "xer", "cr0", "cr1",
-                       "cr5", "cr6", "cr7", "memory");
-    __asm__ volatile("mtmsrd %0, 1\n\tmtmsrd %1, 1" ::"r"(0x8002ull), "r"(0x2ull) : "memory"); /* EE | RI; RI */
+                     : "r0", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "ctr", "xer", "cr0",
+                       "cr1", "cr5", "cr6", "cr7", "memory");
+    __asm__ volatile("mtmsrd %0, 1\n\tmtmsrd %1, 1" ::"r"(0x8002ull), "r"(0x2ull)
+                     : "memory"); /* EE | RI; RI */
 }
 
 #endif

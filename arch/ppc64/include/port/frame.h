@@ -6,11 +6,11 @@
  *   r3 capability, on return the result   r0 number of the call
  *
  * `interrupted` says how the thread goes back: 0 after a system call (CTR, XER and what else a function call
- * loses are lost anyway), 1 after an exception or interrupt, or when it never ran yet (every register counts). Entries
- * by exception set it, the exit that honoured it clears it.
+ * loses are lost anyway), 1 after an exception or interrupt, or when it never ran yet (every register
+ * counts). Entries by exception set it, the exit that honoured it clears it.
  *
- * msr is what user mode runs with. User mode cannot change it, so entries do not store it: only the kernel writes
- * here, MSR_FP.
+ * msr is what user mode runs with. User mode cannot change it, so entries do not store it: only the kernel
+ * writes here, MSR_FP.
  */
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
@@ -30,15 +30,15 @@ _Static_assert(sizeof(struct arch_frame) % 16 == 0, "struct arch_thread follows"
 #define FRAME_SYSCALL_BYTES 4u                    /* length of an instruction */
 
 enum frame_register { /* numbers of gpr[] */
-    FRAME_R_STACK = 1,
-    FRAME_R_RESULT = 3,
-    FRAME_R_ARGUMENTS = 3,
-    FRAME_R_LABEL = 4,
-    FRAME_R_WORDS = 5,
-    FRAME_R_CAPS = FRAME_R_WORDS + IPC_WORDS,
-    FRAME_R_DEADLINE,
-    FRAME_R_BADGE = FRAME_R_DEADLINE,
-    FRAME_R_ENTRY = 12, /* the ABI wants a function's address there */
+                      FRAME_R_STACK = 1,
+                      FRAME_R_RESULT = 3,
+                      FRAME_R_ARGUMENTS = 3,
+                      FRAME_R_LABEL = 4,
+                      FRAME_R_WORDS = 5,
+                      FRAME_R_CAPS = FRAME_R_WORDS + IPC_WORDS,
+                      FRAME_R_DEADLINE,
+                      FRAME_R_BADGE = FRAME_R_DEADLINE,
+                      FRAME_R_ENTRY = 12, /* the ABI wants a function's address there */
 };
 
 static inline uint64_t frame_ip(const struct arch_frame *frame)
@@ -66,7 +66,8 @@ static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i
     return frame->gpr[FRAME_R_ARGUMENTS + i];
 }
 
-/* r0 still holds the number, and r3 the first argument: the entry stores them, and only a result replaces r3. */
+/* r0 still holds the number, and r3 the first argument: the entry stores them, and only a result replaces r3.
+ */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {
     frame->nip -= FRAME_SYSCALL_BYTES;

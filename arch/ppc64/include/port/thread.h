@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The thread
- * pointer is r13, in the frame.
+ * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The
+ * thread pointer is r13, in the frame.
  *
- * Floating point is lazy: a thread gets its registers when it uses one (entry: facility unavailable), has MSR_FP in
- * its frame from then on, and loses both when it is switched out. 33 loads and 33 stores are too dear for all the
- * switches between threads that do not calculate.
+ * Floating point is lazy: a thread gets its registers when it uses one (entry: facility unavailable), has
+ * MSR_FP in its frame from then on, and loses both when it is switched out. 33 loads and 33 stores are too
+ * dear for all the switches between threads that do not calculate.
  *
- * The target address register holds the user address of the thread's block; what a program writes there lasts until
- * the next switch and hurts that program alone.
+ * The target address register holds the user address of the thread's block; what a program writes there lasts
+ * until the next switch and hurts that program alone.
  */
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
