@@ -77,9 +77,16 @@ $(BA)/kernel/obj/%.o: %.c $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $<"
 	@$(CC) $(KERNEL_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
 
-$(BA)/kernel/obj/%.o: %.S $$(GENERATED)
+$(BA)/kernel/obj/%.o: %.S $$(GENERATED) $(BA)/kernel/gen/offsets.h
 	@mkdir -p $(@D); echo "  AS      $<"
-	@$(CC) $(KERNEL_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
+	@$(CC) $(KERNEL_CFLAGS) -D__ASSEMBLER__ -I$(BA)/kernel/gen $(CFLAGS_$<) -c -o $@ $<
+
+# Structure offsets for assembly: arch/offsets.h tells.
+$(BA)/kernel/gen/offsets.h: arch/$(ARCH)/offsets.c $$(GENERATED)
+	@mkdir -p $(@D); echo "  OFFSETS $@"
+	@$(CC) $(KERNEL_CFLAGS) -MF $(@:.h=.d) -MT $@ -S -o $(@:.h=.s) $<
+	@{ echo "/* Made from $<. */"; sed -n 's/^-> \([A-Z0-9_]*\) \(-*[0-9]*\)$$/#define \1 \2/p' $(@:.h=.s); } >$@
+-include $(BA)/kernel/gen/offsets.d
 
 $(BA)/user/obj/%.o: %.c $$(GENERATED) $$(USER_HEADERS)
 	@mkdir -p $(@D); echo "  CC      $<"

@@ -240,12 +240,10 @@ static void check_tree(void)
 /* ---- the way up
  * ------------------------------------------------------------------------------------------------ */
 
-#define VECTORS_BYTES 0x6000 /* of exceptions, in both their places */
-
 void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
 {
     trace_boot_init();
-    boot_reserve(0, VECTORS_BYTES);
+    boot_reserve(0, virt_to_phys((void *)(VECTORS + VECTORS_BYTES))); /* in both their places */
     boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
     if (!tree)
         tree = prom_flatten_tree(firmware);

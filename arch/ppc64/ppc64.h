@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/ppc64.h - numbers and instructions of the processor that C cannot express (Power ISA 3.0B). Private
- * to the port; assembly includes it too.
+ * arch/ppc64/ppc64.h - numbers and instructions of the processor that C cannot express (Power ISA 3.0B).
+ * Private to the port; assembly includes it too.
  */
 #ifndef PPC64_H
 #define PPC64_H
 
 /* Special-purpose registers, by their number. */
-#define SPR_DSISR  18
-#define SPR_DAR    19
-#define SPR_DEC    22
-#define SPR_SRR0   26
-#define SPR_SRR1   27
-#define SPR_AMR    29 /* as the kernel sees it; 13 is the user's view */
-#define SPR_PIDR   48
-#define SPR_IAMR   61
-#define SPR_FSCR   153
-#define SPR_UAMOR  157
-#define SPR_TB     268
-#define SPR_SPRG0  272 /* struct cpu, for entries into the kernel */
-#define SPR_SPRG1  273 /* r13 of what was interrupted, for the first instructions of an entry */
-#define SPR_SPRG2  274 /* the same for system reset and machine check, which may hit those instructions */
-#define SPR_SPRG3  275 /* this processor's trace window as users see it; they read it as SPR 259 */
-#define SPR_MMCR0  795
-#define SPR_PMC5   791 /* instructions completed; users read it as 775 */
-#define SPR_TAR    815 /* user address of the thread's block */
+#define SPR_DSISR 18
+#define SPR_DAR   19
+#define SPR_DEC   22
+#define SPR_SRR0  26
+#define SPR_SRR1  27
+#define SPR_AMR   29 /* as the kernel sees it; 13 is the user's view */
+#define SPR_PIDR  48
+#define SPR_IAMR  61
+#define SPR_FSCR  153
+#define SPR_UAMOR 157
+#define SPR_TB    268
+#define SPR_SPRG0 272 /* struct cpu, for entries into the kernel */
+#define SPR_SPRG1 273 /* r13 of what was interrupted, for the first instructions of an entry */
+#define SPR_SPRG2 274 /* the same for system reset and machine check, which may hit those instructions */
+#define SPR_SPRG3 275 /* this processor's trace window as users see it; they read it as SPR 259 */
+#define SPR_MMCR0 795
+#define SPR_PMC5  791 /* instructions completed; users read it as 775 */
+#define SPR_TAR   815 /* user address of the thread's block */
 
 /* Machine state register. Bits that do not fit 16 bits are loaded by LOAD_CONSTANT. */
 #define MSR_RI 0x0000000000000002
@@ -39,9 +39,35 @@
 #define MSR_KERNEL (MSR_SF | MSR_ME | MSR_IR | MSR_DR | MSR_RI)
 #define MSR_USER   (MSR_KERNEL | MSR_EE | MSR_PR)
 
+/* Where exceptions begin, relative to VECTORS_REAL or VECTORS. */
+#define VECTOR_SYSTEM_RESET         0x100
+#define VECTOR_MACHINE_CHECK        0x200
+#define VECTOR_DATA_STORAGE         0x300
+#define VECTOR_DATA_SEGMENT         0x380
+#define VECTOR_INSTRUCTION_STORAGE  0x400
+#define VECTOR_INSTRUCTION_SEGMENT  0x480
+#define VECTOR_EXTERNAL             0x500
+#define VECTOR_ALIGNMENT            0x600
+#define VECTOR_PROGRAM              0x700
+#define VECTOR_FP_UNAVAILABLE       0x800
+#define VECTOR_DECREMENTER          0x900
+#define VECTOR_SYSCALL              0xc00
+#define VECTOR_TRACE                0xd00
+#define VECTOR_PERFORMANCE_MONITOR  0xf00
+#define VECTOR_VMX_UNAVAILABLE      0xf20
+#define VECTOR_VSX_UNAVAILABLE      0xf40
+#define VECTOR_FACILITY_UNAVAILABLE 0xf60
+
+#define VECTORS_REAL                                                                                        \
+    0xc000000000000000                   /* taken with translation off; real mode ignores the top four bits \
+                                          */
+#define VECTORS       0xc000000000004000 /* with translation on */
+#define VECTORS_BYTES 0x2000             /* of either */
+
 #define FSCR_TAR 0x100 /* programs may use the target address register, where their thread's block is */
 
-/* Access to user pages out of the kernel, radix key 0 (AMR): denied but in user_copy.S; never executed (IAMR). */
+/* Access to user pages out of the kernel, radix key 0 (AMR): denied but in user_copy.S; never executed
+ * (IAMR). */
 #define AMR_USER_DENIED  0xc000000000000000
 #define IAMR_USER_DENIED 0x4000000000000000
 
@@ -56,11 +82,11 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
-#define read_spr(number)                                                  \
-    ({                                                                    \
-        uint64_t value_;                                                  \
-        __asm__ volatile("mfspr %0, %1" : "=r"(value_) : "i"(number));    \
-        value_;                                                           \
+#define read_spr(number)                                               \
+    ({                                                                 \
+        uint64_t value_;                                               \
+        __asm__ volatile("mfspr %0, %1" : "=r"(value_) : "i"(number)); \
+        value_;                                                        \
     })
 #define write_spr(number, value) \
     __asm__ volatile("mtspr %0, %1" ::"i"(number), "r"((uint64_t)(value)) : "memory")

@@ -67,7 +67,6 @@ secondary_start:
         or      %r13, %r13, %r3
         mtspr   SPR_SPRG0, %r13
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        addi    %r1, %r1, -STACK_FRAME_BYTES
         LOAD_ADDRESS %r12, 1f           /* there with translation, of which this processor knows nothing yet */
         mtspr   SPR_SRR0, %r12
         LOAD_ADDRESS %r12, MSR_KERNEL

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/offsets.c - C structures as assembly sees them. The build compiles this to assembly text and
- * turns the lines that start with -> into #defines of build/x86_64/kernel/gen/offsets.h; see kernel.mk.
+ * arch/x86_64/offsets.c - what entry.S and start.S know of C structures; see arch/offsets.h.
  */
 #include "port.h"
 #include <arch/frame.h>
+#include <arch/offsets.h>
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
-#include <stddef.h>
 #include <trace/syscall.h>
 
-#define DEFINE(name, value) __asm__ volatile("\n-> " #name " %c0" ::"i"(value))
-#define FRAME(name, field)  DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
+#define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
 
-void offsets(void);
 void offsets(void)
 {
     FRAME(RAX, rax);

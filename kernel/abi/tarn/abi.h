@@ -72,9 +72,9 @@ enum {
 #define IPC_LABEL_FAULT        (~1ull) /* to a fault handler; words: reason, address, ip, access, tid, pid */
 #define IPC_LABEL_PAGE         (~2ull) /* to a pager; words: object, offset, access, tid, pid */
 
-/* A message as C sees it; in flight it lies in registers (<arch/ipc_stub.h>), the capabilities in one, as they lie
- * here in memory. They are the sender's slots when sent (copied with their rights; needs RIGHT_GRANT), fresh slots
- * of the receiver when received. */
+/* A message as C sees it; in flight it lies in registers (<arch/ipc_stub.h>), the capabilities in one, as
+ * they lie here in memory. They are the sender's slots when sent (copied with their rights; needs
+ * RIGHT_GRANT), fresh slots of the receiver when received. */
 struct ipc_message {
     uint64_t label;
     uint64_t word[IPC_WORDS];
@@ -156,7 +156,7 @@ struct system_space {
     char name[TARN_NAME_BYTES];
 };
 
-struct irq_message { /* what to write into a device's MSI-X table */
+struct irq_message {  /* what to write into a device's MSI-X table */
     uint64_t address; /* 0: nothing, it is written already */
     uint32_t data;
     uint32_t reserved;

@@ -11,7 +11,7 @@
 struct arch_cpu {
     uint64_t toc;                   /* the kernel's r2 */
     uint64_t special_stack_top;     /* system reset, machine check */
-    uint64_t special_save[2];       /* of their first instructions */
+    uint64_t special_save[4];       /* of their first instructions: vector and CR, r11, SRR0, SRR1 */
     uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
     _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
     uint32_t hardware_id;           /* interrupt server number */

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/entry.S - the ways from user mode into the kernel and back.
+ *
+ * There is one kernel stack per processor, and it is empty whenever user mode runs. Entries store the user's
+ * registers in cpu->current's frame and call C; exits load those of whoever is cpu->current by then.
+ *
+ *   vectors              copied to where the processor delivers exceptions: a few instructions each, then
+ *                        syscall_entry or trap_common
+ *   syscall_entry        `sc`: as few instructions as it can be, see the comment there
+ *   trap_common          other exceptions and interrupts; out of kernel mode (the idle loop's wait, user copies)
+ *                        the registers go onto the stack
+ *   real_vectors         copied to where exceptions are delivered that find translation off, or switch it off:
+ *                        system reset and machine check, which may hit between any two instructions. They have a
+ *                        stack and a save area of their own
+ *   restore              the exit; system calls that switch nothing have one of their own, syscall_return
+ *
+ * In the kernel r13 is struct cpu, which entries get from SPRG0, and r2 the table of contents. Interrupts are off.
+ */
+#include "offsets.h"
+#include "ppc64.h"
+#include <tarn/error.h>
+#include <tarn/syscall.h>
+
+        .machine power9
+        .text
+
+.macro LOAD_CONSTANT register, value
+        lis     \register, (\value)@highest
+        ori     \register, \register, (\value)@higher
+        sldi    \register, \register, 32
+        oris    \register, \register, (\value)@high
+        ori     \register, \register, (\value)@l
+.endm
+
+/* Registers first..last to or from their places, gpr[] being at `offset`. */
+.macro SAVE first, last, base, offset
+number = \first
+.rept \last - \first + 1
+        std     number, \offset + 8 * number(\base)
+number = number + 1
+.endr
+.endm
+
+.macro LOAD first, last, base, offset
+number = \first
+.rept \last - \first + 1
+        ld      number, \offset + 8 * number(\base)
+number = number + 1
+.endr
+.endm
+
+/* Those that belong to the caller of a C function: lost to programs, and not to be told to them. */
+.macro CLEAR first, last
+number = \first
+.rept \last - \first + 1
+        li      number, 0
+number = number + 1
+.endr
+.endm
+
+#define GPR(n) (FRAME_GPR + 8 * (n))
+
+/* ---- where the processor begins --------------------------------------------------------------------- */
+
+/*
+ * boot_install_vectors() copies this, and corrects the branches, which all lead out of it. The vectors from 0xf00 on
+ * are 8 instructions apart. r13 waits in SPRG1, r12 in cpu->scratch.
+ */
+.macro VECTOR number
+        .org    vectors + \number
+        mtspr   SPR_SPRG1, %r13
+        mfspr   %r13, SPR_SPRG0
+        std     %r12, CPU_SCRATCH(%r13)
+        li      %r12, \number
+        b       trap_common
+.endm
+
+        .section .text.vectors, "ax"
+        .global vectors, vectors_end
+        .balign 256
+vectors:
+        VECTOR  VECTOR_DATA_STORAGE
+        VECTOR  VECTOR_DATA_SEGMENT
+        VECTOR  VECTOR_INSTRUCTION_STORAGE
+        VECTOR  VECTOR_INSTRUCTION_SEGMENT
+        VECTOR  VECTOR_EXTERNAL
+        VECTOR  VECTOR_ALIGNMENT
+        VECTOR  VECTOR_PROGRAM
+        VECTOR  VECTOR_FP_UNAVAILABLE
+        VECTOR  VECTOR_DECREMENTER
+        .org    vectors + VECTOR_SYSCALL
+        mtctr   %r13            /* which programs lose */
+        mfspr   %r13, SPR_SPRG0
+        b       syscall_entry
+        VECTOR  VECTOR_TRACE
+        VECTOR  VECTOR_PERFORMANCE_MONITOR
+        VECTOR  VECTOR_VMX_UNAVAILABLE
+        VECTOR  VECTOR_VSX_UNAVAILABLE
+        VECTOR  VECTOR_FACILITY_UNAVAILABLE
+vectors_end:
+
+/*
+ * The same for real mode, at real addresses; branches stay inside. Only system reset and machine check are expected;
+ * anything else comes of an error before translation is on. SPRG1 can be used: where its contents count SRR0 counts
+ * too, and what ran there cannot go on in any case (trap_special).
+ */
+.macro REAL_VECTOR number
+        .org    real_vectors + \number
+        mtspr   SPR_SPRG2, %r13
+        li      %r13, \number
+        b       real_common
+.endm
+
+        .balign 256
+        .global real_vectors, real_vectors_end
+real_vectors:
+        REAL_VECTOR VECTOR_SYSTEM_RESET
+        REAL_VECTOR VECTOR_MACHINE_CHECK
+        REAL_VECTOR VECTOR_DATA_STORAGE
+        REAL_VECTOR VECTOR_DATA_SEGMENT
+        REAL_VECTOR VECTOR_INSTRUCTION_STORAGE
+        REAL_VECTOR VECTOR_INSTRUCTION_SEGMENT
+        REAL_VECTOR VECTOR_EXTERNAL
+        REAL_VECTOR VECTOR_ALIGNMENT
+        REAL_VECTOR VECTOR_PROGRAM
+        REAL_VECTOR VECTOR_FP_UNAVAILABLE
+        REAL_VECTOR VECTOR_DECREMENTER
+        REAL_VECTOR VECTOR_SYSCALL
+        REAL_VECTOR VECTOR_TRACE
+        REAL_VECTOR VECTOR_FACILITY_UNAVAILABLE
+real_common:
+        mtspr   SPR_SPRG1, %r12
+        mfcr    %r12
+        rldimi  %r12, %r13, 32, 0       /* the vector above CR */
+        mfspr   %r13, SPR_SPRG0
+        cmpdi   %r13, 0
+        beq     2f                      /* a processor that the kernel never started */
+        std     %r12, CPU_SPECIAL_SAVE(%r13)
+        std     %r11, CPU_SPECIAL_SAVE + 8(%r13)
+        mfspr   %r11, SPR_SRR0
+        mfspr   %r12, SPR_SRR1
+        std     %r11, CPU_SPECIAL_SAVE + 16(%r13)
+        std     %r12, CPU_SPECIAL_SAVE + 24(%r13)
+        LOAD_CONSTANT %r11, trap_special_entry
+        LOAD_CONSTANT %r12, MSR_KERNEL
+        mtspr   SPR_SRR0, %r11
+        mtspr   SPR_SRR1, %r12
+        rfid
+2:      or      %r27, %r27, %r27
+        b       2b
+real_vectors_end:
+
+/* ---- system calls ----------------------------------------------------------------------------------- */
+
+/*
+ * r0 number, r3-r8 arguments. A handler cannot switch threads, messages' excepted: only kernel_leave() does, after
+ * it. C keeps r14-r31 and CR2-CR4, so they stay where they are; r9-r12 are lost to the caller. What is stored is
+ * what a call needs to be made again, and what this code itself changes.
+ */
+        .text
+        .balign 128
+        .global syscall_entry
+syscall_entry:
+        std     %r1, CPU_SCRATCH(%r13)
+        ld      %r1, CPU_CURRENT(%r13)
+        std     %r2, GPR(2)(%r1)
+        mfspr   %r2, SPR_SRR0
+        std     %r2, FRAME_NIP(%r1)
+syscall_srr0_read:
+        mfctr   %r2
+        std     %r2, GPR(13)(%r1)
+        ld      %r2, CPU_SCRATCH(%r13)
+        std     %r2, GPR(1)(%r1)
+        mflr    %r2
+        std     %r2, FRAME_LR(%r1)
+        std     %r0, GPR(0)(%r1)
+        SAVE    3, 8, %r1, GPR(0)
+        addic   %r2, %r0, -SYS_ipc_call
+        cmpldi  %r2, SYS_ipc_reply_to - SYS_ipc_call
+        ble     syscall_message
+        ld      %r2, CPU_TOC(%r13)
+        cmpldi  %r0, SYS_COUNT
+        bge     syscall_unknown
+        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
+        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
+        andi.   %r9, %r9, TRACE_SYSCALL_BIT
+        bne     syscall_slow
+        addis   %r9, %r2, syscall_table@toc@ha
+        addi    %r9, %r9, syscall_table@toc@l
+        sldi    %r12, %r0, 3
+        ldx     %r12, %r9, %r12
+        mtctr   %r12
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bctrl
+syscall_result:
+        lwz     %r9, CPU_NEED_RESCHED(%r13)
+        cmpwi   %r9, 0                  /* it is set if there is no result */
+        bne     syscall_leave
+
+/* Back to the caller with r3. From its first instruction on it can be done again (trap_special). */
+        .global syscall_return, syscall_return_end
+syscall_return:
+        ld      %r1, CPU_CURRENT(%r13)
+        ld      %r9, FRAME_NIP(%r1)
+        ld      %r10, FRAME_MSR(%r1)
+        ld      %r11, FRAME_LR(%r1)
+        ld      %r2, GPR(2)(%r1)
+        ld      %r13, GPR(13)(%r1)
+        ld      %r1, GPR(1)(%r1)
+        mtspr   SPR_SRR0, %r9
+        mtspr   SPR_SRR1, %r10
+        mtlr    %r11
+        CLEAR   4, 12
+        li      %r0, 0
+        mtctr   %r0
+        mtxer   %r0
+        mtcrf   0xc7, %r0
+        rfid
+syscall_return_end:
+
+syscall_unknown:
+        li      %r3, -E_BAD_SYSCALL
+        b       syscall_result
+
+syscall_slow:
+        mr      %r3, %r0
+        mr      %r4, %r1
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      syscall_traced
+        b       syscall_result
+
+/* Somebody else may run next. */
+syscall_leave:
+        ld      %r1, CPU_CURRENT(%r13)
+        rotldi  %r9, %r3, 1
+        cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
+        beq     1f
+        std     %r3, GPR(3)(%r1)
+1:      SAVE    14, 31, %r1, GPR(0)
+        mfcr    %r9
+        std     %r9, FRAME_CR(%r1)
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        b       leave_kernel
+
+/* Their handlers read the message in the frame, and go on with another thread. */
+syscall_message:
+        SAVE    9, 12, %r1, GPR(0)
+        SAVE    14, 31, %r1, GPR(0)
+        mfcr    %r9
+        std     %r9, FRAME_CR(%r1)
+        mr      %r31, %r1               /* who called: gets the result */
+        ld      %r2, CPU_TOC(%r13)
+        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
+        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
+        andi.   %r9, %r9, TRACE_SYSCALL_BIT
+        bne     message_slow
+        addis   %r9, %r2, syscall_table@toc@ha
+        addi    %r9, %r9, syscall_table@toc@l
+        sldi    %r12, %r0, 3
+        ldx     %r12, %r9, %r12
+        mtctr   %r12
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bctrl
+message_result:
+        rotldi  %r9, %r3, 1
+        cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
+        beq     return_to_user
+        std     %r3, GPR(3)(%r31)
+        /* falls through */
+
+/* Goes to user mode with the registers of cpu->current. */
+return_to_user:
+        lwz     %r9, CPU_NEED_RESCHED(%r13)
+        cmpwi   %r9, 0
+        bne     leave_kernel
+
+/* Can be done again from its first instruction on, and so can restore_interrupted (trap_special). */
+        .global restore, restore_interrupted, restore_end
+restore:
+        ld      %r1, CPU_CURRENT(%r13)
+        ld      %r9, FRAME_INTERRUPTED(%r1)
+        cmpdi   %r9, 0
+        bne     restore_interrupted
+        ld      %r9, FRAME_NIP(%r1)
+        ld      %r10, FRAME_MSR(%r1)
+        ld      %r11, FRAME_LR(%r1)
+        ld      %r12, FRAME_CR(%r1)
+        mtspr   SPR_SRR0, %r9
+        mtspr   SPR_SRR1, %r10
+        mtlr    %r11
+        mtcr    %r12
+        li      %r0, 0
+        mtctr   %r0
+        mtxer   %r0
+        LOAD    2, 31, %r1, GPR(0)
+        ld      %r1, GPR(1)(%r1)
+        rfid
+
+/* All registers count. The STDCX. ends a reservation that another thread may have left behind. */
+restore_interrupted:
+        ld      %r1, CPU_CURRENT(%r13)
+        li      %r0, 0
+        std     %r0, FRAME_INTERRUPTED(%r1)
+        addi    %r9, %r13, CPU_SCRATCH
+        stdcx.  %r0, 0, %r9
+        ld      %r9, FRAME_NIP(%r1)
+        ld      %r10, FRAME_MSR(%r1)
+        ld      %r11, FRAME_LR(%r1)
+        ld      %r12, FRAME_CR(%r1)
+        ld      %r2, FRAME_CTR(%r1)
+        ld      %r3, FRAME_XER(%r1)
+        mtspr   SPR_SRR0, %r9
+        mtspr   SPR_SRR1, %r10
+        mtlr    %r11
+        mtcr    %r12
+        mtctr   %r2
+        mtxer   %r3
+        ld      %r0, GPR(0)(%r1)
+        LOAD    2, 31, %r1, GPR(0)
+        ld      %r1, GPR(1)(%r1)
+        rfid
+restore_end:
+
+message_slow:
+        mr      %r3, %r0
+        mr      %r4, %r31
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      syscall_traced
+        b       message_result
+
+/* void arch_return_to_user(void): the stack is dropped. */
+        .global arch_return_to_user
+arch_return_to_user:
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+leave_kernel:
+        bl      kernel_leave
+        b       restore
+
+/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame) */
+        .global arch_call_syscall
+arch_call_syscall:
+        addis   %r9, %r2, syscall_table@toc@ha
+        addi    %r9, %r9, syscall_table@toc@l
+        sldi    %r12, %r3, 3
+        ldx     %r12, %r9, %r12
+        mtctr   %r12
+        mr      %r9, %r4
+        LOAD    3, 8, %r9, GPR(0)
+        bctr
+
+/* ---- exceptions and interrupts ---------------------------------------------------------------------- */
+
+/* r12 = vector; SPRG1 = r13 and cpu->scratch[0] = r12 of what was interrupted. */
+        .balign 128
+trap_common:
+        std     %r11, CPU_SCRATCH + 8(%r13)
+        mfcr    %r11
+        std     %r11, CPU_SCRATCH + 16(%r13)
+        mfspr   %r11, SPR_SRR1
+        andi.   %r11, %r11, MSR_PR
+        beq     trap_kernel
+        ld      %r11, CPU_CURRENT(%r13)
+        std     %r10, GPR(10)(%r11)
+        mfspr   %r10, SPR_SRR0
+        std     %r10, FRAME_NIP(%r11)
+        mfspr   %r10, SPR_SPRG1
+        std     %r10, GPR(13)(%r11)
+trap_user_srr0_read:
+        SAVE    0, 9, %r11, GPR(0)
+        SAVE    14, 31, %r11, GPR(0)
+        ld      %r3, CPU_SCRATCH(%r13)
+        ld      %r4, CPU_SCRATCH + 8(%r13)
+        ld      %r5, CPU_SCRATCH + 16(%r13)
+        mflr    %r6
+        mfctr   %r7
+        mfxer   %r8
+        li      %r9, 1
+        std     %r3, GPR(12)(%r11)
+        std     %r4, GPR(11)(%r11)
+        std     %r5, FRAME_CR(%r11)
+        std     %r6, FRAME_LR(%r11)
+        std     %r7, FRAME_CTR(%r11)
+        std     %r8, FRAME_XER(%r11)
+        std     %r9, FRAME_INTERRUPTED(%r11)
+        mr      %r3, %r12
+        mfspr   %r4, SPR_SRR1
+        ld      %r2, CPU_TOC(%r13)
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      trap_from_user
+        b       return_to_user
+
+/* On the stack, above the red zone's end: a frame of the ABI, then struct kernel_regs. */
+#define TRAP(field)      (STACK_FRAME_BYTES + REGS_##field)
+#define TRAP_GPR(n)      (TRAP(GPR) + 8 * (n))
+#define TRAP_FRAME_BYTES (STACK_FRAME_BYTES + REGS_BYTES)
+#define TRAP_RESERVE     (STACK_RED_ZONE + TRAP_FRAME_BYTES + 512) /* room for the beginnings of C too */
+
+/* Stores what is neither r11 nor r12 nor r13 nor NIP, MSR, CR; r11 becomes the stack pointer. */
+.macro SAVE_KERNEL_REGS
+        std     %r1, 0(%r11)
+        SAVE    0, 10, %r11, TRAP_GPR(0)
+        SAVE    14, 31, %r11, TRAP_GPR(0)
+        mflr    %r3
+        mfctr   %r4
+        mfxer   %r5
+        std     %r3, TRAP(LR)(%r11)
+        std     %r4, TRAP(CTR)(%r11)
+        std     %r5, TRAP(XER)(%r11)
+        mr      %r1, %r11
+        ld      %r2, CPU_TOC(%r13)
+        addi    %r3, %r1, STACK_FRAME_BYTES
+.endm
+
+trap_kernel:
+        ld      %r11, CPU_KERNEL_STACK(%r13)
+        subf    %r11, %r1, %r11
+        cmpldi  %r11, KERNEL_STACK_BYTES - TRAP_RESERVE
+        addi    %r11, %r1, -(STACK_RED_ZONE + TRAP_FRAME_BYTES)
+        ble     1f
+        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* not on this stack: it is full, or r1 is nonsense */
+        addi    %r11, %r11, -TRAP_FRAME_BYTES
+1:      std     %r10, TRAP_GPR(10)(%r11)
+        mfspr   %r10, SPR_SRR0
+        std     %r10, TRAP(NIP)(%r11)
+        mfspr   %r10, SPR_SRR1
+        std     %r10, TRAP(MSR)(%r11)
+        mfspr   %r10, SPR_SPRG1
+        std     %r10, TRAP_GPR(13)(%r11)
+trap_kernel_srr0_read:
+        std     %r12, TRAP(VECTOR)(%r11)
+        ld      %r12, CPU_SCRATCH(%r13)
+        std     %r12, TRAP_GPR(12)(%r11)
+        ld      %r12, CPU_SCRATCH + 8(%r13)
+        std     %r12, TRAP_GPR(11)(%r11)
+        ld      %r12, CPU_SCRATCH + 16(%r13)
+        std     %r12, TRAP(CR)(%r11)
+        ld      %r10, TRAP_GPR(10)(%r11)
+        SAVE_KERNEL_REGS
+        bl      trap_from_kernel
+        .global trap_resume, trap_resume_end
+trap_resume:                            /* arch_backtrace knows it: here a stack has a struct kernel_regs */
+        ld      %r3, TRAP(NIP)(%r1)
+        ld      %r4, TRAP(MSR)(%r1)
+        ld      %r5, TRAP(LR)(%r1)
+        ld      %r6, TRAP(CTR)(%r1)
+        ld      %r7, TRAP(XER)(%r1)
+        ld      %r8, TRAP(CR)(%r1)
+        mtlr    %r5
+        mtctr   %r6
+        mtxer   %r7
+        mtcr    %r8
+        mtspr   SPR_SRR0, %r3
+        mtspr   SPR_SRR1, %r4
+        ld      %r0, TRAP_GPR(0)(%r1)
+        LOAD    2, 31, %r1, TRAP_GPR(0)
+        ld      %r1, TRAP_GPR(1)(%r1)
+        rfid
+trap_resume_end:
+
+/* System reset and machine check, with translation on again. What is in use of the special stack stays so. */
+trap_special_entry:
+        ld      %r11, CPU_SPECIAL_STACK(%r13)
+        subf    %r12, %r1, %r11
+        cmpldi  %r12, SPECIAL_STACK_BYTES
+        bge     1f
+        addi    %r11, %r1, -STACK_RED_ZONE
+1:      addi    %r11, %r11, -TRAP_FRAME_BYTES
+        lwz     %r12, CPU_SPECIAL_SAVE(%r13)
+        std     %r12, TRAP(VECTOR)(%r11)
+        lwz     %r12, CPU_SPECIAL_SAVE + 4(%r13)
+        std     %r12, TRAP(CR)(%r11)
+        ld      %r12, CPU_SPECIAL_SAVE + 8(%r13)
+        std     %r12, TRAP_GPR(11)(%r11)
+        ld      %r12, CPU_SPECIAL_SAVE + 16(%r13)
+        std     %r12, TRAP(NIP)(%r11)
+        ld      %r12, CPU_SPECIAL_SAVE + 24(%r13)
+        std     %r12, TRAP(MSR)(%r11)
+        mfspr   %r12, SPR_SPRG1
+        std     %r12, TRAP_GPR(12)(%r11)
+        mfspr   %r12, SPR_SPRG2
+        std     %r12, TRAP_GPR(13)(%r11)
+        SAVE_KERNEL_REGS
+        bl      trap_special
+        b       trap_resume
+
+/* Until SRR0 is read a system reset overwrites it: struct nip_range, for trap_special. */
+        .section .rodata
+        .balign 8
+        .global entry_windows, entry_windows_end
+entry_windows:
+        .quad   syscall_entry, syscall_srr0_read
+        .quad   trap_common, trap_user_srr0_read
+        .quad   trap_kernel, trap_kernel_srr0_read
+        .quad   trap_resume, trap_resume_end
+entry_windows_end:
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/ppc64/trap.c - what exceptions and interrupts mean, and who deals with them.
+ *
+ * entry.S calls one of three: trap_from_user (registers are in current->frame), trap_from_kernel (idle loop's
+ * wait, faults of user copies; everything else is a bug), trap_special (system reset, machine check;
+ * exceptions before translation is on). All with interrupts off.
+ */
+#include "port.h"
+#include <arch/user.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <tarn/abi.h>
+
+_Static_assert(USER_END == 3ull << 45, "user_copy.S");
+
+/* ---- where exceptions are delivered ----------------------------------------------------------------------
+ */
+
+extern const uint32_t vectors[], vectors_end[], real_vectors[], real_vectors_end[]; /* entry.S */
+
+#define CACHE_LINE_BYTES 128
+
+static void make_executable(const void *code, uint64_t size)
+{
+    for (uint64_t at = 0; at < size; at += CACHE_LINE_BYTES)
+        __asm__ volatile("dcbst 0, %0\n\tsync\n\ticbi 0, %0" ::"r"((uint64_t)code + at) : "memory");
+    __asm__ volatile("sync\n\tisync" ::: "memory");
+}
+
+#define BRANCH_OPCODE 18u
+#define BRANCH_OFFSET 0x03fffffcu
+
+/* The branches of the vectors lead out of them, and must go where they went before. */
+static uint32_t moved(uint32_t instruction, uint64_t distance)
+{
+    if (instruction >> 26 != BRANCH_OPCODE)
+        return instruction;
+    return (instruction & ~BRANCH_OFFSET) | ((instruction - (uint32_t)distance) & BRANCH_OFFSET);
+}
+
+void boot_install_vectors(void)
+{
+    uint32_t *to = (uint32_t *)VECTORS;
+    uint64_t distance = VECTORS - (uint64_t)vectors;
+    for (const uint32_t *from = vectors; from < vectors_end; from++)
+        *to++ = moved(*from, distance);
+    memcpy((void *)VECTORS_REAL, real_vectors, (size_t)((char *)real_vectors_end - (char *)real_vectors));
+    make_executable((void *)VECTORS, VECTORS_BYTES);
+    make_executable((void *)VECTORS_REAL, VECTORS_BYTES);
+}
+
+/* ---- page faults ----------------------------------------------------------------------------------------
+ */
+
+/* DSISR. An instruction's fault has the first two in SRR1, and FETCH_NO_EXECUTE. */
+#define DSISR_NO_PAGE    0x40000000u
+#define DSISR_PROTECTION 0x08000000u
+#define DSISR_STORE      0x02000000u
+#define FETCH_NO_EXECUTE 0x10000000u
+
+struct access_fault {
+    uint64_t address;
+    uint32_t access; /* FAULT_ACCESS_* */
+};
+
+/* Whether it is one that handle_page_fault can deal with. A segment interrupt is an address that no page
+ * table covers. */
+static bool is_page_fault(uint64_t vector, uint64_t srr1, uint64_t ip, struct access_fault *fault)
+{
+    uint64_t status = srr1;
+    *fault = (struct access_fault){.address = ip, .access = FAULT_ACCESS_EXECUTE};
+    switch (vector) {
+    case VECTOR_DATA_STORAGE:
+        status = read_spr(SPR_DSISR);
+        fault->address = read_spr(SPR_DAR);
+        fault->access = status & DSISR_STORE ? FAULT_ACCESS_WRITE : 0;
+        return status & (DSISR_NO_PAGE | DSISR_PROTECTION);
+    case VECTOR_DATA_SEGMENT:
+        fault->address = read_spr(SPR_DAR);
+        fault->access = 0;
+        return true;
+    case VECTOR_INSTRUCTION_STORAGE:
+        return status & (DSISR_NO_PAGE | DSISR_PROTECTION | FETCH_NO_EXECUTE);
+    default:
+        return vector == VECTOR_INSTRUCTION_SEGMENT;
+    }
+}
+
+/* Made by FIXUP of user_copy.S; start and end from kernel.ld. */
+struct fixup {
+    uint64_t from, to, landing;
+};
+extern const struct fixup fixups_start[], fixups_end[];
+
+static const struct fixup *find_fixup(uint64_t ip)
+{
+    for (const struct fixup *f = fixups_start; f < fixups_end; f++)
+        if (ip >= f->from && ip < f->to)
+            return f;
+    return NULL;
+}
+
+/* With users' pages out of reach, as everywhere but in user_copy.S. */
+static bool bring_page_in(const struct access_fault *fault, uint64_t ip)
+{
+    uint64_t amr = read_spr(SPR_AMR);
+    write_spr(SPR_AMR, AMR_USER_DENIED);
+    bool resolved = handle_page_fault(fault->address, fault->access | FAULT_ACCESS_KERNEL, ip, true);
+    write_spr(SPR_AMR, amr); /* in force with the RFID that goes back */
+    return resolved;
+}
+
+/* A user copy met a page that is not there. True: dealt with, one way or the other. */
+static bool fix_user_copy(struct kernel_regs *regs)
+{
+    const struct fixup *fixup = find_fixup(regs->nip);
+    struct cpu *cpu = this_cpu();
+    struct access_fault fault;
+    if (!fixup || !is_page_fault(regs->vector, regs->msr, regs->nip, &fault) || fault.address >= USER_END)
+        return false;
+    if (!cpu->arch.fail_faults && bring_page_in(&fault, regs->nip))
+        return true;
+    cpu->fault_address = fault.address;
+    cpu->fault_access = fault.access | FAULT_ACCESS_KERNEL;
+    regs->nip = fixup->landing;
+    return true;
+}
+
+/* ---- out of user mode ------------------------------------------------------------------------------------
+ */
+
+/* SRR1 of a program interrupt. */
+#define PROGRAM_FP         0x00100000u
+#define PROGRAM_PRIVILEGED 0x00040000u
+#define PROGRAM_TRAP       0x00020000u
+
+static uint32_t program_reason(uint64_t srr1)
+{
+    return srr1 & PROGRAM_TRAP         ? FAULT_BREAKPOINT
+           : srr1 & PROGRAM_FP         ? FAULT_ARITHMETIC
+           : srr1 & PROGRAM_PRIVILEGED ? FAULT_PROTECTION
+                                       : FAULT_ILLEGAL;
+}
+
+static uint32_t fault_reason(uint64_t vector, uint64_t srr1)
+{
+    switch (vector) {
+    case VECTOR_PROGRAM:
+        return program_reason(srr1);
+    case VECTOR_ALIGNMENT:
+        return FAULT_ALIGNMENT;
+    case VECTOR_TRACE:
+        return FAULT_BREAKPOINT;
+    case VECTOR_VMX_UNAVAILABLE:
+    case VECTOR_VSX_UNAVAILABLE:
+    case VECTOR_FACILITY_UNAVAILABLE:
+        return FAULT_ILLEGAL;
+    default:
+        return FAULT_PROTECTION;
+    }
+}
+
+/* From now on until it is switched out, it has the floating-point registers. */
+static void give_fp(struct thread *thread)
+{
+    arch_load_fp(&thread->arch);
+    thread->frame.msr |= MSR_FP;
+}
+
+static bool handle_routine(uint64_t vector)
+{
+    switch (vector) {
+    case VECTOR_DECREMENTER:
+        clock_interrupt();
+        return true;
+    case VECTOR_EXTERNAL:
+        xics_interrupt();
+        return true;
+    default:
+        return false;
+    }
+}
+
+void trap_from_user(uint64_t vector, uint64_t srr1)
+{
+    struct thread *self = this_cpu()->current;
+    uint64_t ip = frame_ip(&self->frame);
+    struct access_fault fault;
+    if (is_page_fault(vector, srr1, ip, &fault))
+        handle_page_fault(fault.address, fault.access, ip, false);
+    else if (vector == VECTOR_FP_UNAVAILABLE)
+        give_fp(self);
+    else if (!handle_routine(vector))
+        handle_exception((uint32_t)vector, fault_reason(vector, srr1),
+                         vector == VECTOR_ALIGNMENT ? read_spr(SPR_DAR) : srr1, ip);
+}
+
+/* ---- out of kernel mode ----------------------------------------------------------------------------------
+ */
+
+/* Nothing is mapped below a kernel stack. */
+static bool overflows_stack(const struct kernel_regs *regs)
+{
+    return regs->vector == VECTOR_DATA_STORAGE && this_cpu()->arch.stack_low - regs->dar <= CPU_STACKS_BYTES;
+}
+
+static void __attribute__((noreturn)) fail(const struct kernel_regs *regs)
+{
+    log_line("nip %016lx msr %016lx dar %016lx dsisr %08lx", regs->nip, regs->msr, regs->dar, regs->dsisr);
+    log_line("lr  %016lx ctr %016lx xer %016lx cr %08lx", regs->lr, regs->ctr, regs->xer, regs->cr);
+    for (unsigned i = 0; i < 32; i += 4)
+        log_line("r%-2u %016lx %016lx %016lx %016lx", i, regs->gpr[i], regs->gpr[i + 1], regs->gpr[i + 2],
+                 regs->gpr[i + 3]);
+    if (overflows_stack(regs))
+        panic("kernel stack overflow at %lx", regs->nip);
+    panic("exception %lx in the kernel at %lx", regs->vector, regs->nip);
+}
+
+static void read_fault_registers(struct kernel_regs *regs)
+{
+    regs->dar = read_spr(SPR_DAR);
+    regs->dsisr = read_spr(SPR_DSISR);
+}
+
+void trap_from_kernel(struct kernel_regs *regs)
+{
+    read_fault_registers(regs);
+    if (!handle_routine(regs->vector) && !fix_user_copy(regs))
+        fail(regs);
+}
+
+/* ---- system reset
+ * ------------------------------------------------------------------------------------------
+ */
+
+struct nip_range {
+    uint64_t from, to;
+};
+
+static bool contains(const struct nip_range *range, uint64_t nip)
+{
+    return nip >= range->from && nip < range->to;
+}
+
+extern const struct nip_range entry_windows[], entry_windows_end[]; /* entry.S */
+extern const char syscall_return[], syscall_return_end[], restore[], restore_interrupted[], restore_end[];
+
+/* What was interrupted can go on. System reset overwrites SRR0 and SRR1: an exit that was about to use them
+ * begins anew, an entry that had not yet read them has lost its way back. */
+static bool make_resumable(struct kernel_regs *regs)
+{
+    const struct nip_range exits[] = {
+        {(uint64_t)syscall_return, (uint64_t)syscall_return_end},
+        {(uint64_t)restore, (uint64_t)restore_interrupted},
+        {(uint64_t)restore_interrupted, (uint64_t)restore_end},
+    };
+    const struct nip_range delivered = {VECTORS, VECTORS + VECTORS_BYTES};
+    for (unsigned i = 0; i < sizeof exits / sizeof exits[0]; i++)
+        if (contains(&exits[i], regs->nip)) {
+            regs->nip = exits[i].from;
+            regs->gpr[13] = (uint64_t)this_cpu();
+        }
+    for (const struct nip_range *window = entry_windows; window < entry_windows_end; window++)
+        if (contains(window, regs->nip))
+            return false;
+    return !contains(&delivered, regs->nip);
+}
+
+/* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
+void handle_nmi(uint64_t ip) __attribute__((weak));
+
+#define SRR1_STATUS 0x783f0000ull /* what an interrupt puts into SRR1 beside MSR */
+
+void trap_special(struct kernel_regs *regs)
+{
+    read_fault_registers(regs);
+    if (regs->vector != VECTOR_SYSTEM_RESET)
+        fail(regs);
+    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) /* pairs with arch_send_ipi */
+        arch_stop_forever();
+    if (handle_nmi)
+        handle_nmi(regs->nip);
+    if (!make_resumable(regs))
+        panic("system reset at %lx, from where there is no way back", regs->nip);
+    regs->msr &= ~SRR1_STATUS;
+}
