@@ -251,13 +251,13 @@ void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t arc
     boot_info.archive_size = archive_size;
     if (!fdt_open(phys_to_virt(tree)))
         boot_fail("the firmware gave no flattened device tree");
+    rtas_init();
     boot_reserve(tree, fdt_size());
     read_tree();
     check_tree();
     put_boot_cpu_first(fdt_boot_cpu());
     if (boot_info.archive_size)
         boot_reserve(boot_info.archive_base, boot_info.archive_size);
-    rtas_init();
     boot_install_vectors();
     boot_mmu_init();
     cpu_prepare(0, boot_stack);

@@ -5,17 +5,9 @@
  * Read while one processor runs, in real mode and after: the tree lies in reserved memory and is only read.
  * It is the firmware's, and as trusted as the firmware is.
  */
+#include "fdt.h"
 #include "port.h"
 #include <kernel/kernel.h>
-
-#define FDT_MAGIC 0xd00dfeedu
-
-enum { FDT_BEGIN_NODE = 1, FDT_END_NODE = 2, FDT_PROPERTY = 3, FDT_NOP = 4, FDT_END = 9 };
-
-struct fdt_header { /* big-endian, as we are */
-    uint32_t magic, size, structure, strings, reserve_map, version, last_compatible, boot_cpu;
-    uint32_t strings_size, structure_size;
-};
 
 static const char *fdt;       /* the header */
 static const char *structure; /* nodes are offsets from here, plus 1 so that the root is not 0 */
@@ -25,7 +17,7 @@ static const char *structure; /* nodes are offsets from here, plus 1 so that the
 bool fdt_open(const void *tree)
 {
     const struct fdt_header *header = tree;
-    if (header->magic != FDT_MAGIC || header->last_compatible > 17)
+    if (header->magic != FDT_MAGIC || header->last_compatible > FDT_VERSION)
         return false;
     fdt = tree;
     structure = fdt + header->structure;

@@ -79,6 +79,50 @@ secondary_start:
         bctrl
         trap
 
+/*
+ * int64_t prom_enter(uint32_t arguments, uint32_t entry): calls Open Firmware, in 32-bit mode and at the addresses that
+ * this mode leaves of ours. Of the registers it keeps, it keeps the low halves only. Real mode.
+ */
+#define PROM_SAVED 18                   /* r14 to r31 */
+#define PROM_FRAME (STACK_FRAME_BYTES + 8 * PROM_SAVED)
+
+        .global prom_enter
+prom_enter:
+        mflr    %r0
+        std     %r0, 16(%r1)
+        mfcr    %r0
+        stw     %r0, 8(%r1)
+        std     %r2, 24(%r1)
+        stdu    %r1, -PROM_FRAME(%r1)
+        .irp    n, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        std     \n, STACK_FRAME_BYTES + 8 * (\n - 14)(%r1)
+        .endr
+        clrldi  %r1, %r1, 32
+        lis     %r0, (1f)@high          /* the low half of the address is all that 32-bit mode has */
+        ori     %r0, %r0, (1f)@l
+        mtlr    %r0
+        mtspr   SPR_SRR0, %r4
+        mfmsr   %r5
+        clrldi  %r5, %r5, 1             /* without MSR_SF */
+        mtspr   SPR_SRR1, %r5
+        rfid
+1:      ENTER_64_BIT_MODE
+        clrldi  %r1, %r1, 32
+        LOAD_ADDRESS %r4, 0xc000000000000000
+        or      %r1, %r1, %r4
+        .irp    n, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        ld      \n, STACK_FRAME_BYTES + 8 * (\n - 14)(%r1)
+        .endr
+        addi    %r1, %r1, PROM_FRAME
+        LOAD_ADDRESS %r13, cpus
+        ld      %r2, 24(%r1)
+        lwz     %r0, 8(%r1)
+        mtcr    %r0
+        ld      %r0, 16(%r1)
+        extsw   %r3, %r3
+        mtlr    %r0
+        blr
+
         .section .bss.start, "aw", @nobits
         .balign 4096
         .global boot_stack_guard, boot_stack
