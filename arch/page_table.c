@@ -57,7 +57,9 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
         return -E_NO_MEMORY;
     if (flags & MAP_EXECUTE)
         page_fetch_anew(frame);
-    __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELAXED);
+    /* Release: who gets at the frame through the entry finds what was put there before, zeroes above all, and
+     * not what it held in its last life. */
+    __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELEASE);
     page_tables_changed();
     return 0;
 }

@@ -6,10 +6,11 @@
  * Ki slots; it never shrinks before its space dies, so that looking something up needs no lock.
  *
  * A slot changes only under the table's lock, and its `meta` word changes with every change (it counts
- * generations). A reader loads meta, then object and badge, takes the *object's* lock and looks whether meta
- * is still the same. It is: then the slot still holds its reference, because a slot is emptied before its
- * reference is dropped, and the last drop must take the object's lock before it destroys anything. It is not:
- * the memory behind the pointer is still an object of that type (slab.h), so the lock that was taken was one.
+ * generations). A reader loads meta, then object and badge, takes the *object's* lock and looks, after all
+ * these loads, whether meta is still the same. It is: then the slot still holds its reference, because a slot
+ * is emptied before its reference is dropped, and the last drop must take the object's lock before it
+ * destroys anything. It is not: the memory behind the pointer is still an object of that type (slab.h), so
+ * the lock that was taken was one.
  *
  * Lock: cap_table.lock, innermost but for frames; no object is destroyed while it is held. Two tables: lower
  * address first.
@@ -73,7 +74,10 @@ int cap_look(struct space *space, cap_t slot, enum cap_type type, uint32_t right
 /* With the object's lock held: is what was seen still so? */
 static inline bool cap_unchanged(const struct cap *cap)
 {
-    /* The acquire of the object's lock orders this load after it; relaxed is enough. */
+    /* The object's lock orders this load after the one of `object`, but not after that of the badge, whose
+     * value nothing depends on. The fence does. Pairs with the releases of empty() and fill(): a badge of the
+     * slot's next use comes with a new meta. */
+    atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&cap->slot->meta, memory_order_relaxed) == cap->meta;
 }
 /* Looks and takes a reference, which the caller gives back with object_put. */

@@ -48,7 +48,9 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
         unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
         return NULL;
     /* Whether the endpoint is dead need not be asked: who holds the right to receive keeps it alive, and to
-     * call one where somebody still waits to receive is to have called before. */
+     * call one where somebody still waits to receive is to have called before. The fence: as in
+     * cap_unchanged. */
+    atomic_thread_fence(memory_order_acquire);
     if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
     spin_unlock_unwatched(&endpoint->lock);
@@ -70,12 +72,21 @@ static inline bool can_run_here(const struct cpu *cpu, const struct thread *thre
            atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
 }
 
+/* What can_run_here found may be old by the time the thread has moved: who set `pending` since then may have
+ * interrupted the processor where it was. Both sequentially consistent: pairs with thread_suspend. */
+static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
+{
+    sched_move_here(thread);
+    if (atomic_load(&thread->pending))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
 /* Ends the wait of a thread that goes on here. It moves first: who finds that it does not wait looks where it
  * is. */
 static inline void take_over(struct cpu *cpu, struct thread *thread)
 {
     if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu))
-        sched_move_here(thread);
+        move_here(cpu, thread);
     atomic_store_explicit(&thread->wait_lock, NULL, memory_order_release);
 }
 
@@ -215,7 +226,9 @@ static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_tar
     struct thread *caller = target.caller;
     if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->lock)))
         return NULL;
-    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+    /* Acquire: pairs with begin_wait, which stores wait_lock without having the lock. Who sees a thread wait
+     * for its answer sees which one, not the number of a call that it made before. */
+    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_acquire) == &caller->lock &&
                caller->call_id == target.call_id && can_run_here(cpu, caller)))
         return caller;
     spin_unlock_unwatched(&caller->lock);

@@ -416,8 +416,10 @@ void kernel_leave(void)
 {
     struct cpu *cpu = this_cpu();
     for (;;) {
-        /* Before anything is looked at: pairs with interrupt(). */
-        atomic_store(&cpu->need_resched, 0);
+        /* Before anything is looked at: pairs with interrupt(), whose 1 must not be overwritten by a 0 that
+         * comes late. */
+        atomic_store_explicit(&cpu->need_resched, 0, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
         sched_reschedule();
         if (cpu->current == cpu->idle)
             idle(cpu);

@@ -32,6 +32,7 @@ int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
 /* For syscall_traced: calls the handler with the arguments that lie in the frame. */
 int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
 
+/* What was stored before is seen by the target when it handles the interrupt, and by whoever it tells. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind);
 
 /* Fills `chain` with return addresses, innermost first, from the caller's frame pointer on; how many. Never
