@@ -290,9 +290,10 @@ restore:
         mtspr   SPR_SRR1, %r10
         mtlr    %r11
         mtcr    %r12
-        li      %r0, 0
-        mtctr   %r0
-        mtxer   %r0
+        li      %r2, 0
+        mtctr   %r2
+        mtxer   %r2
+        ld      %r0, GPR(0)(%r1)        /* the number, if the call is to be made again */
         LOAD    2, 31, %r1, GPR(0)
         ld      %r1, GPR(1)(%r1)
         rfid
