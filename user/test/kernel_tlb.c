@@ -136,7 +136,7 @@ static bool wait_for_workers(void)
     uint64_t before[WORKERS];
     for (uint32_t i = 0; i < s->workers; i++)
         before[i] = s->worker[i].accesses;
-    uint64_t limit = deadline_after(5 * MS);
+    uint64_t limit = deadline_after(20 * MS);
     for (uint32_t i = 0; i < s->workers; i++)
         while (s->worker[i].accesses < before[i] + 2 * PAGES) {
             if (clock_monotonic_ns() > limit)
@@ -303,7 +303,7 @@ static void report(const struct shared *shared, unsigned faults)
     printf("# %u rounds, in %u of them all %u workers came in time; %u faults\n", shared->rounds,
            shared->complete, shared->workers, faults);
     CHECK(shared->error >= 0, "pages come and go");
-    CHECK(least >= shared->rounds && shared->complete >= shared->rounds / 8 && faults > shared->rounds / 4,
+    CHECK(least >= shared->rounds && shared->complete >= shared->rounds / 16 && faults > shared->rounds / 4,
           "every processor accesses them meanwhile");
     for (unsigned way = 0; way < WAYS; way++) {
         printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
