@@ -72,6 +72,18 @@ static void set_mask(uint64_t mask)
          "trace_control (run micro with authority)");
 }
 
+static __attribute__((noinline)) void return_at_once(void)
+{
+    __asm__ volatile("");
+}
+
+/* Some emulators' counters leave out returns: this figure shows it. */
+static void measure_counter(void)
+{
+    if (arch_counts_instructions())
+        report("counter.call", MEASURE(return_at_once()));
+}
+
 static void measure_trace(void)
 {
     set_mask(0);
@@ -284,6 +296,7 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "partner"))
         return run_partner(argv[2]);
     nothing = cost_of_nothing();
+    measure_counter();
     measure_trace();
     report("syscall.null", MEASURE(sys_null()));
     measure_same_space();

@@ -15,7 +15,7 @@
 static inline __attribute__((always_inline)) uint32_t arch_instructions(void)
 {
     uint64_t count;
-    __asm__ volatile("mfspr %0, " PORT_PMC5 : "=r"(count) : : "memory");
+    __asm__ volatile("isync\n\tmfspr %0, " PORT_PMC5 : "=r"(count) : : "memory");
     return (uint32_t)count;
 }
 
