@@ -67,11 +67,10 @@ static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i
 }
 
 /* r0 still holds the number, and r3 the first argument: the entry stores them, and only a result replaces r3.
- * Only the exit from interrupts loads r0. */
+ */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {
     frame->nip -= FRAME_SYSCALL_BYTES;
-    frame->interrupted = 1;
 }
 
 static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg)
