@@ -18,8 +18,9 @@
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
-#define HEARTBEAT_TICKS     (1ull << 29) /* a quarter of TRACE_TIME_SPAN */
-#define WORDS_PER_TICK_MOST 4            /* nothing logs faster: a copy of two 16-byte vectors in a tick */
+#define HEARTBEAT_TICKS     (1ull << 29) /* at most between two: a quarter of TRACE_TIME_SPAN */
+#define HEARTBEATS_A_SECOND 4 /* at least: damage to a control page costs what is logged until then */
+#define WORDS_PER_TICK_MOST 4 /* nothing logs faster: a copy of two 16-byte vectors in a tick */
 #define WORDS_SLACK         (1ull << 20)
 
 enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS };
@@ -141,6 +142,14 @@ static void check_counter(uint32_t cpu, uint64_t *counter, uint64_t *known, uint
         trace_trace_corrupt(cpu, LOSS_COUNTERS, found, *known);
 }
 
+/* A slow clock could do with fewer, but damage is a matter of seconds. Before the clock's rate is known it is
+ * 0. */
+static uint64_t next_heartbeat(uint64_t now)
+{
+    uint64_t ticks = trace_info_page.clock_hz / HEARTBEATS_A_SECOND;
+    return now + (ticks && ticks < HEARTBEAT_TICKS ? ticks : HEARTBEAT_TICKS);
+}
+
 uint64_t trace_heartbeat(uint64_t now)
 {
     const uint32_t cpu = this_cpu()->index;
@@ -153,5 +162,5 @@ uint64_t trace_heartbeat(uint64_t now)
     check_index(cpu, shadow, arch_clock());
     if (trace_info_page.mask)
         trace_ring_heartbeat();
-    return now + HEARTBEAT_TICKS;
+    return next_heartbeat(now);
 }
