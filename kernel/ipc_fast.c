@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive; and faults, which
- * are calls.
+ * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive.
  *
  * The cases that are nearly all cases: the other side waits already, may run on this processor and is wanted
  * for nothing else; no capabilities travel, and nobody has set a deadline. Then the message goes from frame
@@ -13,20 +12,14 @@
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/ipc.h>
+#include <kernel/ipc_fast.h>
 #include <kernel/notification.h>
-#include <kernel/sched.h>
-#include <kernel/space.h>
-#include <kernel/switch.h>
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/exception.h>
 #include <trace/fault.h>
 #include <trace/ipc.h>
-#include <trace/sched.h>
-
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Type and one right of a capability, as they stand in its meta word. */
 #define META_SEND    ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_SEND << 8)
@@ -38,10 +31,12 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
                                              uint64_t *badge)
 {
     const struct cap_table *table = &self->space->caps;
-    if (unlikely(number >= atomic_load_explicit(&table->size, memory_order_acquire)))
+    if (unlikely(number >= atomic_load_explicit(&table->size, memory_order_relaxed)))
         return NULL;
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release of who let the table grow */
     struct cap_slot *slot = &table->leaves[number / CAP_SLOTS_PER_LEAF][number % CAP_SLOTS_PER_LEAF];
-    uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
+    uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release of who filled the slot */
     struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
     *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
@@ -63,77 +58,12 @@ static inline bool is_plain(const struct thread *self)
     return (frame_caps(&self->frame) | ~frame_deadline(&self->frame)) == 0;
 }
 
-/* Whether a thread that waits can go on here at once. The lock of its wait held. */
-static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
-{
-    /* Acquire: pairs with the release in leave_for. */
-    return !(atomic_load_explicit(&thread->on_cpu, memory_order_acquire) |
-             atomic_load_explicit(&thread->pending, memory_order_relaxed)) &&
-           atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
-}
-
-/* What can_run_here found may be old by the time the thread has moved: who set `pending` since then may have
- * interrupted the processor where it was. Both sequentially consistent: pairs with thread_suspend. */
-static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
-{
-    sched_move_here(thread);
-    if (atomic_load(&thread->pending))
-        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
-}
-
-/* Ends the wait of a thread that goes on here. It moves first: who finds that it does not wait looks where it
- * is. */
-static inline void take_over(struct cpu *cpu, struct thread *thread)
-{
-    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu))
-        move_here(cpu, thread);
-    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_release);
-}
-
 static inline void hand_message(struct thread *from, struct thread *to, uint64_t badge)
 {
     frame_copy_message(&to->frame, &from->frame);
     frame_set_caps(&to->frame, 0);
     frame_set_badge(&to->frame, badge);
     frame_set_result(&to->frame, 0);
-}
-
-/* This thread waits from here on. Sequentially consistent, then `pending`: as in thread_begin_wait. */
-static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
-{
-    atomic_store_explicit(&self->state, state, memory_order_relaxed);
-    self->wait_deadline = TIMER_NEVER;
-    atomic_store(&self->wait_lock, lock);
-}
-
-/* The other thread has another priority: what is ready may now come first. */
-static inline void change_priority(struct cpu *cpu, const struct thread *next)
-{
-    struct run_queue *queue = &cpu->run_queue;
-    /* Then the bitmap: see sched.h. */
-    atomic_store(&queue->running, (int)next->priority);
-    if (unlikely(atomic_load(&queue->bitmap) >> next->priority > 1))
-        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
-}
-
-static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next,
-                                                              enum thread_state state)
-{
-    trace_switch(self, next, state);
-}
-
-static inline __attribute__((always_inline)) void go_on_with(struct cpu *cpu, struct thread *self,
-                                                             struct thread *next, enum thread_state state)
-{
-    if (TRACE_ON_SCHED())
-        trace_fast_switch(self, next, state);
-    if (self->priority != next->priority)
-        change_priority(cpu, next);
-    atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
-    space_activate(cpu, next->space);
-    leave_for(cpu, self, next);
-    if (unlikely(next->traced))
-        thread_trace_resumed(next);
 }
 
 static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self, struct thread *server,
@@ -183,32 +113,7 @@ int64_t sys_ipc_call(uint64_t slot)
     if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_REPLY);
-    return SYSCALL_NO_RESULT;
-}
-
-/* ---- faults ---------------------------------------------------------------------------------------------
- */
-
-bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint)
-{
-    struct cpu *cpu = this_cpu();
-    if (!spin_try_lock_unwatched(&endpoint->lock))
-        return false;
-    struct list *link = endpoint->receivers.next;
-    struct thread *server = list_object(link, struct thread, link);
-    if (link == &endpoint->receivers || !can_run_here(cpu, server) || TRACE_ON_IPC()) {
-        spin_unlock_unwatched(&endpoint->lock);
-        return false;
-    }
-    list_remove(link);
-    take_over(cpu, server);
-    spin_unlock_unwatched(&endpoint->lock);
-    ipc_put_fault_message(self, server);
-    begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
-    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
-        thread_abort_wait(self, -E_CANCELED);
-    go_on_with(cpu, self, server, THREAD_BLOCKED_FAULT);
-    return true;
+    return arch_switched();
 }
 
 /* ---- reply and receive ------------------------------------------------------------------------------------
@@ -275,5 +180,5 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     else if (unlikely(has_bound_bits(self))) /* came before we were seen to wait: see notification.h */
         notification_deliver_bound(self->bound, self);
     go_on_with(cpu, self, caller, THREAD_BLOCKED_RECEIVE);
-    return SYSCALL_NO_RESULT;
+    return arch_switched();
 }

@@ -162,23 +162,23 @@ real_vectors_end:
         .balign 128
         .global syscall_entry
 syscall_entry:
-        std     %r1, CPU_SCRATCH(%r13)
-        ld      %r1, CPU_CURRENT(%r13)
-        std     %r2, GPR(2)(%r1)
+        ld      %r13, CPU_CURRENT(%r13)
+        std     %r2, GPR(2)(%r13)
         mfspr   %r2, SPR_SRR0
-        std     %r2, FRAME_NIP(%r1)
+        std     %r2, FRAME_NIP(%r13)
 syscall_srr0_read:
         mfctr   %r2
-        std     %r2, GPR(13)(%r1)
-        ld      %r2, CPU_SCRATCH(%r13)
-        std     %r2, GPR(1)(%r1)
+        std     %r2, GPR(13)(%r13)
         mflr    %r2
-        std     %r2, FRAME_LR(%r1)
-        std     %r0, GPR(0)(%r1)
-        SAVE    3, 8, %r1, GPR(0)
+        std     %r2, FRAME_LR(%r13)
+        std     %r1, GPR(1)(%r13)
+        SAVE    4, 8, %r13, GPR(0)
         addic   %r2, %r0, -SYS_ipc_call
         cmpldi  %r2, SYS_ipc_reply_to - SYS_ipc_call
         ble     syscall_message
+        std     %r0, GPR(0)(%r13)
+        std     %r3, GPR(3)(%r13)
+        mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
         cmpldi  %r0, SYS_COUNT
         bge     syscall_unknown
@@ -225,7 +225,7 @@ syscall_unknown:
 
 syscall_slow:
         mr      %r3, %r0
-        mr      %r4, %r1
+        ld      %r4, CPU_CURRENT(%r13)
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      syscall_traced
         b       syscall_result
@@ -239,17 +239,16 @@ syscall_leave:
         std     %r3, GPR(3)(%r1)
 1:      SAVE    14, 31, %r1, GPR(0)
         mfcr    %r9
-        std     %r9, FRAME_CR(%r1)
-        ld      %r1, CPU_KERNEL_STACK(%r13)
+        stw     %r9, FRAME_CR(%r1)
         b       leave_kernel
 
-/* Their handlers read the message in the frame, and go on with another thread. */
+/* Their handlers read the message in the frame, and go on with another thread: then they end in return_to_user. Else
+ * cpu->current is still who called. They are never made again, and r0 and r3 need not be there but for the trace.
+ * CR is lost: the frame has an old one. */
 syscall_message:
-        SAVE    9, 12, %r1, GPR(0)
-        SAVE    14, 31, %r1, GPR(0)
-        mfcr    %r9
-        std     %r9, FRAME_CR(%r1)
-        mr      %r31, %r1               /* who called: gets the result */
+        SAVE    9, 12, %r13, GPR(0)
+        SAVE    14, 31, %r13, GPR(0)
+        mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
         addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
         lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
@@ -266,10 +265,12 @@ message_result:
         rotldi  %r9, %r3, 1
         cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
         beq     return_to_user
-        std     %r3, GPR(3)(%r31)
+        ld      %r9, CPU_CURRENT(%r13)
+        std     %r3, GPR(3)(%r9)
         /* falls through */
 
-/* Goes to user mode with the registers of cpu->current. */
+/* Goes to user mode with the registers of cpu->current. Handlers of messages come here too (arch_switched). */
+        .global return_to_user
 return_to_user:
         lwz     %r9, CPU_NEED_RESCHED(%r13)
         cmpwi   %r9, 0
@@ -279,13 +280,12 @@ return_to_user:
         .global restore, restore_interrupted, restore_end
 restore:
         ld      %r1, CPU_CURRENT(%r13)
-        ld      %r9, FRAME_INTERRUPTED(%r1)
-        cmpdi   %r9, 0
-        bne     restore_interrupted
+        ld      %r12, FRAME_INTERRUPTED(%r1)    /* CR in its lower half */
         ld      %r9, FRAME_NIP(%r1)
         ld      %r10, FRAME_MSR(%r1)
         ld      %r11, FRAME_LR(%r1)
-        ld      %r12, FRAME_CR(%r1)
+        cmpdi   %r12, 0
+        blt     restore_interrupted
         mtspr   SPR_SRR0, %r9
         mtspr   SPR_SRR1, %r10
         mtlr    %r11
@@ -302,13 +302,13 @@ restore:
 restore_interrupted:
         ld      %r1, CPU_CURRENT(%r13)
         li      %r0, 0
-        std     %r0, FRAME_INTERRUPTED(%r1)
+        stw     %r0, FRAME_INTERRUPTED(%r1)
         addi    %r9, %r13, CPU_SCRATCH
         stdcx.  %r0, 0, %r9
         ld      %r9, FRAME_NIP(%r1)
         ld      %r10, FRAME_MSR(%r1)
         ld      %r11, FRAME_LR(%r1)
-        ld      %r12, FRAME_CR(%r1)
+        lwz     %r12, FRAME_CR(%r1)
         ld      %r2, FRAME_CTR(%r1)
         ld      %r3, FRAME_XER(%r1)
         mtspr   SPR_SRR0, %r9
@@ -324,8 +324,9 @@ restore_interrupted:
 restore_end:
 
 message_slow:
+        ld      %r4, CPU_CURRENT(%r13)
+        std     %r3, GPR(3)(%r4)
         mr      %r3, %r0
-        mr      %r4, %r31
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      syscall_traced
         b       message_result
@@ -333,14 +334,21 @@ message_slow:
 /* void arch_return_to_user(void): the stack is dropped. */
         .global arch_return_to_user
 arch_return_to_user:
-        ld      %r1, CPU_KERNEL_STACK(%r13)
 leave_kernel:
+        ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      kernel_leave
         b       restore
 
-/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame) */
+/*
+ * int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame). For C, which counts on its registers:
+ * handlers of messages do not keep them (build.mk).
+ */
         .global arch_call_syscall
 arch_call_syscall:
+        mflr    %r0
+        std     %r0, 16(%r1)
+        stdu    %r1, -(STACK_FRAME_BYTES + 18 * 8)(%r1)
+        SAVE    14, 31, %r1, (STACK_FRAME_BYTES - 14 * 8)
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r3, 3
@@ -348,7 +356,12 @@ arch_call_syscall:
         mtctr   %r12
         mr      %r9, %r4
         LOAD    3, 8, %r9, GPR(0)
-        bctr
+        bctrl
+        LOAD    14, 31, %r1, (STACK_FRAME_BYTES - 14 * 8)
+        addi    %r1, %r1, STACK_FRAME_BYTES + 18 * 8
+        ld      %r0, 16(%r1)
+        mtlr    %r0
+        blr
 
 /* ---- exceptions and interrupts ---------------------------------------------------------------------- */
 
@@ -376,14 +389,14 @@ trap_user_srr0_read:
         mflr    %r6
         mfctr   %r7
         mfxer   %r8
-        li      %r9, 1
+        li      %r9, -1
         std     %r3, GPR(12)(%r11)
         std     %r4, GPR(11)(%r11)
-        std     %r5, FRAME_CR(%r11)
+        stw     %r5, FRAME_CR(%r11)
         std     %r6, FRAME_LR(%r11)
         std     %r7, FRAME_CTR(%r11)
         std     %r8, FRAME_XER(%r11)
-        std     %r9, FRAME_INTERRUPTED(%r11)
+        stw     %r9, FRAME_INTERRUPTED(%r11)
         mr      %r3, %r12
         mfspr   %r4, SPR_SRR1
         ld      %r2, CPU_TOC(%r13)

@@ -45,4 +45,5 @@ void offsets(void)
     DEFINE(TRACE_SYSCALL_BIT, 1 << TRACE_CLASS_SYSCALL % 8);
 }
 
-_Static_assert(offsetof(struct cpu, block.self) == 0, "rescued registers are told by their place");
+_Static_assert(offsetof(struct arch_frame, interrupted) + 4 == offsetof(struct arch_frame, cr),
+               "restore: one load");

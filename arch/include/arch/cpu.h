@@ -25,8 +25,15 @@ void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for g
 void arch_return_to_user(void) __attribute__((noreturn));
 /* System calls come in as syscall_table[number](arguments); the result goes to the caller's frame unless it
  * is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While class syscall is traced
- * the entry calls syscall_traced(number, frame) instead, which logs entry and exit around the same call. */
+ * the entry calls syscall_traced(number, frame) instead, which logs entry and exit around the same call.
+ *
+ * Handlers of messages (SYS_ipc_*) find all user registers in the frame, and may go on with another thread.
+ * All others switch nothing, look at no register but their arguments, and have set need_resched when they
+ * return SYSCALL_NO_RESULT: a port may store the rest only then. */
 #define SYSCALL_NO_RESULT INT64_MIN
+/* What a handler of messages returns that has gone on with another thread: SYSCALL_NO_RESULT. Or it does not
+ * come back, and the port lets cpu->current run at once; then the stack is dropped. */
+static inline int64_t arch_switched(void);
 struct arch_frame;
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
 /* For syscall_traced: calls the handler with the arguments that lie in the frame. */

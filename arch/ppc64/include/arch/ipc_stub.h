@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) int64_t arch_ipc(uint64_t number, c
                      : "+r"(r0), "+r"(r3), "+r"(label), "+r"(word0), "+r"(word1), "+r"(word2), "+r"(word3),
                        "+r"(word4), "+r"(word5), "+r"(caps), "+r"(r12)
                      :
-                     : "ctr", "xer", "cr0", "cr1", "cr5", "cr6", "cr7", "memory");
+                     : "ctr", "xer", "cr0", "cr1", "cr2", "cr3", "cr4", "cr5", "cr6", "cr7", "memory");
     message->label = label;
     message->word0 = word0;
     message->word1 = word1;

@@ -28,6 +28,13 @@ static inline struct cpu *this_cpu(void)
     return port_cpu_register;
 }
 
+/* entry.S */
+static inline int64_t arch_switched(void)
+{
+    __asm__ volatile("b return_to_user" ::: "memory");
+    __builtin_unreachable();
+}
+
 /* Low priority for a moment: under QEMU it gives up the rest of the time slice. */
 static inline void arch_relax(void)
 {

@@ -6,7 +6,7 @@
  *   r3 capability, on return the result   r0 number of the call
  *
  * `interrupted` says how the thread goes back: 0 after a system call (CTR, XER and what else a function call
- * loses are lost anyway), 1 after an exception or interrupt, or when it never ran yet (every register
+ * loses are lost anyway), -1 after an exception or interrupt, or when it never ran yet (every register
  * counts). Entries by exception set it, the exit that honoured it clears it.
  *
  * msr is what user mode runs with. User mode cannot change it, so entries do not store it: only the kernel
@@ -19,10 +19,10 @@
 
 struct arch_frame {
     uint64_t gpr[32];
-    uint64_t nip, msr, lr, cr;
+    uint64_t nip, msr, lr;
+    int32_t interrupted; /* and cr: loaded as one */
+    uint32_t cr;
     uint64_t ctr, xer; /* interrupted only */
-    uint64_t interrupted;
-    uint64_t reserved; /* what follows is aligned to 16 */
 };
 _Static_assert(sizeof(struct arch_frame) % 16 == 0, "struct arch_thread follows");
 
@@ -75,7 +75,7 @@ static inline void frame_restart_syscall(struct arch_frame *frame)
 
 static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg)
 {
-    *frame = (struct arch_frame){.nip = entry, .msr = FRAME_MSR_NEW, .interrupted = 1};
+    *frame = (struct arch_frame){.nip = entry, .msr = FRAME_MSR_NEW, .interrupted = -1};
     frame->gpr[FRAME_R_STACK] = stack;
     frame->gpr[FRAME_R_ARGUMENTS] = arg;
     frame->gpr[FRAME_R_ENTRY] = entry;

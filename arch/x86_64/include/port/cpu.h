@@ -37,6 +37,11 @@ static inline struct cpu *this_cpu(void)
     return cpu;
 }
 
+static inline int64_t arch_switched(void)
+{
+    return SYSCALL_NO_RESULT;
+}
+
 static inline void arch_relax(void)
 {
     __asm__ volatile("pause" ::: "memory");

@@ -15,6 +15,10 @@ static inline struct cpu *this_cpu(void)
 {
     return host_cpu;
 }
+static inline int64_t arch_switched(void)
+{
+    return SYSCALL_NO_RESULT;
+}
 static inline void arch_relax(void)
 {
     sched_yield();

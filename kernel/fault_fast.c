@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/fault_fast.c - a fault's message to a thread that waits for it on this processor: as fast as a call
+ * (ipc_fast.c), and for the same reasons.
+ */
+#include <kernel/endpoint.h>
+#include <kernel/ipc.h>
+#include <kernel/ipc_fast.h>
+#include <tarn/error.h>
+#include <trace/ipc.h>
+
+bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint)
+{
+    struct cpu *cpu = this_cpu();
+    if (!spin_try_lock_unwatched(&endpoint->lock))
+        return false;
+    struct list *link = endpoint->receivers.next;
+    struct thread *server = list_object(link, struct thread, link);
+    if (link == &endpoint->receivers || !can_run_here(cpu, server) || TRACE_ON_IPC()) {
+        spin_unlock_unwatched(&endpoint->lock);
+        return false;
+    }
+    list_remove(link);
+    take_over(cpu, server);
+    spin_unlock_unwatched(&endpoint->lock);
+    ipc_put_fault_message(self, server);
+    begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
+    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+        thread_abort_wait(self, -E_CANCELED);
+    go_on_with(cpu, self, server, THREAD_BLOCKED_FAULT);
+    return true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/ipc_fast.h - the steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share.
+ */
+#ifndef KERNEL_IPC_FAST_H
+#define KERNEL_IPC_FAST_H
+
+#include <kernel/cpu.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/switch.h>
+#include <kernel/thread.h>
+#include <trace/sched.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Whether a thread that waits can go on here at once. The lock of its wait held. */
+static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
+{
+    uint32_t busy = atomic_load_explicit(&thread->on_cpu, memory_order_relaxed) |
+                    atomic_load_explicit(&thread->pending, memory_order_relaxed);
+    /* Acquire: pairs with the release in leave_for. */
+    atomic_thread_fence(memory_order_acquire);
+    return !busy && atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
+}
+
+/* What can_run_here found may be old by the time the thread has moved: who set `pending` since then may have
+ * interrupted the processor where it was. Both sequentially consistent: pairs with thread_suspend. */
+static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
+{
+    sched_move_here(thread);
+    if (atomic_load(&thread->pending))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+/* Ends the wait of a thread that goes on here. It moves first: who finds that it does not wait looks where it
+ * is. */
+static inline void take_over(struct cpu *cpu, struct thread *thread)
+{
+    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu))
+        move_here(cpu, thread);
+    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_release);
+}
+
+/* This thread waits from here on. Sequentially consistent, then `pending`: as in thread_begin_wait. */
+static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
+{
+    atomic_store_explicit(&self->state, state, memory_order_relaxed);
+    self->wait_deadline = TIMER_NEVER;
+    atomic_store(&self->wait_lock, lock);
+}
+
+/* The other thread has another priority: what is ready may now come first. */
+static inline void change_priority(struct cpu *cpu, const struct thread *next)
+{
+    struct run_queue *queue = &cpu->run_queue;
+    uint32_t priority = atomic_load_explicit(&next->priority, memory_order_relaxed);
+    /* Then the bitmap: see sched.h. */
+    atomic_store(&queue->running, (int)priority);
+    if (unlikely(atomic_load(&queue->bitmap) >> priority > 1))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next,
+                                                              enum thread_state state)
+{
+    trace_switch(self, next, state);
+}
+
+static inline __attribute__((always_inline)) void go_on_with(struct cpu *cpu, struct thread *self,
+                                                             struct thread *next, enum thread_state state)
+{
+    if (TRACE_ON_SCHED())
+        trace_fast_switch(self, next, state);
+    if (atomic_load_explicit(&self->priority, memory_order_relaxed) !=
+        atomic_load_explicit(&next->priority, memory_order_relaxed))
+        change_priority(cpu, next);
+    atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
+    space_activate(cpu, next->space);
+    leave_for(cpu, self, next);
+    if (unlikely(next->traced))
+        thread_trace_resumed(next);
+}
+
+#endif
