@@ -213,7 +213,11 @@ static bool transmit(const struct net_piece *pieces, unsigned count, void *cooki
         collect_sent();
     if (queue->free_count < count + 1) {
         queue->available->flags = 0; /* tell us when there is room */
-        return false;
+        /* Interrupts are on before we look a last time; pairs with the device's write of the index. */
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        collect_sent();
+        if (queue->free_count < count + 1)
+            return false;
     }
     uint16_t head = queue->free_head, at = head;
     queue->descriptors[at].address = le64(device.header.physical);
