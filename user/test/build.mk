@@ -12,11 +12,12 @@ $(foreach t,libc_stdio libc_pthread libc_file libc_process load,$(eval $(call gu
 GUEST_load := smp=64 memory=2G seconds=240
 
 # Of the kernel; child.c makes spaces with bare system calls.
-$(foreach t,kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_kill := smp=8 seconds=300
 GUEST_kernel_memory := seconds=120
 GUEST_kernel_tlb := seconds=180
 GUEST_fuzz_syscalls := seconds=180
+GUEST_fuzz_instructions := seconds=180
 
 # Of the trace; trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot,\

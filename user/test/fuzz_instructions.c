@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/fuzz_instructions.c - what programs must not do is refused to them, and neither the kernel nor
+ * other programs come to harm: each piece of the port's hostile.S, then such pieces with a few bits changed,
+ * and noise.
+ *
+ * Each piece is run by a thread of a child, which ends with a fault. A thread that does not fault soon, or
+ * has brought its space to an end, costs a new child.
+ */
+#include "probe.h"
+
+#include <string.h>
+
+#define PIECE_BYTES   16u
+#define POOL          0x0000000a00000000ull
+#define POOL_BYTES    (1ull << 20) /* of probe_scratch */
+#define POOL_PIECES   (POOL_BYTES / PIECE_BYTES)
+#define RANDOM_TRIALS 6000u
+#define PATIENCE      20000000ull /* ns */
+
+extern const uint8_t hostile_start[], hostile_end[]; /* arch/ARCH/user/hostile.S */
+
+static struct {
+    unsigned faults, others;
+} seen;
+
+static void start(struct child *child)
+{
+    probe_child(child, "hostile");
+    probe_map(child, probe_scratch, POOL, POOL_BYTES, MAP_READ | MAP_EXECUTE);
+}
+
+/* True if the thread faulted, as it should, and is gone. */
+static bool run_piece(struct child *child, uint64_t entry, uint64_t argument)
+{
+    struct ipc_message message;
+    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeper's own stack */
+        child->threads++;
+    if (child_start(child, (void (*)(uint64_t))entry, argument) < 0 ||
+        ipc_receive_deadline(probe_report, &message, deadline_after(PATIENCE)) < 0)
+        return false;
+    bool faulted = message.label == IPC_LABEL_FAULT;
+    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
+    return faulted;
+}
+
+static void try_piece(struct child *child, uint64_t entry, uint64_t argument)
+{
+    if (run_piece(child, entry, argument)) {
+        seen.faults++;
+        return;
+    }
+    seen.others++;
+    probe_end(child);
+    start(child);
+}
+
+static void try_all(struct child *child, uint64_t argument)
+{
+    for (const uint8_t *piece = hostile_start; piece < hostile_end; piece += PIECE_BYTES)
+        try_piece(child, (uint64_t)piece, argument);
+}
+
+/* Half of it noise, half of it hostile pieces with up to three bits changed. */
+static void fill_pool(uint64_t *random)
+{
+    uint64_t known = (uint64_t)(hostile_end - hostile_start) / PIECE_BYTES;
+    uint8_t pieces[256][PIECE_BYTES];
+    for (uint64_t at = 0; at < POOL_BYTES; at += sizeof pieces) {
+        for (unsigned i = 0; i < 256; i++) {
+            uint64_t noise[PIECE_BYTES / 8] = {child_random(random), child_random(random)};
+            memcpy(pieces[i], noise, PIECE_BYTES);
+            if (child_random(random) % 2)
+                continue;
+            memcpy(pieces[i], hostile_start + child_random(random) % known * PIECE_BYTES, PIECE_BYTES);
+            for (unsigned bits = child_random(random) % 4; bits; bits--)
+                pieces[i][child_random(random) % 8] ^= (uint8_t)(1u << child_random(random) % 8);
+        }
+        must(sys_memory_write(probe_scratch, at, pieces, sizeof pieces));
+    }
+}
+
+static void report(const char *what)
+{
+    printf("# %s: %u faults, %u had no fault in time or ended their space\n", what, seen.faults, seen.others);
+    seen.faults = seen.others = 0;
+}
+
+int main(void)
+{
+    static const uint64_t arguments[] = {0, ~0ull, 0xc000000000400000, 0xffffffff80000000,
+                                         0x0000800000000000};
+    uint64_t random = 88172645463325252ull;
+    struct child child;
+    child_prepare();
+    probe_prepare();
+    fill_pool(&random); /* before anybody fetches from it */
+    start(&child);
+    try_piece(&child, (uint64_t)hostile_start, 0);
+    probe_end(&child);
+    struct system_stats before = first_stats();
+
+    start(&child);
+    for (unsigned i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        try_all(&child, arguments[i]);
+    CHECK(seen.faults > seen.others, "what programs must not do is refused");
+    report("known pieces");
+    for (unsigned i = 0; i < RANDOM_TRIALS; i++)
+        try_piece(&child, POOL + child_random(&random) % POOL_PIECES * PIECE_BYTES,
+                  arguments[i % (sizeof arguments / sizeof arguments[0])]);
+    CHECK(seen.faults > seen.others, "nor does noise harm anybody");
+    report("noise");
+    probe_end(&child);
+    CHECK(same_stats_soon(&before), "all frames and objects are back");
+    return finish_tests();
+}
