@@ -29,6 +29,11 @@ struct line {
     char text[LINE_MAX_BYTES];
     size_t size, cursor;
     int history_at;
+    struct { /* what the screen has */
+        bool nothing;
+        char text[LINE_MAX_BYTES];
+        size_t size, cursor;
+    } shown;
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------
@@ -71,14 +76,45 @@ static int read_escape(void)
 /* ---- the screen -------------------------------------------------------------------------------------------
  */
 
-/* One write, so that output of others comes before or after, never inside. */
-static void redraw(const struct line *line)
+/* Bytes of `out` that move the cursor along the line. */
+static int put_move(char *out, size_t room, size_t from, size_t to)
+{
+    return from > to   ? snprintf(out, room, "\033[%zuD", from - to)
+           : from < to ? snprintf(out, room, "\033[%zuC", to - from)
+                       : 0;
+}
+
+static size_t common_size(const struct line *line)
+{
+    size_t size = 0;
+    while (size < line->size && size < line->shown.size && line->text[size] == line->shown.text[size])
+        size++;
+    return size;
+}
+
+/* Writes what changed, so that a log of what is typed can be read. In one write, so that output of others
+ * comes before or after, never inside. */
+static void redraw(struct line *line)
 {
     char out[LINE_MAX_BYTES + 256];
-    int n = snprintf(out, sizeof out, "\r%s%.*s\033[K", line->prompt, (int)line->size, line->text);
-    if (line->size > line->cursor)
-        n += snprintf(out + n, sizeof out - (size_t)n, "\033[%zuD", line->size - line->cursor);
+    int n = 0;
+    if (line->shown.nothing) {
+        n = snprintf(out, sizeof out, "\r%s\033[K", line->prompt);
+        line->shown.nothing = false;
+        line->shown.size = line->shown.cursor = 0;
+    }
+    size_t common = common_size(line), at = line->shown.cursor;
+    if (common < line->size || common < line->shown.size) {
+        n += put_move(out + n, sizeof out - (size_t)n, at, common);
+        n += snprintf(out + n, sizeof out - (size_t)n, "%.*s%s", (int)(line->size - common),
+                      line->text + common, line->size < line->shown.size ? "\033[K" : "");
+        at = line->size;
+    }
+    n += put_move(out + n, sizeof out - (size_t)n, at, line->cursor);
     (void)!write(1, out, (size_t)n);
+    memcpy(line->shown.text, line->text, line->size);
+    line->shown.size = line->size;
+    line->shown.cursor = line->cursor;
 }
 
 static void put_text(const char *text)
@@ -196,6 +232,7 @@ static void complete(struct line *line)
         put_text("\r\n");
         put_text(completion.listing);
         put_text("\r\n");
+        line->shown.nothing = true;
     }
 }
 
@@ -262,6 +299,7 @@ static enum outcome handle_key(struct line *line, int key)
         break;
     case CTRL('L'):
         put_text("\033[H\033[2J");
+        line->shown.nothing = true;
         break;
     case '\t':
         complete(line);
@@ -275,7 +313,7 @@ static enum outcome handle_key(struct line *line, int key)
 
 static char *edit_raw(const char *prompt)
 {
-    struct line line = {.prompt = prompt, .history_at = history_count};
+    struct line line = {.prompt = prompt, .history_at = history_count, .shown.nothing = true};
     enum outcome outcome = GOES_ON;
     while (outcome == GOES_ON) {
         redraw(&line);
