@@ -19,7 +19,7 @@
 
 static char root[64] = "/tmp/stages_test.XXXXXX", directory[80];
 
-/* A whole metadata text around EVENTS. */
+/* A whole metadata text around EVENTS. The clock has its name of before, as older traces do: any will do. */
 static const char envelope[] =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := uint8_t;\n"
     "typealias integer { size = 16; align = 16; } := uint16_t;\n"

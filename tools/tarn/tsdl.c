@@ -85,7 +85,7 @@ uint64_t expect_number(struct parser *parser)
     return number;
 }
 
-/* A value that is a word, a dotted path (clock.tsc.value), a number or a string; comes back as text. */
+/* A value that is a word, a dotted path (clock.monotonic.value), a number or a string; comes back as text. */
 const char *expect_value(struct parser *parser)
 {
     char text[1200];
