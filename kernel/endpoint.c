@@ -124,6 +124,7 @@ int64_t sys_endpoint_create(void)
 void ipc_put_fault_message(struct thread *from, struct thread *to)
 {
     frame_set_label(&to->frame, from->fault_label);
+#pragma GCC unroll 6
     for (unsigned i = 0; i < IPC_WORDS; i++)
         frame_set_word(&to->frame, i, from->fault_words[i]);
     frame_set_caps(&to->frame, 0);
@@ -281,13 +282,11 @@ int64_t sys_ipc_send(uint64_t slot)
     return send(slot, MESSAGE_SEND);
 }
 
-int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count,
-                   bool direct)
+int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t words[IPC_WORDS], bool direct)
 {
     struct thread *self = current_thread();
     self->fault_label = label;
-    for (unsigned i = 0; i < IPC_WORDS; i++)
-        self->fault_words[i] = i < count ? words[i] : 0;
+    __builtin_memcpy(self->fault_words, words, sizeof self->fault_words);
     self->message_kind = MESSAGE_FAULT;
     self->call_id = ipc_new_call_id();
     if (direct && ipc_send_fault_fast(self, endpoint))

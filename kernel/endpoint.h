@@ -21,6 +21,7 @@
 #include <kernel/lock.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <tarn/abi.h>
 
 struct thread;
 struct endpoint {
@@ -66,7 +67,6 @@ void ipc_fail_caller(struct reply_target target, int64_t error);
 /* A kernel message on behalf of the current thread, which waits until it is answered (fault.c). `direct`:
  * another thread may be current afterwards, and this one's frame out of reach. -E_DEAD: nobody will ever
  * answer. */
-int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t *words, unsigned count,
-                   bool direct);
+int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t words[IPC_WORDS], bool direct);
 
 #endif

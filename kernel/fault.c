@@ -51,8 +51,8 @@ static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, 
 {
     struct endpoint *handler = get_fault_handler(self->space);
     if (handler) {
-        uint64_t words[] = {reason, address, ip, access, self->tid, self->space->pid};
-        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, 6, true);
+        uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
+        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, true);
         endpoint_put(handler);
         if (!error)
             return true;
@@ -64,12 +64,12 @@ static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, 
 bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct)
 {
     struct thread *self = current_thread();
-    uint64_t words[] = {request->object_number, request->object_offset, request->access, self->tid,
-                        self->space->pid};
+    uint64_t words[IPC_WORDS] = {request->object_number, request->object_offset, request->access, self->tid,
+                                 self->space->pid};
     self->fault_kind = TRACE_FAULT_PAGER;
     self->fault_since = since;
     self->fault_address = request->address;
-    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, 5, direct);
+    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, direct);
     endpoint_put(request->pager);
     return !error;
 }
@@ -78,14 +78,18 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
 static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
                     uint64_t since)
 {
-    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true))
+    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
+        arch_switched();
         return;
+    }
     if (result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
     self->fault_kind = TRACE_FAULT_HANDLER;
     self->fault_since = since;
     self->fault_address = request->address;
-    if (!ask_handler(self, FAULT_PAGE, request->address, ip, request->access))
+    if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access))
+        arch_switched();
+    else
         trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
 }
 

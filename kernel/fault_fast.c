@@ -25,7 +25,7 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint)
     spin_unlock_unwatched(&endpoint->lock);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
-    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+    if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_FAULT);
     return true;

@@ -43,9 +43,8 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
         unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
         return NULL;
     /* Whether the endpoint is dead need not be asked: who holds the right to receive keeps it alive, and to
-     * call one where somebody still waits to receive is to have called before. The fence: as in
-     * cap_unchanged. */
-    atomic_thread_fence(memory_order_acquire);
+     * call one where somebody still waits to receive is to have called before. Ordered by the fence with
+     * which the lock was taken, as in cap_unchanged. */
     if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
     spin_unlock_unwatched(&endpoint->lock);
@@ -98,8 +97,9 @@ int64_t sys_ipc_call(uint64_t slot)
         spin_unlock_unwatched(&endpoint->lock);
         return ipc_call_general(slot);
     }
-    uint32_t number = endpoint->number;
     uint64_t call_id = ++cpu->next_call_id;
+    if (TRACE_ON_IPC()) /* while the endpoint is locked, and so is there */
+        trace_fast_call(self, server, endpoint->number, call_id);
     list_remove(link);
     take_over(cpu, server);
     spin_unlock_unwatched(&endpoint->lock);
@@ -108,9 +108,7 @@ int64_t sys_ipc_call(uint64_t slot)
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
     begin_wait(self, THREAD_BLOCKED_REPLY, &self->lock);
-    if (TRACE_ON_IPC())
-        trace_fast_call(self, server, number, call_id);
-    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+    if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_REPLY);
     return arch_switched();
@@ -131,10 +129,11 @@ static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_tar
     struct thread *caller = target.caller;
     if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->lock)))
         return NULL;
-    /* Acquire: pairs with begin_wait, which stores wait_lock without having the lock. Who sees a thread wait
-     * for its answer sees which one, not the number of a call that it made before. */
-    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_acquire) == &caller->lock &&
-               caller->call_id == target.call_id && can_run_here(cpu, caller)))
+    /* Acquire, by the fence in can_run_here: pairs with begin_wait, which stores wait_lock without having the
+     * lock. Who sees a thread wait for its answer sees which one, not the number of a call that it made
+     * before. */
+    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+               can_run_here(cpu, caller) && caller->call_id == target.call_id))
         return caller;
     spin_unlock_unwatched(&caller->lock);
     return NULL;
@@ -175,7 +174,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     spin_unlock_unwatched(&endpoint->lock);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);
-    if (unlikely(atomic_load(&self->pending) & PENDING_KILL))
+    if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     else if (unlikely(has_bound_bits(self))) /* came before we were seen to wait: see notification.h */
         notification_deliver_bound(self->bound, self);

@@ -38,9 +38,11 @@ static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct th
  * is. */
 static inline void take_over(struct cpu *cpu, struct thread *thread)
 {
-    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu))
+    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu)) {
         move_here(cpu, thread);
-    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_release);
+        atomic_thread_fence(memory_order_release); /* pairs with sched_kick, which looks in that order */
+    }
+    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_relaxed);
 }
 
 /* This thread waits from here on. Sequentially consistent, then `pending`: as in thread_begin_wait. */
@@ -49,13 +51,19 @@ static inline void begin_wait(struct thread *self, enum thread_state state, stru
     atomic_store_explicit(&self->state, state, memory_order_relaxed);
     self->wait_deadline = TIMER_NEVER;
     atomic_store(&self->wait_lock, lock);
+    arch_fence_after_store();
+}
+
+static inline bool is_killed(const struct thread *self)
+{
+    return unlikely(atomic_load_explicit(&self->pending, memory_order_relaxed) & PENDING_KILL);
 }
 
 /* The other thread has another priority: what is ready may now come first. */
 static inline void change_priority(struct cpu *cpu, const struct thread *next)
 {
     struct run_queue *queue = &cpu->run_queue;
-    uint32_t priority = atomic_load_explicit(&next->priority, memory_order_relaxed);
+    uint32_t priority = thread_priority(next);
     /* Then the bitmap: see sched.h. */
     atomic_store(&queue->running, (int)priority);
     if (unlikely(atomic_load(&queue->bitmap) >> priority > 1))
@@ -73,8 +81,7 @@ static inline __attribute__((always_inline)) void go_on_with(struct cpu *cpu, st
 {
     if (TRACE_ON_SCHED())
         trace_fast_switch(self, next, state);
-    if (atomic_load_explicit(&self->priority, memory_order_relaxed) !=
-        atomic_load_explicit(&next->priority, memory_order_relaxed))
+    if (thread_priority(self) != thread_priority(next))
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     space_activate(cpu, next->space);

@@ -6,7 +6,6 @@
 #define KERNEL_LOCK_INLINE_H
 
 #include <arch/cpu.h>
-#include <tarn/thread_block.h>
 
 /* lock.c: waits for its turn, and logs. */
 void spin_lock_contended(struct spinlock *lock);
@@ -14,10 +13,10 @@ void spin_lock_contended(struct spinlock *lock);
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);
 
-/* struct cpu begins with its thread block, so that the number is known before cpu.h is. */
+/* One for each processor, and not 0: they lie side by side in the kernel's image. */
 static inline uint32_t spin_owner(void)
 {
-    return ((const struct thread_block *)this_cpu())->cpu + 1;
+    return (uint32_t)(uintptr_t)this_cpu();
 }
 
 static inline bool spin_try_lock(struct spinlock *lock)
@@ -51,10 +50,13 @@ static inline void spin_unlock(struct spinlock *lock)
 static inline bool spin_try_lock_unwatched(struct spinlock *lock)
 {
     uint32_t free = 0;
-    /* Acquire: as in spin_try_lock. */
-    return __builtin_expect(!lock->class->watched, 1) &&
-           atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
-                                                   memory_order_relaxed);
+    if (__builtin_expect(lock->class->watched, 0) ||
+        !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return false;
+    /* Acquire: as in spin_try_lock. As a fence it orders what was loaded before the lock, too. */
+    atomic_thread_fence(memory_order_acquire);
+    return true;
 }
 
 static inline void spin_unlock_unwatched(struct spinlock *lock)

@@ -38,7 +38,8 @@ static bool lock_caller(struct reply_target target)
 {
     struct thread *caller = target.caller;
     spin_lock(&caller->lock);
-    if (atomic_load(&caller->wait_lock) == &caller->lock && caller->call_id == target.call_id)
+    if (atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+        caller->call_id == target.call_id)
         return true;
     spin_unlock(&caller->lock);
     return false;

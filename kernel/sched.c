@@ -25,6 +25,8 @@ static uint64_t bit_of(const struct cpu *cpu)
     return 1ull << cpu->index;
 }
 
+static uint64_t slice_ticks; /* the same for all, worked out once */
+
 void sched_init_cpu(struct cpu *cpu)
 {
     struct run_queue *queue = &cpu->run_queue;
@@ -33,6 +35,7 @@ void sched_init_cpu(struct cpu *cpu)
         list_init(&queue->ready[i]);
     queue->running = SCHED_IDLE_PRIORITY;
     cpu->switched_at = arch_clock();
+    slice_ticks = clock_hz / 1000 * SCHED_SLICE_MS;
     atomic_fetch_or(&sched_online_cpus, bit_of(cpu));
 }
 
@@ -54,7 +57,7 @@ static struct cpu *queued_on(const struct thread *thread)
 static void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
 {
     struct run_queue *queue = &cpu->run_queue;
-    uint32_t priority = atomic_load_explicit(&thread->priority, memory_order_relaxed);
+    uint32_t priority = thread_priority(thread);
     struct list *list = &queue->ready[priority];
     assert(spin_held(&queue->lock) && !queued_on(thread));
     if (at_head)
@@ -100,6 +103,8 @@ static void interrupt(struct cpu *cpu)
 static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
 {
     uint64_t preferred[] = {bit_of(last), bit_of(this_cpu()), ~0ull};
+    if (!(atomic_load(&sched_idle_cpus) & allowed))
+        return NULL;
     for (unsigned i = 0; i < 3; i++) {
         uint64_t idle;
         while ((idle = atomic_load(&sched_idle_cpus) & allowed & preferred[i])) {
@@ -141,7 +146,7 @@ static struct cpu *choose_cpu(struct thread *thread)
     uint64_t allowed = atomic_load(&thread->affinity) & online;
     assert(allowed != 0); /* sched_set_affinity and thread_new see to it */
     struct cpu *cpu = claim_idle(last, allowed);
-    return cpu ? cpu : choose_busy(last, allowed, (int)thread->priority);
+    return cpu ? cpu : choose_busy(last, allowed, (int)thread_priority(thread));
 }
 
 static void move_to(struct thread *thread, struct cpu *cpu)
@@ -163,7 +168,7 @@ void sched_move_here(struct thread *thread)
 
 static void enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
 {
-    int priority = (int)thread->priority;
+    int priority = (int)thread_priority(thread);
     move_to(thread, cpu);
     spin_lock(&cpu->run_queue.lock);
     queue_insert(cpu, thread, at_head);
@@ -176,7 +181,8 @@ static void enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
 void sched_wake(struct thread *thread)
 {
     struct cpu *cpu = choose_cpu(thread);
-    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread->priority, (uint16_t)cpu->index);
+    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread_priority(thread),
+                       (uint16_t)cpu->index);
     enqueue(thread, cpu, false);
 }
 
@@ -187,7 +193,8 @@ void sched_hand_over(struct thread *thread)
         sched_wake(thread);
         return;
     }
-    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread->priority, (uint16_t)cpu->index);
+    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread_priority(thread),
+                       (uint16_t)cpu->index);
     enqueue(thread, cpu, true);
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
@@ -270,7 +277,7 @@ void sched_slice_end(void)
 
 uint64_t sched_slice_ticks(void)
 {
-    return clock_hz / 1000 * SCHED_SLICE_MS;
+    return slice_ticks;
 }
 
 /* What becomes of the thread that ran until now. True: it can go on. */
@@ -278,7 +285,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
 {
     if (current == cpu->idle || atomic_load_explicit(&current->state, memory_order_relaxed) != THREAD_RUNNING)
         return false;
-    uint32_t pending = atomic_load(&current->pending);
+    uint32_t pending = atomic_load_explicit(&current->pending, memory_order_relaxed);
     if (pending & PENDING_KILL) {
         switch_to(cpu, cpu->idle, TRACE_SCHED_DEAD);
         thread_finish(current);
@@ -288,7 +295,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
         thread_park(current);
         return false;
     }
-    if (!(atomic_load(&current->affinity) & bit_of(cpu))) {
+    if (!(atomic_load_explicit(&current->affinity, memory_order_relaxed) & bit_of(cpu))) {
         sched_wake(current);
         return false;
     }
@@ -301,7 +308,7 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
     struct run_queue *queue = &cpu->run_queue;
     struct thread *next = NULL;
     spin_lock(&queue->lock);
-    int top = top_priority(queue), mine = current ? (int)current->priority : SCHED_IDLE_PRIORITY;
+    int top = top_priority(queue), mine = current ? (int)thread_priority(current) : SCHED_IDLE_PRIORITY;
     if (top > mine || (top == mine && top >= 0 && cpu->wants_yield)) {
         next = list_object(queue->ready[top].next, struct thread, link);
         queue_remove(cpu, next);
@@ -313,7 +320,7 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
     }
     struct thread *runs = next ? next : current;
     /* Under the lock: who enqueues later sees it, who enqueued earlier was considered. */
-    atomic_store(&queue->running, runs ? (int)runs->priority : SCHED_IDLE_PRIORITY);
+    atomic_store(&queue->running, runs ? (int)thread_priority(runs) : SCHED_IDLE_PRIORITY);
     cpu->wants_yield = false;
     spin_unlock(&queue->lock);
     return next;
@@ -384,14 +391,14 @@ void sched_reschedule(void)
     if (!stays)
         cpu->current->slice_used = 0;
     if (!next && (next = steal(cpu)))
-        atomic_store(&cpu->run_queue.running, (int)next->priority);
+        atomic_store(&cpu->run_queue.running, (int)thread_priority(next));
     if (next) {
         wait_until_free(cpu, next);
-        switch_to(cpu, next, cpu->current->state);
+        switch_to(cpu, next, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
         start_slice(cpu, next);
     } else {
         cpu->timer_queue.slice_end = TIMER_NEVER;
-        switch_to(cpu, cpu->idle, cpu->current->state);
+        switch_to(cpu, cpu->idle, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
     }
 }
 

@@ -115,8 +115,8 @@ void space_add_cpu(struct space *space, struct cpu *cpu); /* the first time that
  *
  * Who shoots down changes the tables, then looks at space->cpus and cpu->space (tlb.c). Bit and
  * SPACE_CHANGING are written before the tables are loaded, which arch_space_switch orders: either they are
- * seen, or the changed tables are. The old space's tables may be freed once it is not seen here; so release,
- * after. */
+ * seen, or the changed tables are. The old space's tables may be freed once it is not seen here: written
+ * after they are out of use, which arch_space_switch orders too. */
 static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
@@ -125,7 +125,7 @@ static inline void space_activate(struct cpu *cpu, struct space *space)
         space_add_cpu(space, cpu);
     __atomic_store_n(&cpu->space, SPACE_CHANGING, __ATOMIC_RELAXED);
     arch_space_switch(&space->arch);
-    __atomic_store_n(&cpu->space, space, __ATOMIC_RELEASE);
+    __atomic_store_n(&cpu->space, space, __ATOMIC_RELAXED);
 }
 
 /* Nobody needs to ask this processor to forget translations of users any more. */

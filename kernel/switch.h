@@ -17,8 +17,8 @@
 
 static inline void trace_switch(const struct thread *prev, const struct thread *next, uint32_t prev_state)
 {
-    trace_sched_switch(prev->block->name, prev->tid, (uint16_t)prev_state, (uint16_t)prev->priority,
-                       next->block->name, next->tid, (uint16_t)next->priority, prev->block->pid,
+    trace_sched_switch(prev->block->name, prev->tid, (uint16_t)prev_state, (uint16_t)thread_priority(prev),
+                       next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid,
                        next->block->pid);
 }
 
@@ -56,7 +56,11 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, uint32_t prev
  * two processors that want each other's thread must not both hold on. */
 static inline void wait_until_free(struct cpu *cpu, struct thread *next)
 {
-    if (next == cpu->current || !atomic_load_explicit(&next->on_cpu, memory_order_acquire))
+    if (next == cpu->current)
+        return;
+    bool busy = atomic_load_explicit(&next->on_cpu, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release in leave_for */
+    if (!busy)
         return;
     if (cpu->current != cpu->idle)
         switch_to(cpu, cpu->idle, cpu->current->state);

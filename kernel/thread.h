@@ -142,6 +142,12 @@ extern struct lock_class thread_lock_class;
 
 static inline struct thread *current_thread(void);
 
+/* As it is at this moment; who changes it (sched_set_priority) makes processors look again. */
+static inline uint32_t thread_priority(const struct thread *thread)
+{
+    return atomic_load_explicit(&thread->priority, memory_order_relaxed);
+}
+
 /* thread.c: life */
 struct thread *thread_new(struct space *space, const struct thread_config *config, int *error);
 struct thread *thread_new_idle(struct cpu *cpu);

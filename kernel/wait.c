@@ -23,9 +23,10 @@ void thread_begin_wait(struct thread *self, enum thread_state state, struct spin
     /* Visible as a waiter from here on. Sequentially consistent: pairs with thread_kill, which sets `pending`
      * and then looks at wait_lock. */
     atomic_store(&self->wait_lock, lock);
+    arch_fence_after_store();
     spin_unlock(lock);
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
-    if (atomic_load(&self->pending) & PENDING_KILL)
+    if (atomic_load_explicit(&self->pending, memory_order_relaxed) & PENDING_KILL)
         thread_abort_wait(self, -E_CANCELED);
 }
 
@@ -36,7 +37,7 @@ struct spinlock *thread_lock_wait(struct thread *thread)
         if (!lock)
             return NULL;
         spin_lock(lock);
-        if (atomic_load(&thread->wait_lock) == lock)
+        if (atomic_load_explicit(&thread->wait_lock, memory_order_relaxed) == lock) /* under it: certain */
             return lock;
         spin_unlock(lock);
     }
@@ -44,7 +45,7 @@ struct spinlock *thread_lock_wait(struct thread *thread)
 
 void thread_end_wait(struct thread *thread)
 {
-    assert(spin_held(atomic_load(&thread->wait_lock)));
+    assert(spin_held(atomic_load_explicit(&thread->wait_lock, memory_order_relaxed)));
     /* Sequentially consistent: who finds that the thread does not wait then looks at where it is. */
     atomic_store(&thread->wait_lock, NULL);
 }

@@ -61,6 +61,14 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
+/* If class syscall is on. Changes r9, CR0. */
+.macro TO_IF_TRACED label
+        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
+        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
+        andi.   %r9, %r9, TRACE_SYSCALL_BIT
+        bne     \label
+.endm
+
 /* ---- where the processor begins --------------------------------------------------------------------- */
 
 /*
@@ -173,19 +181,16 @@ syscall_srr0_read:
         std     %r2, FRAME_LR(%r13)
         std     %r1, GPR(1)(%r13)
         SAVE    4, 8, %r13, GPR(0)
-        addic   %r2, %r0, -SYS_ipc_call
-        cmpldi  %r2, SYS_ipc_reply_to - SYS_ipc_call
-        ble     syscall_message
+        addic.  %r2, %r0, -SYS_ipc_call
+        cmpldi  %cr1, %r2, SYS_ipc_reply_to - SYS_ipc_call
+        ble     %cr1, syscall_message
         std     %r0, GPR(0)(%r13)
         std     %r3, GPR(3)(%r13)
         mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
         cmpldi  %r0, SYS_COUNT
         bge     syscall_unknown
-        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
-        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
-        andi.   %r9, %r9, TRACE_SYSCALL_BIT
-        bne     syscall_slow
+        TO_IF_TRACED syscall_slow
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -250,10 +255,10 @@ syscall_message:
         SAVE    14, 31, %r13, GPR(0)
         mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
-        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
-        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
-        andi.   %r9, %r9, TRACE_SYSCALL_BIT
-        bne     message_slow
+        beq     message_call            /* of r0 - SYS_ipc_call */
+        TO_IF_TRACED message_slow
+        cmpwi   %r0, SYS_ipc_reply_receive
+        beq     message_reply_receive
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -290,10 +295,9 @@ restore:
         mtspr   SPR_SRR1, %r10
         mtlr    %r11
         mtcr    %r12
-        li      %r2, 0
-        mtctr   %r2
-        mtxer   %r2
-        ld      %r0, GPR(0)(%r1)        /* the number, if the call is to be made again */
+        li      %r0, 0
+        mtctr   %r0
+        mtxer   %r0
         LOAD    2, 31, %r1, GPR(0)
         ld      %r1, GPR(1)(%r1)
         rfid
@@ -322,6 +326,18 @@ restore_interrupted:
         ld      %r1, GPR(1)(%r1)
         rfid
 restore_end:
+
+/* The two that matter need no table, and no second look for the table of contents. */
+message_call:
+        TO_IF_TRACED message_slow
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      sys_ipc_call
+        b       message_result
+
+message_reply_receive:
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      sys_ipc_reply_receive
+        b       message_result
 
 message_slow:
         ld      %r4, CPU_CURRENT(%r13)

@@ -16,6 +16,9 @@ enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_STOP }; /* as in tr
 
 static inline struct cpu *this_cpu(void); /* one load */
 static inline void arch_relax(void);      /* in every spin loop */
+/* After an atomic_store (sequentially consistent): no load that follows, however relaxed, comes before it.
+ * Where such a store is a full barrier itself this is for the compiler only. */
+static inline void arch_fence_after_store(void);
 /* Waits for an interrupt with interrupts on, handles it, and returns with interrupts off. Must not lose one
  * that arrives between the caller's last look and the wait. */
 static inline void arch_wait_for_interrupt(void);
@@ -32,7 +35,8 @@ void arch_return_to_user(void) __attribute__((noreturn));
  * return SYSCALL_NO_RESULT: a port may store the rest only then. */
 #define SYSCALL_NO_RESULT INT64_MIN
 /* What a handler of messages returns that has gone on with another thread: SYSCALL_NO_RESULT. Or it does not
- * come back, and the port lets cpu->current run at once; then the stack is dropped. */
+ * come back, and the port lets cpu->current run at once; then the stack is dropped. handle_page_fault ends
+ * so, too, when somebody else has to answer for a fault of user mode. */
 static inline int64_t arch_switched(void);
 struct arch_frame;
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame);

@@ -24,8 +24,9 @@ int arch_space_init(struct arch_space *space);
 /* Frees all tables; every user page is unmapped already or its frame owned elsewhere. How many frames. */
 uint32_t arch_space_destroy(struct arch_space *space);
 /* This processor uses it from now on, and has forgotten all user translations of before. What it stored
- * before is seen by others before it walks the new tables (pairs with tlb_shootdown, which changes tables and
- * then looks at who uses them: space.h). */
+ * before is seen by others before it walks the new tables, and what it stores after not before it has done
+ * with the old ones (pairs with tlb_shootdown, which changes tables and then looks at who uses them:
+ * space.h). */
 static inline void arch_space_switch(struct arch_space *space);
 /* A root that has the kernel half only; idle processors use it. */
 extern struct arch_space *arch_kernel_space;

@@ -28,6 +28,11 @@ static inline struct cpu *this_cpu(void)
     return port_cpu_register;
 }
 
+static inline void arch_fence_after_store(void)
+{
+    __asm__ volatile("hwsync" ::: "memory");
+}
+
 /* entry.S */
 static inline int64_t arch_switched(void)
 {

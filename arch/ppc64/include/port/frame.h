@@ -6,8 +6,8 @@
  *   r3 capability, on return the result   r0 number of the call
  *
  * `interrupted` says how the thread goes back: 0 after a system call (CTR, XER and what else a function call
- * loses are lost anyway), -1 after an exception or interrupt, or when it never ran yet (every register
- * counts). Entries by exception set it, the exit that honoured it clears it.
+ * loses are lost anyway), -1 after an exception or interrupt, when a call is to be made again, or when it
+ * never ran yet (every register counts). Entries by exception set it, the exit that honoured it clears it.
  *
  * msr is what user mode runs with. User mode cannot change it, so entries do not store it: only the kernel
  * writes here, MSR_FP.
@@ -66,11 +66,12 @@ static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i
     return frame->gpr[FRAME_R_ARGUMENTS + i];
 }
 
-/* r0 still holds the number, and r3 the first argument: the entry stores them, and only a result replaces r3.
- */
+/* The entry stored the number and the arguments, and only a result replaces r3. The number comes back with
+ * all registers only. */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {
     frame->nip -= FRAME_SYSCALL_BYTES;
+    frame->interrupted = -1;
 }
 
 static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg)

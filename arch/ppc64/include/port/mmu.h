@@ -53,13 +53,14 @@ static inline uint64_t mmu_process(void)
 }
 
 /* The first ptesync: what was stored before, the table's entry too, is seen by others and by this processor's
- * walks from here on. The second: what was translated before is done. isync, for the kernel's own user
- * copies: nothing behind it was begun with the old translation. */
+ * walks from here on. The second: what was translated before is done. What programs do next comes
+ * after RFID, and the kernel's own user copies begin with ISYNC: none of it was begun with the old
+ * translation. */
 static inline void arch_tlb_flush_all(void)
 {
     __asm__ volatile("ptesync\n\t"
                      "tlbiel %0, %1, 2, 1, 1\n\t" /* everything, page-walk caches too; by process; radix */
-                     "ptesync\n\tisync" ::"r"(0x400ull),
+                     "ptesync" ::"r"(0x400ull),
                      "r"(mmu_process() << 32)
                      : "memory");
 }
@@ -67,8 +68,7 @@ static inline void arch_tlb_flush_all(void)
 /* Who changed the entry waited until walks see it (page_tables_changed). */
 static inline void arch_tlb_flush_page(uint64_t address)
 {
-    __asm__ volatile("tlbiel %0, %1, 0, 1, 1\n\tptesync\n\tisync" ::"r"(address & ~4095ull),
-                     "r"(mmu_process() << 32)
+    __asm__ volatile("tlbiel %0, %1, 0, 1, 1\n\tptesync" ::"r"(address & ~4095ull), "r"(mmu_process() << 32)
                      : "memory");
 }
 

@@ -37,6 +37,11 @@ static inline struct cpu *this_cpu(void)
     return cpu;
 }
 
+static inline void arch_fence_after_store(void)
+{
+    __asm__ volatile("" ::: "memory"); /* it was an XCHG */
+}
+
 static inline int64_t arch_switched(void)
 {
     return SYSCALL_NO_RESULT;
