@@ -64,15 +64,20 @@ static enum fault_result explain_missing(struct mapping *mapping, uint64_t offse
     return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
 }
 
+/* Where another frame was shown, that one goes first, everywhere: as soon as the new one can be reached, some
+ * thread may write to it, and no other may still read the old one then. */
 static enum fault_result install(struct space *space, uint64_t page, paddr_t frame, uint32_t flags)
 {
     uint32_t old_flags;
     paddr_t old = arch_lookup_page(&space->arch, page, &old_flags);
+    bool replaces = old != ~0ull && old != frame;
+    if (replaces) {
+        arch_unmap_range(&space->arch, page, FRAME_SIZE);
+        tlb_shootdown(space, page, FRAME_SIZE);
+    }
     if (arch_map_page(&space->arch, page, frame, flags) < 0)
         return FAULT_NO_MEMORY;
-    if (old != ~0ull && old != frame)
-        tlb_shootdown(space, page, FRAME_SIZE); /* others may still read the frame that was copied */
-    else
+    if (!replaces)
         arch_tlb_flush_page(page);
     return FAULT_RESOLVED;
 }

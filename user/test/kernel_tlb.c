@@ -11,6 +11,8 @@
  * handler, until there is something to access.
  *
  * The words prove nothing about a worker that is slow: poison lies in a frame only while no page shows it.
+ * Who was held up in a write finishes it in the next round, so that pages are copied by workers too, and the
+ * changer may write to a page whose copy another has not finished yet.
  */
 #include "child.h"
 #include "leak.h"
@@ -303,7 +305,7 @@ static void report(const struct shared *shared, unsigned faults)
     printf("# %u rounds, in %u of them all %u workers came in time; %u faults\n", shared->rounds,
            shared->complete, shared->workers, faults);
     CHECK(shared->error >= 0, "pages come and go");
-    CHECK(least >= shared->rounds && shared->complete >= shared->rounds / 16 && faults > shared->rounds / 4,
+    CHECK(least >= shared->rounds && shared->complete > 0 && faults > shared->rounds / 4,
           "every processor accesses them meanwhile");
     for (unsigned way = 0; way < WAYS; way++) {
         printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
