@@ -18,7 +18,6 @@ struct arch_cpu {
     bool stop_requested;            /* set by IPI_STOP's sender, read by the system reset that follows */
     bool fail_faults;               /* a user copy that must not bring pages in: arch_backtrace_user */
     uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
-    uint64_t process_entry;         /* kernel address of this processor's entry in the process table */
 };
 
 register struct cpu *port_cpu_register __asm__("r13");
