@@ -37,7 +37,9 @@ struct spinlock *thread_lock_wait(struct thread *thread)
         if (!lock)
             return NULL;
         spin_lock(lock);
-        if (atomic_load_explicit(&thread->wait_lock, memory_order_relaxed) == lock) /* under it: certain */
+        /* Certain under the lock. Acquire: it may be a later wait than the one seen above, begun by the fast
+         * path, which does not take the lock; pairs with begin_wait: deadline and state are that wait's. */
+        if (atomic_load_explicit(&thread->wait_lock, memory_order_acquire) == lock)
             return lock;
         spin_unlock(lock);
     }
