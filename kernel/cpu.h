@@ -36,6 +36,7 @@ struct cpu {
     struct space *space;
     uint64_t fault_address; /* arch_copy_*: where it stopped */
     uint32_t fault_access;
+    bool copies_present_only; /* arch_copy_* brings no pages in for now: arch_backtrace_user */
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */

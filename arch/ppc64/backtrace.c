@@ -62,11 +62,11 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
 /* The thread's space must be loaded. Pages that are not there end the chain: nothing is brought in. */
 uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max)
 {
-    struct arch_cpu *arch = &this_cpu()->arch;
+    struct cpu *cpu = this_cpu();
     uint64_t at = frame_sp(&thread->frame), told = thread->frame.lr;
     uint32_t n = put_interrupted(chain, 0, max, thread->frame.nip, thread->frame.lr);
     struct call_frame frame;
-    arch->fail_faults = true;
+    cpu->copies_present_only = true;
     if (!arch_copy_from_user(&frame, (const void *)at, sizeof frame.back_chain)) {
         while (n < max && frame.back_chain > at) {
             at = frame.back_chain;
@@ -77,6 +77,6 @@ uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint3
             told = 0;
         }
     }
-    arch->fail_faults = false;
+    cpu->copies_present_only = false;
     return n;
 }

@@ -7,106 +7,16 @@
  * processor, no locks. Read next: fdt.c, prom.c, boot_mmu.c, cpu.c.
  */
 #include "port.h"
-#include <arch/machine.h>
+#include <arch/boot_memory.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 
-struct boot_info boot_info;
 struct platform platform;
 
 void trace_boot_init(void); /* trace/control */
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[];
-
-/* ---- messages before the kernel has any
- * ---------------------------------------------------------------------- */
-
-void boot_print(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\n')
-            arch_console_put('\r');
-        arch_console_put(*text);
-    }
-}
-
-void boot_fail(const char *text)
-{
-    boot_print("tarn: ");
-    boot_print(text);
-    boot_print("\n");
-    arch_shutdown(1);
-}
-
-/* ---- ranges
- * --------------------------------------------------------------------------------------------------- */
-
-/* Sorted: the tree begins with the last ones. */
-static void add_ram(uint64_t base, uint64_t size)
-{
-    uint64_t start = (base + 4095) & ~4095ull, end = (base + size) & ~4095ull;
-    if (end <= start)
-        return;
-    if (boot_info.ram_count == BOOT_RANGES_MAX) {
-        boot_print("tarn: the memory map has too many ranges, some memory stays unused\n");
-        return;
-    }
-    uint32_t i = boot_info.ram_count++;
-    for (; i > 0 && boot_info.ram[i - 1].base > start; i--)
-        boot_info.ram[i] = boot_info.ram[i - 1];
-    boot_info.ram[i] = (struct boot_range){start, end - start};
-}
-
-void boot_reserve(uint64_t base, uint64_t size)
-{
-    uint64_t start = base & ~4095ull, end = (base + size + 4095) & ~4095ull;
-    if (boot_info.reserved_count == BOOT_RANGES_MAX)
-        boot_fail("too many reserved ranges");
-    boot_info.reserved[boot_info.reserved_count++] = (struct boot_range){start, end - start};
-}
-
-static bool is_free(uint64_t start, uint64_t end)
-{
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
-        const struct boot_range *r = &boot_info.reserved[i];
-        if (start < r->base + r->size && r->base < end)
-            return false;
-    }
-    return true;
-}
-
-/* Pages for the kernel's own tables come from free blocks, each reserved as a whole. Real mode may reach no
- * further than the first range of memory, and the loop begins there. */
-#define BOOT_BLOCK_BYTES (1ull << 20)
-static uint64_t boot_block, boot_block_end;
-
-static void take_boot_block(void)
-{
-    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
-        uint64_t end = boot_info.ram[i].base + boot_info.ram[i].size;
-        for (uint64_t at = boot_info.ram[i].base; at + BOOT_BLOCK_BYTES <= end; at += BOOT_BLOCK_BYTES)
-            if (is_free(at, at + BOOT_BLOCK_BYTES)) {
-                boot_block = at;
-                boot_block_end = at + BOOT_BLOCK_BYTES;
-                boot_reserve(at, BOOT_BLOCK_BYTES);
-                return;
-            }
-    }
-    boot_fail("no memory for the kernel's page tables");
-}
-
-paddr_t boot_alloc_pages(uint64_t size)
-{
-    assert(size <= BOOT_BLOCK_BYTES && (size & (size - 1)) == 0);
-    boot_block = (boot_block + size - 1) & ~(size - 1);
-    if (boot_block + size > boot_block_end)
-        take_boot_block();
-    paddr_t pages = boot_block;
-    boot_block += size;
-    memset(phys_to_virt(pages), 0, size);
-    return pages;
-}
 
 /* ---- the device tree
  * ------------------------------------------------------------------------------------------- */
@@ -117,7 +27,7 @@ static void read_memory(uint32_t node)
     uint32_t length = 0;
     const void *reg = fdt_property(node, "reg", &length);
     for (unsigned i = 0; reg && i < length / 16; i++)
-        add_ram(fdt_cells(reg, 4 * i, 2), fdt_cells(reg, 4 * i + 2, 2));
+        boot_add_ram(fdt_cells(reg, 4 * i, 2), fdt_cells(reg, 4 * i + 2, 2));
 }
 
 /* A node is a core; its threads are the processors. */
@@ -148,11 +58,11 @@ static void read_chosen(uint32_t node)
     uint32_t start_length = 0, end_length = 0;
     const void *start = fdt_property(node, "linux,initrd-start", &start_length);
     const void *end = fdt_property(node, "linux,initrd-end", &end_length);
-    for (size_t i = 0; command_line && command_line[i] && i < sizeof(boot_info.command_line) - 1; i++)
-        boot_info.command_line[i] = command_line[i];
-    if (start && end && !boot_info.archive_size) {
-        boot_info.archive_base = fdt_cells(start, 0, start_length / 4);
-        boot_info.archive_size = fdt_cells(end, 0, end_length / 4) - boot_info.archive_base;
+    if (command_line)
+        boot_set_command_line(command_line);
+    if (start && end) {
+        uint64_t base = fdt_cells(start, 0, start_length / 4);
+        boot_set_archive(base, fdt_cells(end, 0, end_length / 4) - base);
     }
 }
 
@@ -214,7 +124,7 @@ static void read_tree(void)
         else if (depth == 1 && fdt_has_type(node, "pci"))
             read_bridge(node);
     }
-    uint32_t chosen = fdt_find("/chosen");
+    uint32_t chosen = fdt_find("chosen");
     if (chosen)
         read_chosen(chosen);
 }
@@ -247,8 +157,7 @@ void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t arc
     boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
     if (!tree)
         tree = prom_flatten_tree(firmware);
-    boot_info.archive_base = archive;
-    boot_info.archive_size = archive_size;
+    boot_set_archive(archive, archive_size);
     if (!fdt_open(phys_to_virt(tree)))
         boot_fail("the firmware gave no flattened device tree");
     rtas_init();
@@ -256,8 +165,6 @@ void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t arc
     read_tree();
     check_tree();
     put_boot_cpu_first(fdt_boot_cpu());
-    if (boot_info.archive_size)
-        boot_reserve(boot_info.archive_base, boot_info.archive_size);
     boot_install_vectors();
     boot_mmu_init();
     cpu_prepare(0, boot_stack);

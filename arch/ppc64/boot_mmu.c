@@ -4,12 +4,14 @@
  *
  * boot_mmu_init() runs in real mode, at link addresses. It builds two roots: kernel_root, for addresses that
  * begin with c, and arch_kernel_space's, which idle processors have for users' addresses and which leads to
- * nothing but the trace windows. Changes later on: arch_map_device(), boot_map_stacks() and arch_trace_map()
- * only, the first two on the boot processor, the third under its caller's lock; they only add.
+ * nothing but the trace windows. Changes later on: arch_map_device(), kernel_map_stacks() and
+ * arch_trace_map() only, the first two on the boot processor, the third under its caller's lock; they only
+ * add.
  */
 #include "hcall.h"
 #include "mmu.h"
 #include "port.h"
+#include <arch/boot_memory.h>
 #include <kernel/kernel.h>
 
 paddr_t kernel_root;
@@ -126,38 +128,4 @@ void boot_mmu_init(void)
     make_tables();
     register_process_table();
     turn_translation_on();
-}
-
-/* ---- later ----------------------------------------------------------------------------------------- */
-
-/* Stacks of a processor to be started, with nothing mapped below them. Only what was not mapped becomes so:
- * no other processor need be told. */
-uint8_t *boot_map_stacks(uint32_t index, paddr_t frames)
-{
-    uint64_t start = ARCH_STACKS + index * 2ull * CPU_STACKS_BYTES + CPU_STACKS_BYTES;
-    for (uint64_t at = 0; at < CPU_STACKS_BYTES; at += 4096) {
-        uint64_t *entry = kernel_table_entry(start + at);
-        if (!entry)
-            return NULL;
-        *entry = (frames + at) | KERNEL_DATA;
-    }
-    page_tables_changed();
-    return (uint8_t *)start;
-}
-
-/* Registers of devices that the port itself uses: few, mapped while there is one processor, never unmapped.
- */
-void *arch_map_device(paddr_t address, uint64_t size)
-{
-    static uint64_t next = ARCH_DEVICE_MAP;
-    uint64_t start = next, offset = address & 4095;
-    for (uint64_t at = 0; at < offset + size; at += 4096) {
-        uint64_t *entry = kernel_table_entry(next);
-        if (!entry)
-            panic("no memory to map device registers at %llx", (unsigned long long)address);
-        *entry = ((address - offset) + at) | KERNEL_DATA | PTE_UNCACHED;
-        next += 4096;
-    }
-    page_tables_changed();
-    return (void *)(start + offset);
 }

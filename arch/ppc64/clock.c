@@ -54,14 +54,6 @@ void clock_interrupt(void)
 /* ---- the wall clock
  * ------------------------------------------------------------------------------------------ */
 
-static int64_t days_from_1970(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2; /* years that start in March */
-    int64_t era = year / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* 0 where the firmware has no clock. */
 int64_t arch_wall_clock(void)
 {
@@ -69,5 +61,5 @@ int64_t arch_wall_clock(void)
     uint32_t t[FIELDS];
     if (rtas_call(RTAS_GET_TIME_OF_DAY, NULL, 0, t, FIELDS))
         return 0;
-    return days_from_1970(t[YEAR], t[MONTH], t[DAY]) * 86400 + t[HOUR] * 3600 + t[MINUTE] * 60 + t[SECOND];
+    return arch_date_seconds(&(struct arch_date){t[YEAR], t[MONTH], t[DAY], t[HOUR], t[MINUTE], t[SECOND]});
 }

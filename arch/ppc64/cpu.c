@@ -6,8 +6,8 @@
  * processor.
  */
 #include "port.h"
+#include <arch/page_table.h>
 #include <kernel/cpu.h>
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <stddef.h>
 #include <tarn/abi.h>
@@ -77,11 +77,10 @@ int arch_start_cpu(uint32_t index)
 {
     if (index == 0 || index >= boot_info.cpu_count)
         return -E_BAD_ARGUMENT;
-    paddr_t stacks = frame_alloc_order(CPU_STACKS_ORDER);
-    uint8_t *mapped = stacks == FRAME_NONE ? NULL : boot_map_stacks(index, stacks);
-    if (!mapped) /* cannot happen to a machine that is worth starting: what was taken stays taken */
+    uint8_t *stacks = kernel_map_stacks(index, CPU_STACKS_ORDER);
+    if (!stacks)
         return -E_NO_MEMORY;
-    cpu_prepare(index, mapped);
+    cpu_prepare(index, stacks);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it finds in memory is there before it runs */
     const uint32_t arguments[] = {boot_info.cpu_hardware_id[index], (uint32_t)virt_to_phys(secondary_start),
                                   (uint32_t)virt_to_phys(&cpus[index])};

@@ -95,11 +95,6 @@ uint32_t fdt_next(uint32_t node, int *depth)
     }
 }
 
-const char *fdt_name(uint32_t node)
-{
-    return structure + node - NODE_BIAS + 4;
-}
-
 static bool same_text(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -127,19 +122,12 @@ bool fdt_has_type(uint32_t node, const char *type)
     return value && same_text(value, type);
 }
 
-#define TYPE_PREFIX "type:"
-
-/* Paths have one component: what the kernel looks for lies below the root. */
-uint32_t fdt_find(const char *path_or_type)
+uint32_t fdt_find(const char *name)
 {
-    const size_t prefix = sizeof(TYPE_PREFIX) - 1;
-    bool by_type = strlen(path_or_type) > prefix && memcmp(path_or_type, TYPE_PREFIX, prefix) == 0;
     int depth;
-    for (uint32_t node = fdt_next(0, &depth); node; node = fdt_next(node, &depth)) {
-        if (by_type ? fdt_has_type(node, path_or_type + prefix)
-                    : depth == 1 && same_text(fdt_name(node), path_or_type + 1))
+    for (uint32_t node = fdt_next(0, &depth); node; node = fdt_next(node, &depth))
+        if (depth == 1 && same_text(structure + node - NODE_BIAS + 4, name))
             return node;
-    }
     return 0;
 }
 

@@ -18,8 +18,4 @@ static inline uint64_t process_of_root(paddr_t root)
     return 2ull << 61 | 5ull << 5 | root | ROOT_BITS;
 }
 
-/* The last-level entry of a kernel address; tables are made where missing, from frame_alloc. NULL: no memory.
- * Who changed it calls page_tables_changed(). */
-uint64_t *kernel_table_entry(uint64_t address);
-
 #endif

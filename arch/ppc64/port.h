@@ -35,11 +35,9 @@ uint32_t fdt_size(void);         /* bytes of all of it */
 uint32_t fdt_boot_cpu(void);     /* hardware number of the processor that boots */
 /* Nodes are offsets; 0: none. */
 uint32_t fdt_next(uint32_t node, int *depth); /* in document order; node 0: the root */
-const char *fdt_name(uint32_t node);
 const void *fdt_property(uint32_t node, const char *name, uint32_t *length); /* NULL: no such */
 bool fdt_has_type(uint32_t node, const char *type);                          /* device_type */
-/* By path, below the root ("/chosen"), or the first of a device_type ("type:cpu"). */
-uint32_t fdt_find(const char *path_or_type);
+uint32_t fdt_find(const char *name);                                         /* right below the root */
 uint64_t fdt_cells(const void *property, unsigned first, unsigned count); /* 1 or 2 cells from cell `first` */
 
 /* ---- the hypervisor ---------------------------------------------------------------------------------- */
@@ -82,14 +80,9 @@ void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t arc
     __attribute__((noreturn));
 void boot_secondary(void) __attribute__((noreturn)); /* from start.S, translation on */
 extern const char secondary_start[];                 /* start.S: where RTAS lets a processor begin */
-void boot_reserve(uint64_t base, uint64_t size);
-paddr_t boot_alloc_pages(uint64_t size); /* zeroed, aligned to size, a power of two; before frame_init only */
-void boot_mmu_init(void);                /* final kernel tables, process table registered, translation on */
+void boot_mmu_init(void);        /* final kernel tables, process table registered, translation on */
 void boot_install_vectors(void); /* entry.S's code to where exceptions are delivered; before boot_mmu_init */
-void boot_print(const char *text);
-void __attribute__((noreturn)) boot_fail(const char *text);
-extern uint8_t boot_stack[]; /* the boot processor's, CPU_STACKS_BYTES, above the page boot_stack_guard */
-uint8_t *boot_map_stacks(uint32_t index, uint64_t frames); /* where they are to be used; NULL: no memory */
+extern uint8_t boot_stack[];     /* the boot processor's, CPU_STACKS_BYTES, above the page boot_stack_guard */
 
 /* ---- processors ---------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
  */
 #include "fdt.h"
 #include "port.h"
+#include <arch/boot_memory.h>
 #include <kernel/kernel.h>
 #include <stdarg.h>
 

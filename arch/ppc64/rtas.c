@@ -42,7 +42,7 @@ static uint32_t tokens[RTAS_FUNCTIONS]; /* 0: the firmware does not have it. Con
 
 void rtas_init(void)
 {
-    uint32_t node = fdt_find("/rtas");
+    uint32_t node = fdt_find("rtas");
     for (unsigned i = 0; node && i < RTAS_FUNCTIONS; i++) {
         const void *token = fdt_property(node, names[i], NULL);
         if (token)

@@ -7,7 +7,7 @@
  * exceptions before translation is on). All with interrupts off.
  */
 #include "port.h"
-#include <arch/user.h>
+#include <arch/fixup.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
@@ -89,44 +89,18 @@ static bool is_page_fault(uint64_t vector, uint64_t srr1, uint64_t ip, struct ac
     }
 }
 
-/* Made by FIXUP of user_copy.S; start and end from kernel.ld. */
-struct fixup {
-    uint64_t from, to, landing;
-};
-extern const struct fixup fixups_start[], fixups_end[];
-
-static const struct fixup *find_fixup(uint64_t ip)
+/* Of the kernel, which has users' pages within reach: as everywhere else they are not, while that is looked
+ * at. */
+static bool fix_kernel_fault(struct kernel_regs *regs)
 {
-    for (const struct fixup *f = fixups_start; f < fixups_end; f++)
-        if (ip >= f->from && ip < f->to)
-            return f;
-    return NULL;
-}
-
-/* With users' pages out of reach, as everywhere but in user_copy.S. */
-static bool bring_page_in(const struct access_fault *fault, uint64_t ip)
-{
+    struct access_fault fault;
+    if (!is_page_fault(regs->vector, regs->msr, regs->nip, &fault))
+        return false;
     uint64_t amr = read_spr(SPR_AMR);
     write_spr(SPR_AMR, AMR_USER_DENIED);
-    bool resolved = handle_page_fault(fault->address, fault->access | FAULT_ACCESS_KERNEL, ip, true);
+    bool fixed = fix_user_copy(&regs->nip, fault.address, fault.access);
     write_spr(SPR_AMR, amr); /* in force with the RFID that goes back */
-    return resolved;
-}
-
-/* A user copy met a page that is not there. True: dealt with, one way or the other. */
-static bool fix_user_copy(struct kernel_regs *regs)
-{
-    const struct fixup *fixup = find_fixup(regs->nip);
-    struct cpu *cpu = this_cpu();
-    struct access_fault fault;
-    if (!fixup || !is_page_fault(regs->vector, regs->msr, regs->nip, &fault) || fault.address >= USER_END)
-        return false;
-    if (!cpu->arch.fail_faults && bring_page_in(&fault, regs->nip))
-        return true;
-    cpu->fault_address = fault.address;
-    cpu->fault_access = fault.access | FAULT_ACCESS_KERNEL;
-    regs->nip = fixup->landing;
-    return true;
+    return fixed;
 }
 
 /* ---- out of user mode ------------------------------------------------------------------------------------
@@ -228,7 +202,7 @@ static void read_fault_registers(struct kernel_regs *regs)
 void trap_from_kernel(struct kernel_regs *regs)
 {
     read_fault_registers(regs);
-    if (!handle_routine(regs->vector) && !fix_user_copy(regs))
+    if (!handle_routine(regs->vector) && !fix_kernel_fault(regs))
         fail(regs);
 }
 

@@ -7,13 +7,8 @@
  * brought in the instruction runs again (all its state is in registers), else it goes on at `landing`.
  */
 #include "ppc64.h"
+#include <arch/fixup.h>
 #include <tarn/error.h>
-
-.macro FIXUP from, to, landing
-        .pushsection .fixups, "a"
-        .quad   \from, \to, \landing
-        .popsection
-.endm
 
 /* Leaves if [start, start + size) does not lie below USER_END, 3 << 45 (tarn/abi.h; trap.c asserts it). */
 .macro CHECK_RANGE start, size
@@ -69,7 +64,7 @@
 6:      CLOSE
         li      %r3, 0
         blr
-        FIXUP   1b, 6b, landing
+        FIXUP(1b, 6b, landing)
 .endm
 
         .machine power9
@@ -97,7 +92,7 @@ arch_load_user_word:
         stw     %r7, 0(%r3)
         li      %r3, 0
         blr
-        FIXUP   1b, 2b, landing
+        FIXUP(1b, 2b, landing)
 
 landing:
         CLOSE

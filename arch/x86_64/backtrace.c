@@ -32,12 +32,12 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
 /* The thread's space must be loaded. Pages that are not there end the chain: nothing is brought in. */
 uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max)
 {
-    struct arch_cpu *arch = &this_cpu()->arch;
+    struct cpu *cpu = this_cpu();
     uint64_t at = thread->frame.rbp;
     uint32_t n = 0;
     if (n < max)
         chain[n++] = thread->frame.rip;
-    arch->fail_faults = true;
+    cpu->copies_present_only = true;
     while (n < max) {
         struct call_frame frame;
         if (arch_copy_from_user(&frame, (const void *)at, sizeof(frame)) || !frame.return_address)
@@ -47,6 +47,6 @@ uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint3
             break;
         at = frame.next;
     }
-    arch->fail_faults = false;
+    cpu->copies_present_only = false;
     return n;
 }

@@ -7,112 +7,14 @@
  * Single processor, no locks. Read next: acpi.c, boot_mmu.c, cpu.c.
  */
 #include "port.h"
-#include <arch/machine.h>
+#include <arch/boot_memory.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
-
-struct boot_info boot_info;
 
 void trace_boot_init(void); /* trace/control */
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[];
-
-/* ---- messages before the kernel has any ---------------------------------------------------------- */
-
-void boot_print(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\n')
-            arch_console_put('\r');
-        arch_console_put(*text);
-    }
-}
-
-static void __attribute__((noreturn)) boot_fail(const char *text)
-{
-    boot_print("tarn: ");
-    boot_print(text);
-    boot_print("\n");
-    arch_shutdown(1);
-}
-
-/* ---- ranges --------------------------------------------------------------------------------------- */
-
-static void add_ram(uint64_t base, uint64_t size)
-{
-    uint64_t start = (base + 4095) & ~4095ull, end = (base + size) & ~4095ull;
-    if (end <= start)
-        return;
-    if (boot_info.ram_count == BOOT_RANGES_MAX) {
-        boot_print("tarn: the memory map has too many ranges, some memory stays unused\n");
-        return;
-    }
-    boot_info.ram[boot_info.ram_count++] = (struct boot_range){start, end - start};
-}
-
-void boot_reserve(uint64_t base, uint64_t size)
-{
-    uint64_t start = base & ~4095ull, end = (base + size + 4095) & ~4095ull;
-    if (boot_info.reserved_count == BOOT_RANGES_MAX)
-        boot_fail("too many reserved ranges");
-    boot_info.reserved[boot_info.reserved_count++] = (struct boot_range){start, end - start};
-}
-
-static bool is_free(uint64_t start, uint64_t end)
-{
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
-        const struct boot_range *r = &boot_info.reserved[i];
-        if (start < r->base + r->size && r->base < end)
-            return false;
-    }
-    return true;
-}
-
-/* Pages for the kernel's own tables come from one free block below 4 GiB, which is reserved as a whole. */
-#define BOOT_BLOCK_BYTES (1ull << 20)
-static uint64_t boot_block, boot_block_end;
-
-static bool take_boot_block(void)
-{
-    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
-        uint64_t end = boot_info.ram[i].base + boot_info.ram[i].size;
-        for (uint64_t at = boot_info.ram[i].base; at + BOOT_BLOCK_BYTES <= end && at < 1ull << 32;
-             at += BOOT_BLOCK_BYTES)
-            if (is_free(at, at + BOOT_BLOCK_BYTES)) {
-                boot_block = at;
-                boot_block_end = at + BOOT_BLOCK_BYTES;
-                boot_reserve(at, BOOT_BLOCK_BYTES);
-                return true;
-            }
-    }
-    return false;
-}
-
-paddr_t boot_alloc_page(void)
-{
-    if (boot_block == boot_block_end && !take_boot_block())
-        boot_fail("no memory for the kernel's page tables");
-    paddr_t page = boot_block;
-    boot_block += 4096;
-    memset(phys_to_virt(page), 0, 4096);
-    return page;
-}
-
-static void set_archive(uint64_t base, uint64_t size)
-{
-    boot_info.archive_base = base;
-    boot_info.archive_size = size;
-    boot_reserve(base, size);
-}
-
-static void set_command_line(const char *text)
-{
-    size_t n = 0;
-    for (; n < sizeof(boot_info.command_line) - 1 && text[n]; n++)
-        boot_info.command_line[n] = text[n];
-    boot_info.command_line[n] = '\0';
-}
 
 /* ---- PVH: struct hvm_start_info of Xen's public headers ------------------------------------------- */
 
@@ -142,13 +44,13 @@ static uint64_t read_pvh(uint64_t address)
     const struct pvh_range *map = phys_to_virt(info->memory_map);
     for (uint32_t i = 0; i < info->memory_map_count; i++)
         if (map[i].type == PVH_RAM)
-            add_ram(map[i].base, map[i].size);
+            boot_add_ram(map[i].base, map[i].size);
     if (info->module_count) {
         const struct pvh_module *module = phys_to_virt(info->modules);
-        set_archive(module->base, module->size);
+        boot_set_archive(module->base, module->size);
     }
     if (info->command_line)
-        set_command_line(phys_to_virt(info->command_line));
+        boot_set_command_line(phys_to_virt(info->command_line));
     return info->rsdp;
 }
 
@@ -187,7 +89,7 @@ static void read_multiboot_map(const struct multiboot_tag *tag)
          p += tag->map.entry_size) {
         const struct multiboot_range *range = (const void *)p;
         if (range->type == 1)
-            add_ram(range->base, range->size);
+            boot_add_ram(range->base, range->size);
     }
 }
 
@@ -200,11 +102,10 @@ static uint64_t read_multiboot(uint64_t address)
     for (; tag->type != TAG_END; tag = (const void *)((const char *)tag + ((tag->size + 7) & ~7u))) {
         switch (tag->type) {
         case TAG_COMMAND_LINE:
-            set_command_line(tag->text);
+            boot_set_command_line(tag->text);
             break;
         case TAG_MODULE:
-            if (!boot_info.archive_size)
-                set_archive(tag->module.start, tag->module.end - tag->module.start);
+            boot_set_archive(tag->module.start, tag->module.end - tag->module.start);
             break;
         case TAG_MEMORY_MAP:
             read_multiboot_map(tag);

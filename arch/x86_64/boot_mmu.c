@@ -4,11 +4,12 @@
  *
  * boot_mmu_init() builds arch_kernel_space's root. Its upper half has all top-level entries that will ever be
  * used, so spaces copy them once and share everything below (mmu.c). Changes later on: arch_map_device(),
- * boot_map_stacks() and arch_trace_map() only, the first two on the boot processor, the third under its
+ * kernel_map_stacks() and arch_trace_map() only, the first two on the boot processor, the third under its
  * caller's lock.
  */
 #include "mmu.h"
 #include "port.h"
+#include <arch/boot_memory.h>
 #include <arch/clock.h>
 #include <kernel/kernel.h>
 #include <tarn/error.h>
@@ -23,7 +24,7 @@ extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
 static uint64_t *next_table(uint64_t *entry)
 {
     if (!(*entry & PTE_PRESENT))
-        *entry = boot_alloc_page() | PTE_PRESENT | PTE_WRITE;
+        *entry = boot_alloc_pages(4096) | PTE_PRESENT | PTE_WRITE;
     return phys_to_virt(*entry & PTE_ADDRESS);
 }
 
@@ -69,7 +70,7 @@ uint64_t trace_windows_entry;
 void boot_mmu_init(void)
 {
     bool huge = read_cpuid(0x80000001).d & 1u << 26;
-    kernel_space.root = boot_alloc_page();
+    kernel_space.root = boot_alloc_pages(4096);
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
         const struct boot_range *ram = &boot_info.ram[i];
         uint64_t limit = ARCH_DIRECT_MAP_END - ARCH_DIRECT_MAP;
@@ -85,35 +86,4 @@ void boot_mmu_init(void)
     next_table(&root[page_table_index(ARCH_TRACE_WINDOWS, 4)]);
     trace_windows_entry = root[page_table_index(ARCH_TRACE_WINDOWS, 4)];
     arch_space_switch(&kernel_space);
-}
-
-/* Stacks of a processor to be started, with nothing mapped below them. Only what was not mapped becomes so:
- * no other processor need be told. */
-uint8_t *boot_map_stacks(uint32_t index, paddr_t frames)
-{
-    uint64_t start = ARCH_STACKS + index * 2ull * CPU_STACKS_BYTES + CPU_STACKS_BYTES;
-    for (uint64_t at = 0; at < CPU_STACKS_BYTES; at += 4096) {
-        uint64_t *entry = kernel_table_entry(start + at);
-        if (!entry)
-            return NULL;
-        *entry = (frames + at) | PTE_PRESENT | PTE_WRITE | PTE_NO_EXECUTE | PTE_GLOBAL;
-    }
-    return (uint8_t *)start;
-}
-
-/* Registers of devices that the port itself uses: few, mapped while there is one processor, never unmapped.
- */
-void *arch_map_device(paddr_t address, uint64_t size)
-{
-    static uint64_t next = ARCH_DEVICE_MAP;
-    uint64_t start = next, offset = address & 4095;
-    for (uint64_t at = 0; at < offset + size; at += 4096) {
-        uint64_t *entry = kernel_table_entry(next);
-        if (!entry)
-            panic("no memory to map device registers at %lx", address);
-        *entry =
-            ((address - offset) + at) | PTE_PRESENT | PTE_WRITE | PTE_UNCACHED | PTE_NO_EXECUTE | PTE_GLOBAL;
-        next += 4096;
-    }
-    return (void *)(start + offset);
 }

@@ -8,6 +8,7 @@
  */
 #include "port.h"
 #include "x86.h"
+#include <arch/boot_memory.h>
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu.h>
@@ -164,14 +165,6 @@ static struct wall_time read_chip(void)
                               read_cmos(7), read_cmos(8), read_cmos(9)};
 }
 
-static int64_t days_from_1970(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2; /* years that start in March */
-    int64_t era = year / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 static uint8_t from_bcd(uint8_t value)
 {
     return (uint8_t)((value >> 4) * 10 + (value & 15));
@@ -193,5 +186,5 @@ int64_t arch_wall_clock(void)
     }
     if (!(mode & 2)) /* 12-hour clock */
         a.hour = (uint8_t)(a.hour % 12 + (afternoon ? 12 : 0));
-    return days_from_1970(2000 + a.year, a.month, a.day) * 86400 + a.hour * 3600 + a.minute * 60 + a.second;
+    return arch_date_seconds(&(struct arch_date){2000 + a.year, a.month, a.day, a.hour, a.minute, a.second});
 }

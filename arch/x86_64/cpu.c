@@ -8,9 +8,10 @@
 #include "port.h"
 #include "vectors.h"
 #include "x86.h"
+#include <arch/boot_memory.h>
 #include <arch/machine.h>
+#include <arch/page_table.h>
 #include <kernel/cpu.h>
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <stddef.h>
 #include <tarn/error.h>
@@ -186,11 +187,10 @@ int arch_start_cpu(uint32_t index)
         delay_us(10000); /* once for all: they wait for their start message as long as it takes */
         prepared = true;
     }
-    paddr_t stacks = frame_alloc_order(CPU_STACKS_ORDER);
-    uint8_t *mapped = stacks == FRAME_NONE ? NULL : boot_map_stacks(index, stacks);
-    if (!mapped) /* cannot happen to a machine that is worth starting: what was taken stays taken */
+    uint8_t *stacks = kernel_map_stacks(index, CPU_STACKS_ORDER);
+    if (!stacks)
         return -E_NO_MEMORY;
-    cpu_prepare(index, mapped);
+    cpu_prepare(index, stacks);
     apic_send_start(boot_info.cpu_hardware_id[index], (uint8_t)(TRAMPOLINE >> 12));
     return 0;
 }

@@ -9,8 +9,4 @@
 
 extern uint64_t trace_windows_entry; /* top-level entry of the trace windows, as the kernel has it */
 
-/* The last-level entry of a kernel address; tables are made where missing, from frame_alloc. NULL: no memory.
- */
-uint64_t *kernel_table_entry(uint64_t address);
-
 #endif

@@ -42,10 +42,7 @@ void acpi_read(uint64_t rsdp);
 enum boot_protocol { BOOT_PVH = 1, BOOT_MULTIBOOT2 = 2 };
 void boot_start(uint64_t protocol, uint64_t info) __attribute__((noreturn)); /* from start.S */
 void boot_secondary(uint32_t index) __attribute__((noreturn));
-void boot_reserve(uint64_t base, uint64_t size);
-paddr_t boot_alloc_page(void); /* zeroed; before frame_init only */
-void boot_mmu_init(void);      /* final kernel tables */
-void boot_print(const char *text);
+void boot_mmu_init(void); /* final kernel tables */
 
 /* ---- processors ---------------------------------------------------------------------------------- */
 
@@ -53,7 +50,6 @@ void cpu_check_features(void);                     /* stops with a message if on
 void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
 void cpu_load(struct cpu *cpu);                    /* on it: descriptor tables, control registers, MSRs */
 extern uint8_t boot_stack[];                       /* the boot processor's stacks */
-uint8_t *boot_map_stacks(uint32_t index, uint64_t frames); /* where they are to be used; NULL: no memory */
 
 /* ---- interrupts ---------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "port.h"
 #include "vectors.h"
 #include "x86.h"
+#include <arch/fixup.h>
 #include <arch/machine.h>
 #include <arch/user.h>
 #include <kernel/cpu.h>
@@ -45,37 +46,6 @@ static void dispatch_interrupt(uint64_t vector)
 static uint32_t access_of(uint64_t error)
 {
     return (error & PF_WRITE ? FAULT_ACCESS_WRITE : 0) | (error & PF_FETCH ? FAULT_ACCESS_EXECUTE : 0);
-}
-
-/* Made by FIXUP of user_copy.S; start and end from kernel.ld. */
-struct fixup {
-    uint64_t from, to, landing;
-};
-extern const struct fixup fixups_start[], fixups_end[];
-
-static const struct fixup *find_fixup(uint64_t ip)
-{
-    for (const struct fixup *f = fixups_start; f < fixups_end; f++)
-        if (ip >= f->from && ip < f->to)
-            return f;
-    return NULL;
-}
-
-/* A user copy met a page that is not there. True: dealt with, one way or the other. */
-static bool fix_user_copy(struct kernel_regs *regs)
-{
-    const struct fixup *fixup = find_fixup(regs->rip);
-    uint64_t address = read_cr2();
-    struct cpu *cpu = this_cpu();
-    if (!fixup || address >= USER_END || regs->error & PF_RESERVED)
-        return false;
-    uint32_t access = access_of(regs->error) | FAULT_ACCESS_KERNEL;
-    if (!cpu->arch.fail_faults && handle_page_fault(address, access, regs->rip, true))
-        return true;
-    cpu->fault_address = address;
-    cpu->fault_access = access;
-    regs->rip = fixup->landing;
-    return true;
 }
 
 /* ---- out of user mode ------------------------------------------------------------------------------------
@@ -126,7 +96,8 @@ void trap_from_kernel(struct kernel_regs *regs)
 {
     if (regs->vector >= VECTOR_IRQ_FIRST)
         dispatch_interrupt(regs->vector);
-    else if (regs->vector != VECTOR_PAGE_FAULT || !fix_user_copy(regs))
+    else if (regs->vector != VECTOR_PAGE_FAULT || regs->error & PF_RESERVED ||
+             !fix_user_copy(&regs->rip, read_cr2(), access_of(regs->error)))
         fail(regs);
 }
 

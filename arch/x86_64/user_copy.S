@@ -5,15 +5,10 @@
  * A fault between the labels named in .fixups is looked at by trap_from_kernel(): when the page could be
  * brought in the instruction runs again (all its state is in registers), else it goes on at `landing`.
  */
+#include <arch/fixup.h>
 #include <tarn/error.h>
 
 #define USER_END 0x600000000000 /* as in tarn/abi.h; trap.c asserts it */
-
-.macro FIXUP from, to, landing
-        .pushsection .fixups, "a"
-        .quad   \from, \to, \landing
-        .popsection
-.endm
 
 /* Leaves if [start, start + size) does not lie below USER_END. */
 .macro CHECK_RANGE start, size
@@ -36,7 +31,7 @@
 2:      clac
         xorl    %eax, %eax
         ret
-        FIXUP   1b, 2b, landing
+        FIXUP(1b, 2b, landing)
 .endm
 
         .text
@@ -63,7 +58,7 @@ arch_load_user_word:
         movl    %ecx, (%rdi)
         xorl    %eax, %eax
         ret
-        FIXUP   1b, 2b, landing
+        FIXUP(1b, 2b, landing)
 
 landing:
         clac

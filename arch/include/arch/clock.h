@@ -14,5 +14,10 @@ void arch_timer_init(void);              /* on each processor */
 /* An interrupt (handle_timer) at `deadline` ticks or soon after; replaces the last one. Past: at once. */
 void arch_timer_set(uint64_t deadline);
 
+struct arch_date {
+    int64_t year, month, day, hour, minute, second;
+};
+int64_t arch_date_seconds(const struct arch_date *date); /* since 1970; for arch_wall_clock (arch/date.c) */
+
 #include <port/clock.h>
 #endif

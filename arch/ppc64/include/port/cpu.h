@@ -16,7 +16,6 @@ struct arch_cpu {
     _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
     uint32_t hardware_id;           /* interrupt server number */
     bool stop_requested;            /* set by IPI_STOP's sender, read by the system reset that follows */
-    bool fail_faults;               /* a user copy that must not bring pages in: arch_backtrace_user */
     uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
 };
 

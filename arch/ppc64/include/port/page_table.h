@@ -47,6 +47,11 @@ static inline uint64_t page_entry(paddr_t frame, uint32_t flags)
            (flags & MAP_EXECUTE ? PTE_EXECUTE : 0) | (flags & MAP_UNCACHED ? PTE_UNCACHED : 0);
 }
 
+static inline uint64_t page_entry_kernel(paddr_t frame, uint32_t flags)
+{
+    return page_entry(frame, flags) | PTE_PRIVILEGED;
+}
+
 static inline bool page_entry_present(uint64_t entry)
 {
     return entry & PTE_VALID;

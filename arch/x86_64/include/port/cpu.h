@@ -25,7 +25,6 @@ struct arch_cpu {
     struct arch_tss tss;
     uint32_t apic_id;
     bool stop_requested;            /* set by IPI_STOP's sender, read by the NMI that follows */
-    bool fail_faults;               /* a user copy that must not bring pages in: arch_backtrace_user */
     uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
     uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
 };

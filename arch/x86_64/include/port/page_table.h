@@ -36,6 +36,11 @@ static inline uint64_t page_entry(paddr_t frame, uint32_t flags)
            (flags & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE) | (flags & MAP_UNCACHED ? PTE_UNCACHED : 0);
 }
 
+static inline uint64_t page_entry_kernel(paddr_t frame, uint32_t flags)
+{
+    return (page_entry(frame, flags) & ~PTE_USER) | PTE_GLOBAL;
+}
+
 static inline bool page_entry_present(uint64_t entry)
 {
     return entry & PTE_PRESENT;

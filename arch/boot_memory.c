@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* arch/boot_memory.c - boot_info's ranges, and pages before there are frames. Interface: arch/boot_memory.h.
+ */
+#include <arch/boot_memory.h>
+#include <arch/machine.h>
+#include <kernel/kernel.h>
+
+#define PAGE_BYTES 4096ull
+
+struct boot_info boot_info;
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+void boot_print(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n')
+            arch_console_put('\r');
+        arch_console_put(*text);
+    }
+}
+
+void boot_fail(const char *text)
+{
+    boot_print("tarn: ");
+    boot_print(text);
+    boot_print("\n");
+    arch_shutdown(1);
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------ */
+
+void boot_add_ram(uint64_t base, uint64_t size)
+{
+    uint64_t start = (base + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), end = (base + size) & ~(PAGE_BYTES - 1);
+    if (end <= start)
+        return;
+    if (boot_info.ram_count == BOOT_RANGES_MAX) {
+        boot_print("tarn: the memory map has too many ranges, some memory stays unused\n");
+        return;
+    }
+    uint32_t i = boot_info.ram_count++;
+    for (; i > 0 && boot_info.ram[i - 1].base > start; i--)
+        boot_info.ram[i] = boot_info.ram[i - 1];
+    boot_info.ram[i] = (struct boot_range){start, end - start};
+}
+
+void boot_reserve(uint64_t base, uint64_t size)
+{
+    uint64_t start = base & ~(PAGE_BYTES - 1), end = (base + size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    if (boot_info.reserved_count == BOOT_RANGES_MAX)
+        boot_fail("too many reserved ranges");
+    boot_info.reserved[boot_info.reserved_count++] = (struct boot_range){start, end - start};
+}
+
+static bool is_free(uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
+        const struct boot_range *r = &boot_info.reserved[i];
+        if (start < r->base + r->size && r->base < end)
+            return false;
+    }
+    return true;
+}
+
+void boot_set_archive(uint64_t base, uint64_t size)
+{
+    if (boot_info.archive_size || !size)
+        return;
+    boot_info.archive_base = base;
+    boot_info.archive_size = size;
+    boot_reserve(base, size);
+}
+
+void boot_set_command_line(const char *text)
+{
+    size_t n = 0;
+    for (; n < sizeof(boot_info.command_line) - 1 && text[n]; n++)
+        boot_info.command_line[n] = text[n];
+    boot_info.command_line[n] = '\0';
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------- */
+
+/* Pages come from free blocks, each reserved as a whole. The first instructions of a port may reach no
+ * further than the first gigabytes, or the first range. */
+#define BLOCK_BYTES (1ull << 20)
+#define REACH       (1ull << 32)
+static uint64_t block, block_end;
+
+static void take_block(void)
+{
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        uint64_t end = boot_info.ram[i].base + boot_info.ram[i].size;
+        uint64_t at = (boot_info.ram[i].base + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
+        for (; at + BLOCK_BYTES <= end && at < REACH; at += BLOCK_BYTES)
+            if (is_free(at, at + BLOCK_BYTES)) {
+                block = at;
+                block_end = at + BLOCK_BYTES;
+                boot_reserve(at, BLOCK_BYTES);
+                return;
+            }
+    }
+    boot_fail("no memory for the kernel's page tables");
+}
+
+paddr_t boot_alloc_pages(uint64_t size)
+{
+    assert(size <= BLOCK_BYTES && (size & (size - 1)) == 0);
+    block = (block + size - 1) & ~(size - 1);
+    if (block + size > block_end)
+        take_block();
+    paddr_t pages = block;
+    block += size;
+    memset(phys_to_virt(pages), 0, size);
+    return pages;
+}
