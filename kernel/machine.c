@@ -33,8 +33,7 @@ int machine_check(cap_t machine, uint32_t rights)
     return cap_look(current_thread()->space, machine, CAP_MACHINE, rights, &cap);
 }
 
-/* ---- console ---------------------------------------------------------------------------------------------
- */
+/* ---- console ---------------------------------------------------------------------------------------- */
 
 bool console_interrupt(uint32_t number)
 {
@@ -108,8 +107,7 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
     return arch_irq_unmask(arch_console_irq());
 }
 
-/* ---- devices and power
- * -------------------------------------------------------------------------------------- */
+/* ---- devices and power ------------------------------------------------------------------------------ */
 
 static bool bad_pci_access(uint32_t device, uint32_t offset, uint32_t width)
 {

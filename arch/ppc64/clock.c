@@ -18,8 +18,7 @@ uint64_t arch_clock_init(void)
     return platform.timebase_hz;
 }
 
-/* ---- the timer
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the timer -------------------------------------------------------------------------------------- */
 
 /* The interrupt comes when the register turns from 0 to -1: one tick after the deadline, never before. */
 static void step_towards(uint64_t deadline)
@@ -51,8 +50,7 @@ void clock_interrupt(void)
     handle_timer();
 }
 
-/* ---- the wall clock
- * ------------------------------------------------------------------------------------------ */
+/* ---- the wall clock --------------------------------------------------------------------------------- */
 
 /* 0 where the firmware has no clock. */
 int64_t arch_wall_clock(void)

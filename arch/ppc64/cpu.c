@@ -41,8 +41,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
 _Static_assert(KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
 _Static_assert(CPUS_MAX < PROCESS_TABLE_ENTRIES, "a process for each");
 
-/* ---- on the processor
- * ---------------------------------------------------------------------------------------- */
+/* ---- on the processor ------------------------------------------------------------------------------- */
 
 #define DECREMENTER_FAR 0x7fffffff
 
@@ -70,8 +69,7 @@ void arch_stop_forever(void)
         arch_relax();
 }
 
-/* ---- the others
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the others ------------------------------------------------------------------------------------- */
 
 int arch_start_cpu(uint32_t index)
 {

@@ -58,11 +58,10 @@
 #define VECTOR_VSX_UNAVAILABLE      0xf40
 #define VECTOR_FACILITY_UNAVAILABLE 0xf60
 
-#define VECTORS_REAL                                                                                        \
-    0xc000000000000000                   /* taken with translation off; real mode ignores the top four bits \
-                                          */
-#define VECTORS       0xc000000000004000 /* with translation on */
-#define VECTORS_BYTES 0x2000             /* of either */
+/* Taken with translation off, where the processor ignores the top four bits, and with translation on. */
+#define VECTORS_REAL  0xc000000000000000
+#define VECTORS       0xc000000000004000
+#define VECTORS_BYTES 0x2000 /* of either */
 
 #define FSCR_TAR 0x100 /* programs may use the target address register, where their thread's block is */
 

@@ -129,8 +129,7 @@ uint64_t arch_pci_address(uint64_t bus)
     return bus;
 }
 
-/* ---- power ----------------------------------------------------------------------------------------------
- */
+/* ---- power ------------------------------------------------------------------------------------------ */
 
 #define DEBUG_EXIT    0xf4 /* QEMU's isa-debug-exit: its status is 2 * value + 1 */
 #define RESET_CONTROL 0xcf9
