@@ -6,6 +6,7 @@
  * again: the memory is type-stable, so a pointer that became stale in between does no harm.
  */
 #include <arch/machine.h>
+#include <kernel/call.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/irq.h>
@@ -71,6 +72,8 @@ void handle_ipi(uint32_t kind)
     trace_irq_ipi_entry(kind);
     if (kind == IPI_SHOOTDOWN)
         tlb_handle_request();
+    else if (kind == IPI_CALL)
+        call_handle_requests();
     else if (kind == IPI_STOP)
         arch_stop_forever();
     /* IPI_RESCHEDULE: need_resched is set, and looked at on the way out. */

@@ -86,9 +86,10 @@ void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, 
 void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *words,
                      uint64_t count);
 
-/* Closes the open packet of a processor and opens the next, so that a reader gets what was logged. False:
- * nothing to close, or no room for the next packet. Another processor's window only where all share one
- * clock. */
+/* Closes the open packet of this processor's window and opens the next, so that a reader gets what was
+ * logged. False: nothing to close, or no room for the next packet. Not for another processor's window: that
+ * processor may have read its clock already for the event that it will log next, before the new packet's
+ * begin. */
 bool trace_ring_flush(char *window);
 /* The kernel's: makes a processor's first packet, beginning at buffer `number`; nobody logs there yet. */
 void trace_ring_open(char *window, uint64_t number);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/call.c - functions run by other processors. Interface: call.h.
+ *
+ * Requests are written and answered as shootdowns are (tlb.c). They are not answered by whoever spins for a
+ * lock: the function may do anything that an interrupt may.
+ */
+#include <kernel/call.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <trace/irq.h>
+
+static struct call {
+    void (*function)(void *argument);
+    void *argument;
+    _Atomic uint64_t waiting; /* processors that have not answered */
+} calls[CPUS_MAX];            /* by caller: one at a time, it waits for the end */
+
+static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */
+
+void call_handle_requests(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (atomic_load_explicit(&pending_of[cpu->index], memory_order_relaxed) == 0)
+        return;
+    /* Acquire: pairs with the release in ask(); the caller's request is written. */
+    uint64_t pending = atomic_exchange_explicit(&pending_of[cpu->index], 0, memory_order_acquire);
+    for (; pending; pending &= pending - 1) {
+        struct call *call = &calls[__builtin_ctzll(pending)];
+        call->function(call->argument);
+        /* Release: what the function did is seen by the caller. */
+        atomic_fetch_and_explicit(&call->waiting, ~cpu->bit, memory_order_release);
+    }
+}
+
+static void ask(struct cpu *cpu, uint64_t targets)
+{
+    for (uint64_t left = targets; left; left &= left - 1) {
+        struct cpu *target = &cpus[__builtin_ctzll(left)];
+        /* Release: publishes calls[cpu->index] to the target's exchange. */
+        atomic_fetch_or_explicit(&pending_of[target->index], cpu->bit, memory_order_release);
+        trace_irq_ipi_send(target->index, IPI_CALL);
+        arch_send_ipi(target, IPI_CALL);
+    }
+}
+
+void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argument)
+{
+    struct cpu *cpu = this_cpu();
+    struct call *call = &calls[cpu->index];
+    call->function = function;
+    call->argument = argument;
+    atomic_store_explicit(&call->waiting, targets, memory_order_relaxed);
+    ask(cpu, targets);
+    /* Acquire: pairs with the targets' release. Two that call each other must both answer. */
+    while (atomic_load_explicit(&call->waiting, memory_order_acquire)) {
+        tlb_handle_request();
+        call_handle_requests();
+        arch_relax();
+    }
+}
