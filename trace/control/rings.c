@@ -153,6 +153,17 @@ bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
            !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
 }
 
+/* What lies in a ring's buffers is no packet any more, and nobody owes words to it (TRACE_DOUBT). */
+static void forget_packets(uint32_t cpu)
+{
+    const struct trace_reader reader = trace_reader_of(cpu);
+    for (uint64_t i = 0; i < reader.info->buffer_count; i++) {
+        struct trace_packet *packet = (struct trace_packet *)trace_packet_at(&reader, i);
+        __atomic_store_n(&packet->packet_seq_num, TRACE_NO_PACKET, __ATOMIC_RELAXED);
+        __atomic_store_n(&packet->committed, reader.info->buffer_mask + 1, __ATOMIC_RELAXED);
+    }
+}
+
 /* Starts every ring over, in a packet after all that there can be. */
 static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
@@ -166,6 +177,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         char *window = trace_window(cpu);
         /* + 1 would do, but for a writer who is just changing buffers */
         uint64_t number = trusted[cpu] / (info->buffer_mask + 1) + 2;
+        forget_packets(cpu);
         trace_ring_open(window, number);
         trace_expect_index(cpu, ((struct trace_control *)window)->index);
         info->consumed[cpu] = number;

@@ -17,6 +17,7 @@
 #ifndef TRACE_RING_LAYOUT_H
 #define TRACE_RING_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace/format/format.h>
 
@@ -61,6 +62,26 @@ struct trace_info {
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
+
+/* packet_seq_num of a buffer that holds none: the ring was cleared or resized. */
+#define TRACE_NO_PACKET (~0ull)
+
+/* What `committed` of a packet holds in memory. The low half counts this packet's words. The high half is 0,
+ * or the packet is in doubt: when its buffer was taken, writers of earlier laps had not committed, and one of
+ * them may store over it at any time. Then it says how many words they owe (modulo 2^22), and since when
+ * (modulo 2^9, in units of 2^24 ticks). FORMAT.md, "Late writers". */
+#define TRACE_DOUBT           (1ull << 63)
+#define TRACE_DOUBT_OWED_BITS 22u
+#define TRACE_DOUBT_TIME_BITS 9u
+#define TRACE_DOUBT_UNIT      24u
+/* A debt as old as this is a dead writer's. A consumer waits longer before he cuts a packet and gives its
+ * buffer back, so where there is one no packet is in doubt. */
+#define TRACE_DOUBT_SECONDS   1u
+
+static inline bool trace_in_doubt(uint64_t committed)
+{
+    return committed >> 32;
+}
 
 /* One processor's control page, writable by everyone. */
 struct trace_control {

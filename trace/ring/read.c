@@ -6,8 +6,10 @@
  *   1. the index has left the buffer: the packet is closed or being closed;
  *   2. packet_seq_num is the one asked for: its header was written, so (change_buffer) an earlier lap's count
  * is gone from `committed`;
- *   3. `committed` is the whole buffer: header, events, end and filler are there.
- * After the copy the index is read again: had it come round to this buffer, the copy is worthless.
+ *   3. `committed` is the whole buffer: header, events, end and filler are there, and no writer of an earlier
+ * lap is left who could store over them (layout.h, TRACE_DOUBT).
+ * After the copy the index is read again: had it come round to this buffer, the copy is worthless. So is it
+ * if the count has changed: a writer was late beyond all measure.
  */
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>
@@ -70,9 +72,10 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
      * of the count: pairs with release 3 of reserve_cas.h; what was committed is visible. */
     if (__atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) != number)
         return TRACE_PACKET_INCOMPLETE;
-    if (__atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE) != buffer_words(reader->info))
-        return TRACE_PACKET_INCOMPLETE;
-    return TRACE_PACKET_WHOLE;
+    const uint64_t committed = __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE);
+    if (trace_in_doubt(committed))
+        return TRACE_PACKET_GONE;
+    return committed == buffer_words(reader->info) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
 }
 
 /* No event is later. The processors' clocks may differ a little; a time of a far future, once believed, would
@@ -100,6 +103,11 @@ static bool content_is_sound(const struct trace_packet *packet)
     return packet->content_size <= packet->packet_size && packet->content_size % 64 == 0 &&
            packet->content_size >= (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS) * 64 &&
            packet->timestamp_begin <= packet->timestamp_end && packet->timestamp_end <= latest_time();
+}
+
+static uint64_t count_of(const struct trace_packet *packet)
+{
+    return __atomic_load_n(&packet->committed, __ATOMIC_RELAXED);
 }
 
 /* The first word of a packet in the ring that no event was seen in. What is copied afterwards holds the data
@@ -131,7 +139,8 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     TRACE_TEST_POINT(TRACE_AFTER_COPY);
     /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (is_overwritten(reader, number))
+    if (is_overwritten(reader, number) || (state == TRACE_PACKET_WHOLE && count_of(original) != words) ||
+        trace_in_doubt(count_of(original)))
         return TRACE_PACKET_GONE;
     if (hole < words)
         ((uint64_t *)copy)[hole] = 0;
@@ -254,7 +263,8 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
         ((uint64_t *)copy)[hole] = 0;
     struct trace_packet *packet = copy;
     if (index / size != number || trace_reader_head(reader) != number ||
-        limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet))
+        limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet) ||
+        trace_in_doubt(count_of(from)))
         return false;
     if (!cut_content(packet, limit, size, ~0ull, committed == limit))
         return false;

@@ -17,7 +17,8 @@ enum trace_packet_state {
     TRACE_PACKET_WHOLE,      /* closed, every word committed */
     TRACE_PACKET_OPEN,       /* writers are in it, or it does not exist yet */
     TRACE_PACKET_INCOMPLETE, /* closed, but a writer has not committed: not yet, or he never will */
-    TRACE_PACKET_GONE,       /* overwritten, consumed, or never readable: its header is another's */
+    TRACE_PACKET_GONE,       /* overwritten, consumed, or never readable: its header is another's, or a late
+                                writer of an earlier packet may have stored over it */
 };
 
 /* One ring, as its reader sees it. */
@@ -52,7 +53,7 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
 
 /* Copies the open packet as far as it is written, and closes the copy: for rings that stopped because they
  * are full, and for whoever cannot flush. Made whole by an end event and a filler; what is doubtful is cut.
- * False: it was closed meanwhile, or there is nothing in it yet. */
+ * False: it was closed meanwhile, there is nothing in it yet, or a late writer may have stored over it. */
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 
 /* Walks the events of a copy. Starts with trace_walk_begin; each trace_walk_next gives the next event and its

@@ -123,6 +123,66 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
     add_committed(packet, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
 }
 
+static uint64_t low_bits(uint64_t value, unsigned bits)
+{
+    return value & ((1ull << bits) - 1);
+}
+
+/* Words of this lap alone that a `committed` counts; below 0: who opened the packet came a lap late. */
+static int64_t words_of(uint64_t committed)
+{
+    return (int32_t)committed;
+}
+
+static bool is_negative(uint64_t owed)
+{
+    return owed >> (TRACE_DOUBT_OWED_BITS - 1);
+}
+
+/* Of a packet that was opened as `number`: when its last words were reserved, at the latest. An end of an
+ * earlier packet is no later than its begin. */
+static uint64_t end_of_reserving(const struct trace_packet *packet, uint64_t number, uint64_t now)
+{
+    const uint64_t end = packet->timestamp_end;
+    const bool is_closed = packet->packet_seq_num == number && end > packet->timestamp_begin && end <= now;
+    return is_closed ? end : now;
+}
+
+/* How long the words that `high`, the upper half of a count, says to be owed have been owed, at least. */
+static uint64_t age_of_debt(const struct trace_packet *packet, uint64_t number, uint64_t high, uint64_t now)
+{
+    const uint64_t since = low_bits(high >> TRACE_DOUBT_OWED_BITS, TRACE_DOUBT_TIME_BITS);
+    const uint64_t age = low_bits((now >> TRACE_DOUBT_UNIT) - since, TRACE_DOUBT_TIME_BITS)
+                         << TRACE_DOUBT_UNIT;
+    const uint64_t begin = packet->timestamp_begin;
+    const bool is_older = packet->packet_seq_num == number && begin <= now && now - begin > age;
+    return is_older ? now - begin : age;
+}
+
+/* What a buffer's `committed` begins with, from what it was when the buffer was taken and `packet` number
+ * `number` was there: 0, or a doubt. Words ever reserved in a buffer and words ever committed are kept apart
+ * exactly, from lap to lap: only if they agree is no writer late. */
+static uint64_t first_count(const struct trace_packet *packet, uint64_t number, uint64_t earlier,
+                            uint64_t now)
+{
+    const uint64_t size = arch_trace_info()->buffer_mask + 1, counted = (uint64_t)words_of(earlier);
+    const uint64_t high = (earlier - counted) >> 32;
+    const uint64_t owed_before = low_bits(high, TRACE_DOUBT_OWED_BITS);
+    const uint64_t owed = low_bits(owed_before + size - counted, TRACE_DOUBT_OWED_BITS);
+    const bool was_opened = packet->packet_seq_num == number || packet->packet_seq_num == TRACE_NO_PACKET;
+    /* Too much was committed: somebody paid a debt that had been forgotten. Or whoever was to open the
+     * earlier packet has not made it count from 0 yet: he owes, and still does a lap later. */
+    const bool is_forgotten_debt = is_negative(owed) && was_opened && !is_negative(owed_before);
+    if (!owed || is_forgotten_debt)
+        return 0;
+    const uint64_t age = owed == owed_before ? age_of_debt(packet, number, high, now)
+                                             : now - end_of_reserving(packet, number, now);
+    if (age >= TRACE_DOUBT_SECONDS * arch_trace_info()->clock_hz)
+        return 0;
+    const uint64_t since = low_bits((now - age) >> TRACE_DOUBT_UNIT, TRACE_DOUBT_TIME_BITS);
+    return TRACE_DOUBT | since << (32 + TRACE_DOUBT_OWED_BITS) | owed << 32;
+}
+
 /* Takes the next buffer, for `words` of the caller's behind its header; 0: a flush. */
 static enum attempt change_buffer(struct reservation *r, uint32_t words, struct trace_slot *slot)
 {
@@ -142,20 +202,23 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     uint64_t *committed = &first.packet->committed;
     /* acquire: pairs with release 3, the earlier lap's stores come before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
-    const bool was_packet =
-        __atomic_load_n(&first.packet->packet_seq_num, __ATOMIC_RELAXED) == start / size - info->buffer_count;
+    const bool is_fresh = !earlier_lap && !first.packet->magic; /* memory where nobody was */
+    const uint64_t begin =
+        is_fresh ? 0 : first_count(first.packet, start / size - info->buffer_count, earlier_lap, r->now);
 
     TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
     if (!swap_index(r, own + words))
         return AGAIN;
     TRACE_TEST_POINT(TRACE_AFTER_CHANGE);
     /* First of all the earlier lap's count goes, before packet_seq_num says that this is another packet:
-     * until then a reader refuses it by its number, afterwards by its count. A writer of the earlier lap who
-     * commits later makes the count too high: not whole either, and so noticed. */
-    __atomic_fetch_sub(committed, earlier_lap,
-                       __ATOMIC_RELAXED); /* ordered by the release in open_packet() */
-    if (was_packet && earlier_lap < size)
-        __atomic_fetch_add(&r->control->torn, size - earlier_lap, __ATOMIC_RELAXED);
+     * until then a reader refuses it by its number, afterwards by its count. */
+    __atomic_fetch_add(committed, begin - earlier_lap, __ATOMIC_RELAXED);
+    /* Release: whoever sees the header change sees the count changed, also if we come a lap late; pairs with
+     * the fence in trace_packet_copy(). */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    const int64_t missing = (int64_t)size - words_of(earlier_lap);
+    if (!is_fresh && missing > 0)
+        __atomic_fetch_add(&r->control->torn, (uint64_t)missing, __ATOMIC_RELAXED);
 
     /* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit
      * itself is no earlier than any event of the old packet and less than 2^32 later than the last: so it

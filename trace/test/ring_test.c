@@ -169,23 +169,6 @@ static void test_interrupts(void)
     }
 }
 
-/* A writer stopped for a whole lap: its words land in a packet that is not its own, and that packet says so.
- */
-static void test_late_commit(void)
-{
-    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
-    forget_numbers();
-    nested_first = 10000;
-    nested_count = 4 * EVENTS_PER_BUFFER + 100;
-    set_hook(TRACE_AFTER_RESERVE, 5, log_nested);
-    log_numbers(0, 10);
-    struct findings f = read_all(note_number, NULL, NULL);
-    check(f.incomplete == 1 && f.whole == 2 && !f.disorder,
-          "a lap too late: the packet hit is not whole, the others are (%llu, %llu)",
-          (unsigned long long)f.incomplete, (unsigned long long)f.whole);
-    check(control_of_cpu(0)->torn > 0, "a lap too late: the missing words were counted");
-}
-
 static jmp_buf death;
 
 static void die(void)
@@ -216,6 +199,146 @@ static void test_deaths(void)
         check(seen_once(200000 + 2 * EVENTS_PER_BUFFER, 200000 + 3 * EVENTS_PER_BUFFER),
               "killed %s: logging goes on", point_names[point]);
     }
+}
+
+/* --- writers a lap late ------------------------------------------------------------------------------ */
+
+#define LAP_BUFFERS 4
+
+static struct {
+    uint64_t beyond;  /* packets that are closed behind the one that he hits */
+    uint64_t further; /* laps */
+    bool hole;        /* somebody is killed in the packet that he hits */
+    bool was_read;
+    uint64_t wrong;    /* events that nobody logged so */
+    struct findings f; /* while he had stored and not committed */
+} lap;
+
+static void log_checkable(uint64_t number)
+{
+    trace_lock_held(number, ~number, (uint32_t)number, (uint32_t)~number);
+}
+
+static void check_checkable(const struct trace_header *event, uint64_t time, void *context)
+{
+    const uint64_t *word = (const uint64_t *)(event + 1);
+    const uint32_t *half = (const uint32_t *)(word + 2);
+    if (event->length == 4)
+        lap.wrong += word[0] != ~word[1] || half[0] != ~half[1] || half[0] != (uint32_t)word[0];
+    else if (event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT))
+        lap.wrong += event->length != 2 || word[0] != 77;
+}
+
+static void read_what_is_there(void)
+{
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    lap.f = (struct findings){0};
+    lap.was_read = true;
+    for (uint64_t i = trace_reader_tail(&reader); i < trace_reader_head(&reader); i++)
+        read_packet(0, i, check_checkable, NULL, NULL, &lap.f);
+}
+
+static void log_to_packet(uint64_t number)
+{
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    for (uint64_t i = 0; trace_reader_head(&reader) < number; i++)
+        log_checkable(i);
+}
+
+/* While the writer stands still the ring goes round; he is read when he has stored and not yet committed. */
+static void let_lap_pass(void)
+{
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    const uint64_t hit = trace_reader_head(&reader) + LAP_BUFFERS;
+    log_to_packet(hit);
+    if (lap.hole) {
+        for (unsigned i = 0; i < 200; i++)
+            log_checkable(i);
+        set_hook(TRACE_AFTER_RESERVE, 1, die);
+        if (!setjmp(death))
+            log_checkable(200);
+    }
+    log_to_packet(hit + 1 + lap.beyond + lap.further * LAP_BUFFERS);
+    set_hook(TRACE_BEFORE_COMMIT, 1, read_what_is_there);
+}
+
+/* Logs so that the event is stopped at `point`, its words where a later event of four has its header
+ * (`shift` 0) or its data. */
+static void be_a_lap_late(enum trace_test_point point, unsigned shift)
+{
+    setup_rings(SMALL, LAP_BUFFERS, TRACE_MODE_FLIGHT);
+    lap.was_read = false;
+    lap.wrong = 0;
+    log_to_packet(3);
+    if (shift)
+        trace_ring_heartbeat();
+    if (point == TRACE_AFTER_RESERVE) {
+        set_hook(point, 1, let_lap_pass);
+        trace_user_stopwatch_start(77);
+        return;
+    }
+    set_hook(point, 1, let_lap_pass);
+    while (!lap.was_read)
+        trace_user_stopwatch_start(77);
+}
+
+/* A writer stopped for a whole lap stores over a packet that is not his own. */
+static void test_late_writers(void)
+{
+    static const enum trace_test_point points[] = {TRACE_AFTER_RESERVE, TRACE_AFTER_CHANGE,
+                                                   TRACE_BEFORE_OPEN};
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned variant = 0; variant < 16; variant++) {
+            lap.beyond = variant / 4 % 2;
+            lap.further = variant / 8;
+            lap.hole = variant & 2;
+            be_a_lap_late(points[i], variant & 1);
+            check(lap.was_read && !lap.wrong && !lap.f.disorder && lap.f.whole >= 1 && lap.f.lost >= 1,
+                  "%s late %s%s%s%s: nothing that is read is wrong (%llu whole, %llu cut, %llu lost)",
+                  lap.further ? "two laps" : "a lap", point_names[points[i]],
+                  variant & 1 ? ", into data" : "", lap.hole ? ", beside a hole" : "",
+                  lap.beyond ? ", a packet further" : "", (unsigned long long)lap.f.whole,
+                  (unsigned long long)lap.f.cut, (unsigned long long)lap.f.lost);
+            read_what_is_there();
+            check(!lap.wrong && !lap.f.disorder && control_of_cpu(0)->torn > 0,
+                  "also when he has committed, and the missing words were counted");
+        }
+    }
+}
+
+static struct findings read_after_laps(uint64_t count)
+{
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    /* the last buffer, where these tests are late, is closed and not yet taken again */
+    log_to_packet((trace_reader_head(&reader) / LAP_BUFFERS + 1 + count) * LAP_BUFFERS);
+    read_what_is_there();
+    return lap.f;
+}
+
+/* How long a buffer is in doubt: until who was late has committed, or so long that he must be dead. */
+static void test_doubt_ends(void)
+{
+    lap.hole = false;
+    lap.beyond = lap.further = 0;
+    be_a_lap_late(TRACE_AFTER_RESERVE, 0);
+    struct findings f = read_after_laps(1);
+    check(f.whole == LAP_BUFFERS - 1 && !f.lost, "when he has committed the next lap is whole");
+
+    setup_rings(SMALL, LAP_BUFFERS, TRACE_MODE_FLIGHT);
+    lap.wrong = 0;
+    log_to_packet(3);
+    set_hook(TRACE_AFTER_RESERVE, 1, die);
+    if (!setjmp(death))
+        log_checkable(0);
+    f = read_after_laps(5);
+    check(f.whole == LAP_BUFFERS - 2 && f.lost == 1, "after a death one buffer is in doubt, lap after lap");
+    for (unsigned i = 0; i < 5; i++) {
+        jump_clock(test_info.clock_hz / 4);
+        trace_ring_heartbeat();
+        read_after_laps(1);
+    }
+    f = read_after_laps(1);
+    check(f.whole == LAP_BUFFERS - 1 && !f.lost && !lap.wrong, "but not for ever");
 }
 
 static void move_away(void)
@@ -465,8 +588,9 @@ int main(void)
     test_tails();
     test_time_gaps();
     test_interrupts();
-    test_late_commit();
     test_deaths();
+    test_late_writers();
+    test_doubt_ends();
     test_migration();
     test_stream(0);
     test_stream(2000);
