@@ -55,7 +55,7 @@ void sched_kick(struct thread *thread);
 /* Changes take effect at once, wherever the thread is. */
 void sched_set_priority(struct thread *thread, uint32_t priority);
 void sched_set_affinity(struct thread *thread, uint64_t cpus);
-uint64_t sched_slice_ticks(void);
+extern uint64_t sched_slice; /* ticks; constant once a processor was set up */
 /* The running thread has used up its slice. */
 void sched_slice_end(void);
 /* Called by the switch: from now on `thread` belongs to this processor. */

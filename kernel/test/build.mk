@@ -7,6 +7,6 @@ MEMORY_TEST := $(addprefix kernel/,frame.c slab.c memory.c mapping.c space.c spa
 $(eval $(call host_test,memory,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),-pthread))
 $(foreach s,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
-SCHED_TEST := $(addprefix kernel/,sched.c timer.c)
+SCHED_TEST := $(addprefix kernel/,sched.c leave.c timer.c)
 $(eval $(call host_test,sched,kernel/test/host/sched_test.c $(KERNEL_HOST) $(SCHED_TEST),-pthread))
 $(foreach s,kernel/test/host/sched_test.c $(SCHED_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))

@@ -194,23 +194,23 @@ static void test_slices(void)
     sched_wake(make_thread(3, 4, 0));
     settle(1);
     for (unsigned i = 0; i < 5; i++) {
-        host_clock += sched_slice_ticks();
+        host_clock += sched_slice;
         handle_timer();
         settle(1);
     }
     sched_yield();
     settle(1);
     expect("A B C A B C A ", "slices go round among equals, and so does yield");
-    host_clock += sched_slice_ticks() / 2;
+    host_clock += sched_slice / 2;
     handle_timer();
     settle(1);
     expect("A ", "half a slice changes nothing");
     sched_wake(make_thread(4, 9, 0));
     settle(1);
-    host_clock += sched_slice_ticks();
+    host_clock += sched_slice;
     block_current(0);
     settle(1); /* A had half of its slice left */
-    host_clock += sched_slice_ticks() / 2;
+    host_clock += sched_slice / 2;
     handle_timer();
     settle(1);
     expect("E A B ", "who was preempted gets the rest of its slice");

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/leave.c - what this processor runs next. Interface and policy: sched.h.
+ *
+ * A processor schedules at its kernel exit (kernel_leave), when need_resched is set. sched_reschedule decides
+ * what becomes of the running thread (settle_current), picks the next (pick_next, steal), and switches
+ * (switch_to). The port calls kernel_leave with all registers stored, so it may compile this file not to keep
+ * any.
+ */
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/run_queue.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/switch.h>
+#include <kernel/thread.h>
+#include <trace/sched.h>
+
+/* What becomes of the thread that ran until now. True: it can go on. */
+static bool settle_current(struct cpu *cpu, struct thread *current)
+{
+    if (current == cpu->idle || atomic_load_explicit(&current->state, memory_order_relaxed) != THREAD_RUNNING)
+        return false;
+    uint32_t pending = atomic_load_explicit(&current->pending, memory_order_relaxed);
+    if (pending & PENDING_KILL) {
+        switch_to(cpu, cpu->idle, TRACE_SCHED_DEAD);
+        thread_finish(current);
+        return false;
+    }
+    if (pending & PENDING_SUSPEND) {
+        thread_park(current);
+        return false;
+    }
+    if (!(atomic_load_explicit(&current->affinity, memory_order_relaxed) & bit_of(cpu))) {
+        sched_wake(current);
+        return false;
+    }
+    return true;
+}
+
+/* The best ready thread of this processor's queue, taken out; NULL: `current` stays (it may be NULL too). */
+static struct thread *pick_next(struct cpu *cpu, struct thread *current)
+{
+    struct run_queue *queue = &cpu->run_queue;
+    struct thread *next = NULL;
+    spin_lock(&queue->lock);
+    int top = top_priority(queue), mine = current ? (int)thread_priority(current) : SCHED_IDLE_PRIORITY;
+    if (top > mine || (top == mine && top >= 0 && cpu->wants_yield)) {
+        next = list_object(queue->ready[top].next, struct thread, link);
+        queue_remove(cpu, next);
+        if (current) {
+            if (cpu->wants_yield)
+                current->slice_used = 0;
+            queue_insert(cpu, current, !cpu->wants_yield);
+        }
+    }
+    struct thread *runs = next ? next : current;
+    /* Under the lock: who enqueues later sees it, who enqueued earlier was considered. */
+    atomic_store(&queue->running, runs ? (int)thread_priority(runs) : SCHED_IDLE_PRIORITY);
+    cpu->wants_yield = false;
+    spin_unlock(&queue->lock);
+    return next;
+}
+
+/* A thread in another's queue that may run here, and whose processor has let go of it. That queue's lock
+ * held. */
+static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
+{
+    for (uint32_t left = queue->bitmap; left;) {
+        int priority = 31 - __builtin_clz(left);
+        left &= ~(1u << priority);
+        struct list *head = &queue->ready[priority];
+        for (struct list *link = head->next; link != head; link = link->next) {
+            struct thread *thread = list_object(link, struct thread, link);
+            /* Acquire: pairs with the release in switch_to. */
+            if (atomic_load(&thread->affinity) & bit &&
+                !atomic_load_explicit(&thread->on_cpu, memory_order_acquire))
+                return thread;
+        }
+    }
+    return NULL;
+}
+
+/* Takes a ready thread from the processor with the longest queue. */
+static struct thread *steal(struct cpu *cpu)
+{
+    uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~bit_of(cpu);
+    while (others) {
+        struct cpu *victim = NULL;
+        for (uint64_t left = others; left; left &= left - 1) {
+            struct cpu *other = &cpus[__builtin_ctzll(left)];
+            if (!victim || other->run_queue.length > victim->run_queue.length)
+                victim = other;
+        }
+        if (victim->run_queue.length == 0)
+            return NULL;
+        others &= ~bit_of(victim);
+        spin_lock(&victim->run_queue.lock);
+        struct thread *thread = find_movable(&victim->run_queue, bit_of(cpu));
+        if (thread) {
+            queue_remove(victim, thread);
+            sched_move(thread, cpu); /* under the lock, so that nobody looks for it in the wrong queue */
+        }
+        spin_unlock(&victim->run_queue.lock);
+        if (thread)
+            return thread;
+    }
+    return NULL;
+}
+
+static void start_slice(struct cpu *cpu, struct thread *thread)
+{
+    uint64_t slice = sched_slice;
+    if (thread->slice_used >= slice)
+        thread->slice_used = 0;
+    cpu->timer_queue.slice_end = cpu->switched_at + slice - thread->slice_used;
+    timer_program();
+}
+
+void sched_reschedule(void)
+{
+    struct cpu *cpu = this_cpu();
+    bool stays = settle_current(cpu, cpu->current);
+    struct thread *next = pick_next(cpu, stays ? cpu->current : NULL);
+    if (!next && stays)
+        return;
+    if (!stays)
+        cpu->current->slice_used = 0;
+    if (!next && (next = steal(cpu)))
+        atomic_store(&cpu->run_queue.running, (int)thread_priority(next));
+    if (next) {
+        wait_until_free(cpu, next);
+        switch_to(cpu, next, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
+        start_slice(cpu, next);
+    } else {
+        cpu->timer_queue.slice_end = TIMER_NEVER;
+        switch_to(cpu, cpu->idle, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
+    }
+}
+
+/* Sleeps until something happens. The bit is set before the last look at the other queues: who enqueues a
+ * thread anywhere either is seen there, or sees the bit and sends it here. */
+static void idle(struct cpu *cpu)
+{
+    atomic_fetch_or(&sched_idle_cpus, bit_of(cpu));
+    struct thread *thread = steal(cpu);
+    if (thread) {
+        sched_enqueue(thread, cpu, false);
+    } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
+        space_leave(cpu); /* lest a shootdown wake this processor, and wait for it */
+        trace_sched_idle(1);
+        arch_wait_for_interrupt();
+        trace_sched_idle(0);
+    }
+    atomic_fetch_and(&sched_idle_cpus, ~bit_of(cpu));
+}
+
+void kernel_leave(void)
+{
+    struct cpu *cpu = this_cpu();
+    for (;;) {
+        /* Before anything is looked at: pairs with interrupt(), whose 1 must not be overwritten by a 0 that
+         * comes late. */
+        atomic_store_explicit(&cpu->need_resched, 0, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        sched_reschedule();
+        if (cpu->current == cpu->idle)
+            idle(cpu);
+        else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed) &&
+                 !atomic_load_explicit(&cpu->current->pending, memory_order_relaxed))
+            return; /* else what was chosen is to end or to stop before it runs another instruction */
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/run_queue.h - what the scheduler's two halves share: sched.c, which fills queues, and leave.c, which
+ * empties them. The rest of the kernel uses sched.h.
+ */
+#ifndef KERNEL_RUN_QUEUE_H
+#define KERNEL_RUN_QUEUE_H
+
+#include <kernel/cpu.h>
+#include <kernel/sched.h>
+
+static inline uint64_t bit_of(const struct cpu *cpu)
+{
+    return 1ull << cpu->index;
+}
+
+static inline int top_priority(const struct run_queue *queue)
+{
+    uint32_t bitmap = atomic_load_explicit(&queue->bitmap, memory_order_relaxed);
+    return bitmap ? 31 - __builtin_clz(bitmap) : SCHED_IDLE_PRIORITY;
+}
+
+/* The queue's lock held. */
+void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head);
+void queue_remove(struct cpu *cpu, struct thread *thread);
+
+/* The thread belongs to `cpu` from now on; it is the caller's, or its queue is locked. */
+void sched_move(struct thread *thread, struct cpu *cpu);
+/* Puts a thread of the caller's into the queue of `cpu`, and interrupts that if it is more important. */
+void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head);
+
+#endif
