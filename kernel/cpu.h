@@ -23,6 +23,7 @@ struct space;
 struct cpu {
     struct thread_block block; /* first: the logging path finds its window here, as user threads do in theirs.
                                 * self, window and cpu are always right; who runs stands in current->block */
+    struct arch_cpu arch;      /* second: ports find it before this struct is known */
     struct thread *current;    /* whose registers are in the machine, or were at entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
@@ -46,7 +47,6 @@ struct cpu {
     struct space *work;                 /* space_do_in_turn: what is still to be done */
     bool working;
     bool wants_yield; /* current asked to go behind its equals */
-    struct arch_cpu arch;
 };
 
 extern struct cpu cpus[CPUS_MAX];

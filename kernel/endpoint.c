@@ -282,15 +282,17 @@ int64_t sys_ipc_send(uint64_t slot)
     return send(slot, MESSAGE_SEND);
 }
 
-int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t words[IPC_WORDS], bool direct)
+void ipc_prepare_fault(struct thread *self, uint64_t label, const uint64_t words[IPC_WORDS])
 {
-    struct thread *self = current_thread();
     self->fault_label = label;
     __builtin_memcpy(self->fault_words, words, sizeof self->fault_words);
     self->message_kind = MESSAGE_FAULT;
     self->call_id = ipc_new_call_id();
-    if (direct && ipc_send_fault_fast(self, endpoint))
-        return 0;
+}
+
+int ipc_send_fault(struct endpoint *endpoint)
+{
+    struct thread *self = current_thread();
     spin_lock(&endpoint->lock);
     if (endpoint->dead) {
         spin_unlock(&endpoint->lock);

@@ -64,9 +64,9 @@ uint64_t reply_count_live(void);
 /* Ends a call with an error, if the caller still waits for this answer. */
 void ipc_fail_caller(struct reply_target target, int64_t error);
 
-/* A kernel message on behalf of the current thread, which waits until it is answered (fault.c). `direct`:
- * another thread may be current afterwards, and this one's frame out of reach. -E_DEAD: nobody will ever
- * answer. */
-int ipc_send_fault(struct endpoint *endpoint, uint64_t label, const uint64_t words[IPC_WORDS], bool direct);
+/* A kernel message on behalf of the current thread, which waits until it is answered (fault.c): what it says,
+ * then whom it goes to. -E_DEAD: nobody will ever answer. */
+void ipc_prepare_fault(struct thread *self, uint64_t label, const uint64_t words[IPC_WORDS]);
+int ipc_send_fault(struct endpoint *endpoint);
 
 #endif

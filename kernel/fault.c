@@ -12,6 +12,7 @@
 #include <kernel/cpu.h>
 #include <kernel/endpoint.h>
 #include <kernel/fault.h>
+#include <kernel/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/thread.h>
@@ -49,10 +50,13 @@ static struct endpoint *get_fault_handler(struct space *space)
 /* True: the thread waits for its handler's answer. False: it has been killed. */
 static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
 {
+    uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
+    ipc_prepare_fault(self, IPC_LABEL_FAULT, words);
+    if (ipc_send_fault_fast(self, &self->space->fault_handler))
+        return true;
     struct endpoint *handler = get_fault_handler(self->space);
     if (handler) {
-        uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
-        int error = ipc_send_fault(handler, IPC_LABEL_FAULT, words, true);
+        int error = ipc_send_fault(handler);
         endpoint_put(handler);
         if (!error)
             return true;
@@ -69,9 +73,11 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     self->fault_kind = TRACE_FAULT_PAGER;
     self->fault_since = since;
     self->fault_address = request->address;
-    int error = ipc_send_fault(request->pager, IPC_LABEL_PAGE, words, direct);
-    endpoint_put(request->pager);
-    return !error;
+    ipc_prepare_fault(self, IPC_LABEL_PAGE, words);
+    struct endpoint *pager = request->pager;
+    bool sent = (direct && ipc_send_fault_fast(self, &pager)) || ipc_send_fault(pager) == 0;
+    endpoint_put(pager);
+    return sent;
 }
 
 /* A user's fault that the kernel could not resolve. */

@@ -9,22 +9,27 @@
 #include <tarn/error.h>
 #include <trace/ipc.h>
 
-bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint)
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
 {
     struct cpu *cpu = this_cpu();
-    if (!spin_try_lock_unwatched(&endpoint->lock))
+    struct endpoint *endpoint = __atomic_load_n(where, __ATOMIC_RELAXED);
+    if (!endpoint || !spin_try_lock_unwatched(&endpoint->lock))
         return false;
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
-    if (link == &endpoint->receivers || !can_run_here(cpu, server) || TRACE_ON_IPC()) {
+    /* The memory of endpoints is type-stable (slab.h), so a stale pointer could be locked. If it is found
+     * again now, with the lock held, it is not stale: its reference is given back after it has been replaced,
+     * and the last one takes the lock. */
+    if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
+        !can_run_here(cpu, server) || TRACE_ON_IPC()) {
         spin_unlock_unwatched(&endpoint->lock);
         return false;
     }
     list_remove(link);
     take_over(cpu, server);
-    spin_unlock_unwatched(&endpoint->lock);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
+    spin_unlock_fenced(&endpoint->lock);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_FAULT);

@@ -23,9 +23,10 @@ static inline uint64_t ipc_new_call_id(void)
 int64_t ipc_call_general(cap_t slot);
 int64_t ipc_reply_receive_general(cap_t slot);
 
-/* A faulting thread's message goes straight to a thread that waits for it, on this processor. False: nothing
- * has happened. */
-bool ipc_send_fault_fast(struct thread *self, struct endpoint *endpoint);
+/* A faulting thread's prepared message goes straight to a thread that waits for it, on this processor; then
+ * that is current, and self's frame out of reach. `*where` names the endpoint and holds a reference; it may
+ * change meanwhile. False: nothing has happened. */
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where);
 /* The kernel's message about `from`, whom `to` shall answer. */
 void ipc_put_fault_message(struct thread *from, struct thread *to);
 

@@ -102,12 +102,12 @@ int64_t sys_ipc_call(uint64_t slot)
         trace_fast_call(self, server, endpoint->number, call_id);
     list_remove(link);
     take_over(cpu, server);
-    spin_unlock_unwatched(&endpoint->lock);
     hand_message(self, server, badge);
     server->reply_target = (struct reply_target){self, call_id};
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
     begin_wait(self, THREAD_BLOCKED_REPLY, &self->lock);
+    spin_unlock_fenced(&endpoint->lock); /* by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_REPLY);
@@ -165,13 +165,13 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         return ipc_reply_receive_general(slot);
     }
     take_over(cpu, caller);
-    spin_unlock_unwatched(&caller->lock);
     if (called)
         hand_message(self, caller, 0);
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
-    spin_unlock_unwatched(&endpoint->lock);
+    spin_unlock_fenced(&caller->lock);
+    spin_unlock_fenced(&endpoint->lock);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);
     if (is_killed(self))

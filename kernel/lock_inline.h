@@ -64,6 +64,13 @@ static inline void spin_unlock_unwatched(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
 }
 
+/* The same where a sequentially consistent fence stands behind all that the lock covers:
+ * arch_fence_after_store. */
+static inline void spin_unlock_fenced(struct spinlock *lock)
+{
+    atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+}
+
 static inline bool spin_held(const struct spinlock *lock)
 {
     return atomic_load_explicit(&lock->held, memory_order_relaxed) == spin_owner();

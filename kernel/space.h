@@ -49,7 +49,7 @@ struct space {
     bool dying;    /* no more mappings, threads or capabilities */
     bool released; /* its memory is gone */
     int32_t status;
-    struct endpoint *fault_handler; /* a reference, or NULL */
+    struct endpoint *fault_handler; /* a reference, or NULL. Also read without the lock: fault_fast.c */
     struct notification *watcher;   /* a reference, or NULL */
     uint64_t watcher_bits;
     char image_path[128]; /* what trace_image told, for statedumps */

@@ -107,7 +107,7 @@ int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
         old = handler;
         error = -E_DEAD;
     } else {
-        space->fault_handler = handler;
+        __atomic_store_n(&space->fault_handler, handler, __ATOMIC_RELEASE); /* ipc_send_fault_fast looks */
     }
     spin_unlock(&space->lock);
     if (old)

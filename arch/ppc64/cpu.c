@@ -37,7 +37,10 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     arch->stack_high = arch->special_stack_top;
     arch->hardware_id = boot_info.cpu_hardware_id[index];
     arch->timer_deadline = ~0ull;
+    arch->process_root = &process_table[1 + index].root;
+    arch->process = (1ull + index) << 32;
 }
+_Static_assert(offsetof(struct cpu, arch) == 128, "this_arch_cpu()");
 _Static_assert(KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
 _Static_assert(CPUS_MAX < PROCESS_TABLE_ENTRIES, "a process for each");
 

@@ -9,9 +9,11 @@
 #define PORT_CPU_H
 
 struct arch_cpu {
-    uint64_t toc;                   /* the kernel's r2 */
-    uint64_t special_stack_top;     /* system reset, machine check */
-    uint64_t special_save[4];       /* of their first instructions: vector and CR, r11, SRR0, SRR1 */
+    uint64_t *process_root;     /* of this processor's entry in the process table: what it runs for users */
+    uint64_t process;           /* its number, as TLBIEL wants it */
+    uint64_t toc;               /* the kernel's r2 */
+    uint64_t special_stack_top; /* system reset, machine check */
+    uint64_t special_save[4];   /* of their first instructions: vector and CR, r11, SRR0, SRR1 */
     uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
     _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
     uint32_t hardware_id;           /* interrupt server number */
@@ -24,6 +26,12 @@ register struct cpu *port_cpu_register __asm__("r13");
 static inline struct cpu *this_cpu(void)
 {
     return port_cpu_register;
+}
+
+/* struct cpu begins with a thread block, then comes this. */
+static inline struct arch_cpu *this_arch_cpu(void)
+{
+    return (struct arch_cpu *)((char *)port_cpu_register + 128);
 }
 
 static inline void arch_fence_after_store(void)

@@ -16,6 +16,8 @@
 #ifndef PORT_MMU_H
 #define PORT_MMU_H
 
+#include <arch/cpu.h>
+
 #define ARCH_DIRECT_MAP    0xc000000000000000ull
 #define ARCH_TRACE_WINDOWS 0xc008000000000000ull
 #define ARCH_DEVICE_MAP    0xc00a000000000000ull
@@ -44,14 +46,6 @@ static inline paddr_t virt_to_phys(const void *address)
     return (uint64_t)address - ARCH_DIRECT_MAP;
 }
 
-/* PIDR, which never changes once the processor runs. */
-static inline uint64_t mmu_process(void)
-{
-    uint64_t process;
-    __asm__("mfspr %0, 48" : "=r"(process));
-    return process;
-}
-
 /* The first ptesync: what was stored before, the table's entry too, is seen by others and by this processor's
  * walks from here on. The second: what was translated before is done. What programs do next comes
  * after RFID, and the kernel's own user copies begin with ISYNC: none of it was begun with the old
@@ -61,20 +55,21 @@ static inline void arch_tlb_flush_all(void)
     __asm__ volatile("ptesync\n\t"
                      "tlbiel %0, %1, 2, 1, 1\n\t" /* everything, page-walk caches too; by process; radix */
                      "ptesync" ::"r"(0x400ull),
-                     "r"(mmu_process() << 32)
+                     "r"(this_arch_cpu()->process)
                      : "memory");
 }
 
 /* Who changed the entry waited until walks see it (page_tables_changed). */
 static inline void arch_tlb_flush_page(uint64_t address)
 {
-    __asm__ volatile("tlbiel %0, %1, 0, 1, 1\n\tptesync" ::"r"(address & ~4095ull), "r"(mmu_process() << 32)
+    __asm__ volatile("tlbiel %0, %1, 0, 1, 1\n\tptesync" ::"r"(address & ~4095ull),
+                     "r"(this_arch_cpu()->process)
                      : "memory");
 }
 
 static inline void arch_space_switch(struct arch_space *space)
 {
-    process_table[mmu_process()].root = space->process;
+    *(volatile uint64_t *)this_arch_cpu()->process_root = space->process;
     arch_tlb_flush_all();
 }
 
