@@ -87,11 +87,12 @@ static inline bool compare_stats(const struct system_stats *before, const struct
     return same;
 }
 
-/* With patience: what has been told to end needs a moment. Prints what differs in the end. */
+/* With patience: what has been told to end needs a moment, and many on a busy host. Prints what differs in
+ * the end. */
 static inline bool same_stats_soon(const struct system_stats *before)
 {
     struct system_stats after = read_stats();
-    for (int i = 0; i < 300 && !compare_stats(before, &after, false); i++) {
+    for (int i = 0; i < 1500 && !compare_stats(before, &after, false); i++) {
         sys_thread_sleep(deadline_after(10000000));
         after = read_stats();
     }
