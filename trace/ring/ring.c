@@ -159,12 +159,26 @@ static uint64_t age_of_debt(const struct trace_packet *packet, uint64_t number, 
     return is_older ? now - begin : age;
 }
 
+/* Whether this is the header of a packet that had this buffer: `number`'s, or of a lap before, whose follower
+ * was not opened yet. */
+static bool is_header_of_buffer(const struct trace_packet *packet, uint64_t number)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint64_t seq = packet->packet_seq_num;
+    return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
+           packet->packet_size == (info->buffer_mask + 1) * 64 &&
+           (seq == TRACE_NO_PACKET || ((number - seq) & (info->buffer_count - 1)) == 0);
+}
+
 /* What a buffer's `committed` begins with, from what it was when the buffer was taken and `packet` number
  * `number` was there: 0, or a doubt. Words ever reserved in a buffer and words ever committed are kept apart
  * exactly, from lap to lap: only if they agree is no writer late. */
 static uint64_t first_count(const struct trace_packet *packet, uint64_t number, uint64_t earlier,
                             uint64_t now)
 {
+    /* A program has written all over it: this count, too, is random then, and tells of nobody's debt. */
+    if (packet->magic && !is_header_of_buffer(packet, number))
+        return 0;
     const uint64_t size = arch_trace_info()->buffer_mask + 1, counted = (uint64_t)words_of(earlier);
     const uint64_t high = (earlier - counted) >> 32;
     const uint64_t owed_before = low_bits(high, TRACE_DOUBT_OWED_BITS);
