@@ -176,8 +176,9 @@ static bool is_header_of_buffer(const struct trace_packet *packet, uint64_t numb
 static uint64_t first_count(const struct trace_packet *packet, uint64_t number, uint64_t earlier,
                             uint64_t now)
 {
-    /* A program has written all over it: this count, too, is random then, and tells of nobody's debt. */
-    if (packet->magic && !is_header_of_buffer(packet, number))
+    /* If a program has written all over it this count, too, is random, and tells of nobody's debt. */
+    const bool is_opened = packet->magic || packet->packet_size;
+    if (is_opened && !is_header_of_buffer(packet, number))
         return 0;
     const uint64_t size = arch_trace_info()->buffer_mask + 1, counted = (uint64_t)words_of(earlier);
     const uint64_t high = (earlier - counted) >> 32;
