@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 /* Where this function's own r2 points, as of all code in the image. */
 static uint64_t kernel_toc(void)

@@ -7,7 +7,7 @@
 #include <arch/offsets.h>
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 #include <trace/syscall.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))

@@ -5,7 +5,7 @@
 #include "internal.h"
 
 #include <arch/trace.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 #define NS_PER_SECOND 1000000000ull
 

@@ -20,7 +20,7 @@
 #include <kernel/lock.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 #include <trace/ring/read.h>
 
 /* ---- what the kernel calls ------------------------------------------------------------------------ */

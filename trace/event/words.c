@@ -2,7 +2,7 @@
 /* trace/event/words.c - words for classes, masks, modes and sizes; see words.h. Freestanding. */
 #include "trace/events.h" /* generated */
 #include <trace/event/words.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 /* Is the whole of `word` the `length` bytes at `text`? */
 static bool is_word(const char *text, uint64_t length, const char *word)

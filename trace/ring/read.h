@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 enum trace_packet_state {
     TRACE_PACKET_WHOLE,      /* closed, every word committed */

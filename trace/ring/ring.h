@@ -14,7 +14,7 @@
 #include <arch/trace.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 /* Named race windows. Host tests (trace/test) define TRACE_TEST_POINT to act inside them; elsewhere nothing.
  */

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/ring/layout.h>
+#include <trace/format/layout.h>
 
 /* The info page, at a link-time constant. */
 static inline const struct trace_info *arch_trace_info(void);

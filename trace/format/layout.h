@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/layout.h - what the logging path finds in memory: info page, control page, window.
+ * trace/format/layout.h - what the logging path finds in memory: info page, control page, window.
  *
  * Who maps what (DESIGN 2): the info page is read-only for everyone but the kernel; each processor has a
  * *window* with its control page and its buffers, readable and writable in every address space. Nothing
@@ -14,8 +14,8 @@
  * One pointer names both, so that a thread that migrates between two loads never mixes processors.
  * TRACE_WINDOWS and TRACE_INFO differ between kernel and user and come from <arch/trace.h>.
  */
-#ifndef TRACE_RING_LAYOUT_H
-#define TRACE_RING_LAYOUT_H
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
