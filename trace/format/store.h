@@ -5,9 +5,13 @@
  *
  * A store is a contiguous block of page frames that begins with struct trace_store. It is found by looking at
  * the first words of every frame of RAM, so nobody needs symbols, page tables or the kernel's image. It names
- * the frames of every processor's window (layout.h) and of the texts that belong to the trace, and repeats
- * what stands in the info page, which a reset and a reload destroy. All in the byte order of the machine; the
- * magic tells which.
+ * the frames of every processor's window (layout.h) and of the trace's metadata, and repeats what stands in
+ * the info page, which a reset and a reload destroy. All in the byte order of the machine; the magic tells
+ * which.
+ *
+ * There may be two: that of the running system, of age 0, and that of the system before it, of age 1, whose
+ * frames the running one keeps. A kernel that starts takes the youngest it finds for that of the dead system;
+ * once its own is complete it makes the other one older (trace/control/previous.c).
  *
  * The kernel changes a store seldom (a ring grows, an application registers events, a panic): it makes
  * `changes` odd, changes, computes the checksum, makes it even. Who reads a live store copies it, and then
@@ -19,43 +23,49 @@
 #ifndef TRACE_STORE_H
 #define TRACE_STORE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <trace/format/crc.h>
 #include <trace/format/layout.h>
 
 #define TRACE_STORE_MAGIC     0x5461726e53746f72ull /* "TarnStor" */
 #define TRACE_STORE_VERSION   1u
-#define TRACE_STORE_BYTES_MAX (1u << 20)
+#define TRACE_STORE_BYTES_MAX (64u << 10)
+#define TRACE_STORE_PLACES    2u /* where a kernel puts its store, see trace/control/store.c */
 
 enum trace_extent_kind {
-    TRACE_EXTENT_WINDOW = 1, /* pages of processor `number`'s window; offset: bytes from the window's start */
-    TRACE_EXTENT_METADATA =
-        2, /* TSDL text of application class `number`; offset: bytes from the text's start */
+    TRACE_EXTENT_WINDOW = 1,   /* pages of processor `number`'s window; offset: from the window's start */
+    TRACE_EXTENT_METADATA = 2, /* the metadata: one TSDL text of everything; offset: from its start */
 };
 
-/* A piece of physical memory. */
+/* A piece of physical memory. Of one kind and number they do not overlap, and come in order of their offsets.
+ */
 struct trace_extent {
-    uint64_t physical; /* address; page aligned for windows */
-    uint64_t offset;
-    uint64_t bytes;
-    uint32_t kind;   /* enum trace_extent_kind */
-    uint32_t number; /* processor or class */
+    uint64_t physical; /* address, page aligned */
+    uint64_t offset;   /* bytes, page aligned */
+    uint64_t bytes;    /* whole pages in a window; the text ends with its last byte */
+    uint32_t kind;     /* enum trace_extent_kind */
+    uint32_t number;   /* processor; of the metadata 0 */
 };
 
-enum trace_store_end {                          /* how the system that wrote it ended */
-                       TRACE_STORE_RUNNING = 0, /* it did not say: it runs, or was reset */
-                       TRACE_STORE_PANIC = 1,
-                       TRACE_STORE_SHUTDOWN = 2, /* in order */
+/* How the system that wrote it ended. */
+enum trace_store_end {
+    TRACE_STORE_RUNNING = 0, /* it did not say: it runs, or was reset */
+    TRACE_STORE_PANIC = 1,
+    TRACE_STORE_SHUTDOWN = 2, /* in order */
 };
+
+#define TRACE_STORE_REASON_BYTES 128u
 
 struct trace_store {
     uint64_t magic;
     uint64_t self;    /* physical address of this: a copy somewhere else is not the store */
     uint64_t changes; /* odd while it is being changed */
     uint32_t version;
-    uint32_t checksum; /* CRC-32C of the first `bytes` bytes, taken with this field and `changes` 0 */
+    uint32_t checksum; /* trace_store_checksum() */
     uint32_t bytes;    /* of the store: this and the extents */
     uint32_t extent_count;
-    uint64_t boot_id; /* differs from boot to boot */
+    uint64_t boot_id; /* differs from boot to boot; never 0 */
     uint64_t info;    /* physical address of the info page, for who reads a running system */
     /* As in the info page and HELLO (wire.h). */
     uint32_t cpu_count;
@@ -66,9 +76,28 @@ struct trace_store {
     uint64_t clock_hz;
     int64_t clock_offset_ns;
     uint8_t uuid[16];
-    char machine[16]; /* "x86_64", "ppc64"; NUL padded */
-    char reason[128]; /* why it ended: the first line of a panic; NUL padded */
+    char machine[16];                      /* "x86_64", "ppc64"; NUL padded */
+    char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
+    uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
+    uint32_t reserved;
     struct trace_extent extents[];
 };
+_Static_assert(sizeof(struct trace_store) == 272 && sizeof(struct trace_extent) == 32, "no padding");
+
+#define TRACE_STORE_EXTENTS_MAX \
+    ((TRACE_STORE_BYTES_MAX - sizeof(struct trace_store)) / sizeof(struct trace_extent))
+
+/* CRC-32C of the store's first `bytes` bytes, at least its header, taken with `checksum` and `changes` 0. */
+static inline uint32_t trace_store_checksum(const void *store, size_t bytes)
+{
+    static const uint8_t zeros[8];
+    const uint8_t *at = store;
+    uint32_t crc = trace_crc_add(~0u, at, offsetof(struct trace_store, changes));
+    crc = trace_crc_add(crc, zeros, sizeof(uint64_t));
+    crc = trace_crc_add(crc, at + offsetof(struct trace_store, version), sizeof(uint32_t));
+    crc = trace_crc_add(crc, zeros, sizeof(uint32_t));
+    return ~trace_crc_add(crc, at + offsetof(struct trace_store, bytes),
+                          bytes - offsetof(struct trace_store, bytes));
+}
 
 #endif

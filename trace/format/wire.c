@@ -7,22 +7,12 @@
  * bytes.
  */
 #include <string.h>
+#include <trace/format/crc.h>
 #include <trace/format/wire.h>
 
-#define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli, bit-reversed */
-
-/* Bit by bit: only frame headers go through it. */
 uint32_t wire_crc(const void *bytes, size_t size)
 {
-    const uint8_t *at = bytes;
-    uint32_t crc = ~0u;
-
-    for (; size > 0; size--) {
-        crc ^= *at++;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? CRC_POLYNOMIAL : 0);
-    }
-    return ~crc;
+    return ~trace_crc_add(~0u, bytes, size);
 }
 
 /* ---- XXH64, seed 0: four lanes of 64-bit words, little-endian ------------------------------------- */
