@@ -135,6 +135,77 @@ void frame_free_order(paddr_t frame, unsigned order)
     spin_unlock(&buddy.lock);
 }
 
+/* ---- runs ------------------------------------------------------------------------------------------ */
+
+/* Buddy.lock held, all three. */
+static bool is_free(uint64_t number)
+{
+    return buddy.state[number] == INSIDE || buddy.state[number] >= FREE_HEAD;
+}
+
+/* Makes [number, end), which lie in no list, free: in blocks as large as their places allow. */
+static void free_range(uint64_t number, uint64_t end)
+{
+    while (number < end) {
+        unsigned order = number ? (unsigned)__builtin_ctzll(number) : FRAME_ORDER_MAX;
+        if (order > FRAME_ORDER_MAX)
+            order = FRAME_ORDER_MAX;
+        while (1ull << order > end - number)
+            order--;
+        free_block(number, order);
+        number += 1ull << order;
+    }
+}
+
+/* Takes a range of free frames out of the blocks that they lie in. */
+static void take_range(uint64_t number, uint64_t end)
+{
+    while (number < end) {
+        uint64_t head = number;
+        for (unsigned order = 0; buddy.state[head] < FREE_HEAD; order++)
+            head = number & ~((2ull << order) - 1);
+        unsigned order = buddy.state[head] & ~FREE_HEAD;
+        uint64_t block_end = head + (1ull << order), taken_end = end < block_end ? end : block_end;
+        unlink_block(phys_to_virt(head * FRAME_SIZE));
+        buddy.state[head] = INSIDE;
+        buddy.free_count -= 1ull << order;
+        for (uint64_t i = number; i < taken_end; i++)
+            buddy.state[i] = IN_USE; /* before the rest is freed: it must not join them */
+        free_range(head, number);
+        free_range(taken_end, block_end);
+        number = taken_end;
+    }
+}
+
+static uint64_t find_run(uint64_t count, uint64_t from)
+{
+    uint64_t start = from;
+    for (uint64_t i = from; i < buddy.frame_limit; i++) {
+        if (!is_free(i))
+            start = i + 1;
+        else if (i + 1 - start == count)
+            return start;
+    }
+    return FRAME_NONE;
+}
+
+paddr_t frame_alloc_run(uint64_t count, paddr_t from)
+{
+    assert(count > 0);
+    spin_lock(&buddy.lock);
+    uint64_t number = find_run(count, number_of(from));
+    if (number == FRAME_NONE)
+        number = find_run(count, 0);
+    if (number != FRAME_NONE)
+        take_range(number, number + count);
+    spin_unlock(&buddy.lock);
+    if (number == FRAME_NONE)
+        return FRAME_NONE;
+    for (uint64_t i = number; i < number + count; i++)
+        trace_frame_alloc(i * FRAME_SIZE, 0, SOURCE_BUDDY);
+    return number * FRAME_SIZE;
+}
+
 /* ---- the processors' caches ------------------------------------------------------------------------- */
 
 static void refill_cache(struct frame_cache *cache)
@@ -215,25 +286,38 @@ uint64_t frame_count_free(void)
 
 /* ---- the beginning ---------------------------------------------------------------------------------- */
 
+static bool is_in(const paddr_t frame, paddr_t base, uint64_t size)
+{
+    return frame + FRAME_SIZE > base && frame < base + size;
+}
+
 static bool is_reserved(paddr_t frame)
 {
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
-        const struct boot_range *range = &boot_info.reserved[i];
-        if (frame + FRAME_SIZE > range->base && frame < range->base + range->size)
+    for (uint32_t i = 0; i < boot_info.reserved_count; i++)
+        if (is_in(frame, boot_info.reserved[i].base, boot_info.reserved[i].size))
             return true;
-    }
+    return false;
+}
+
+static bool is_kept(paddr_t frame, frame_kept_range *kept)
+{
+    paddr_t base;
+    uint64_t size;
+    for (uint32_t i = 0; kept(i, &base, &size); i++)
+        if (is_in(frame, base, size))
+            return true;
     return false;
 }
 
 /* Finds room for the state bytes in RAM that nobody has reserved. */
-static paddr_t place_state(uint64_t size)
+static paddr_t place_state(uint64_t size, frame_kept_range *kept)
 {
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
         const struct boot_range *range = &boot_info.ram[i];
         paddr_t start = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
         for (paddr_t p = start, end = start; end + FRAME_SIZE <= range->base + range->size;) {
             end += FRAME_SIZE;
-            if (is_reserved(end - FRAME_SIZE))
+            if (is_reserved(end - FRAME_SIZE) || is_kept(end - FRAME_SIZE, kept))
                 p = end;
             if (end - p >= size)
                 return p;
@@ -243,7 +327,16 @@ static paddr_t place_state(uint64_t size)
           (unsigned long long)size);
 }
 
-void frame_allocator_init(void)
+/* Before anything is free: what becomes free is written to, for the lists. */
+static void mark_kept(frame_kept_range *kept)
+{
+    paddr_t base;
+    uint64_t size;
+    for (uint32_t i = 0; kept(i, &base, &size); i++)
+        memset(&buddy.state[number_of(base)], IN_USE, size / FRAME_SIZE);
+}
+
+void frame_allocator_init(frame_kept_range *kept)
 {
     for (unsigned order = 0; order <= FRAME_ORDER_MAX; order++)
         buddy.free[order].next = buddy.free[order].previous = &buddy.free[order];
@@ -253,18 +346,19 @@ void frame_allocator_init(void)
             buddy.frame_limit = limit;
     }
     uint64_t state_size = (buddy.frame_limit + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
-    paddr_t state = place_state(state_size);
+    paddr_t state = place_state(state_size, kept);
     buddy.state = phys_to_virt(state);
     memset(buddy.state, UNMANAGED, state_size);
+    mark_kept(kept);
 
     spin_lock(&buddy.lock);
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
         const struct boot_range *range = &boot_info.ram[i];
         paddr_t frame = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
         for (; frame + FRAME_SIZE <= range->base + range->size; frame += FRAME_SIZE) {
+            bool ours = is_in(frame, state, state_size) || buddy.state[number_of(frame)] == IN_USE;
             buddy.total++;
             buddy.state[number_of(frame)] = IN_USE;
-            bool ours = frame >= state && frame < state + state_size;
             if (frame != 0 && !ours && !is_reserved(frame))
                 free_block(number_of(frame), 0);
         }

@@ -10,17 +10,23 @@
 #define KERNEL_FRAME_H
 
 #include <arch/mmu.h>
+#include <stdbool.h>
 
 #define FRAME_SIZE      4096ull
 #define FRAME_ORDER_MAX 15 /* 128 MiB */
 #define FRAME_NONE      (~0ull)
 
-void frame_allocator_init(void); /* from boot_info; boot processor */
-paddr_t frame_alloc(void);       /* FRAME_NONE when there is none */
+/* Range `index` of RAM, whole frames, that is in use though nobody reserved it at boot; false: no more. */
+typedef bool frame_kept_range(uint32_t index, paddr_t *base, uint64_t *size);
+void frame_allocator_init(frame_kept_range *kept); /* from boot_info; boot processor */
+paddr_t frame_alloc(void);                         /* FRAME_NONE when there is none */
 paddr_t frame_alloc_zeroed(void);
 void frame_free(paddr_t frame);
 paddr_t frame_alloc_order(unsigned order);
 void frame_free_order(paddr_t frame, unsigned order);
+/* `count` frames in a row, which are freed one by one: the first that are free at or above `from`, else the
+ * first of all. Looks at every frame: not for every day. FRAME_NONE: there are not so many in a row. */
+paddr_t frame_alloc_run(uint64_t count, paddr_t from);
 uint64_t frame_count_total(void);
 uint64_t frame_count_free(void); /* the caches' frames included; exact only when nothing else runs */
 

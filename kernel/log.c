@@ -96,6 +96,7 @@ void panic(const char *format, ...)
     va_start(arguments, format);
     put_all(line, format_line(line, format, arguments));
     va_end(arguments);
+    trace_store_end(TRACE_STORE_PANIC, line);
     print_current(cpu->current);
     print_chain();
     trace_dump_tail(TRACE_TAIL);

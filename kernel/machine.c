@@ -14,6 +14,7 @@
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/control/control.h>
 
 #define CHUNK 256u
 
@@ -149,5 +150,6 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     if (error)
         return error;
     log_line("shutdown, status %u", status);
+    trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");
     arch_shutdown(status);
 }

@@ -102,7 +102,8 @@ void kernel_main(void)
     lock_init();
     trace_boot_options();
     limit_cpus();
-    frame_allocator_init();
+    trace_previous_find();
+    frame_allocator_init(trace_kept_range);
     timer_init();
     uint64_t now = timer_nanoseconds(arch_clock());
     trace_set_clock(clock_hz, arch_wall_clock() * NANOSECONDS - (int64_t)now);

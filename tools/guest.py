@@ -122,13 +122,14 @@ def boot_medium(arch, options, firmware, directory):
 
 
 def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
-                 forwards=(), icount=False, extra=()):
+                 forwards=(), icount=False, reset="exit", extra=()):
     """The command line but for its consoles. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
+    reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
     forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
     machine = describe(arch)
     command = [machine["qemu"], *machine["machine"], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
-               "-nodefaults", "-no-reboot", *machine["exit"]]
+               "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
         command += ["-icount", "shift=0,sleep=off"]
     if port:
@@ -140,7 +141,7 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
 
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
-    machine: smp, memory, firmware, icount and the rest of qemu_command's."""
+    machine: smp, memory, firmware, icount, reset and the rest of qemu_command's."""
 
     def __init__(self, log, options="", network=True, forwards=(), limit=600, arch=DEFAULT_ARCH, **machine):
         self.log_path, self.options, self.network = log, options, network

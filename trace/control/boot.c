@@ -2,10 +2,10 @@
 /*
  * trace/control/boot.c - the info page, and a ring that works from the first C statement on.
  *
- * Until frames can be had and mapped the boot processor logs into a window in the kernel image. Its pages
- * later become the beginning of that processor's ring (rings.c), so nothing logged early is lost. Between
- * control page and buffers lies a hole, as in every window: it costs 2 MiB of image memory and saves a second
- * layout.
+ * Until frames can be had and mapped the boot processor logs into a window in the kernel image. What it holds
+ * is later copied into that processor's ring (rings.c), so nothing logged early is lost, and lies where a
+ * reload of the kernel does not reach. Between control page and buffers lies a hole, as in every window: it
+ * costs 2 MiB of image memory and saves a second layout.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -37,16 +37,6 @@ static struct {
     char hole[TRACE_BUFFERS_OFFSET - PAGE];
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
 } boot_window __attribute__((aligned(PAGE)));
-
-uint64_t trace_boot_control_frame(void)
-{
-    return virt_to_phys(&boot_window);
-}
-
-uint64_t trace_boot_buffer_frame(uint64_t buffer, uint64_t page)
-{
-    return virt_to_phys(&boot_window.buffers[buffer][page * PAGE]);
-}
 
 /* Options that make no sense are named and left out. */
 static void choose_mode(void)

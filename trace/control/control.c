@@ -71,6 +71,7 @@ static int64_t set_mode(uint64_t mode)
             info->consumed[cpu] = first_packet(cpu, mode);
         __atomic_store_n(&info->mode, (uint32_t)mode, __ATOMIC_RELEASE);
         log_change(info->mask, info->mask);
+        trace_store_refresh();
     }
     spin_unlock(&trace_lock);
     return 0;
@@ -158,6 +159,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_STATEDUMP:
         trace_statedump();
         return 0;
+    case TRACE_OP_DROP_PREVIOUS:
+        return trace_previous_drop();
     default:
         return -E_BAD_ARGUMENT;
     }

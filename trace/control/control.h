@@ -3,30 +3,38 @@
  * trace/control/control.h - the kernel's authority over the trace: set-up, masks, modes, rings, metadata.
  *
  * The kernel calls, in this order: trace_boot_init (first C statement: all classes are on),
- * trace_boot_options (the command line is known), trace_init (frames and mappings work, other processors do
- * not run yet), trace_set_clock (rate known), then per processor trace_heartbeat from its timer. Programs
- * come in through the trace_* system calls (control.c, registry.c).
+ * trace_boot_options (the command line is known), trace_previous_find (no frame is given out
+ * yet), trace_set_clock
+ * (rate known), trace_init (frames and mappings work, other processors do not run yet), then per processor
+ * trace_heartbeat from its timer. Programs come in through the trace_* system calls (control.c, registry.c).
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. It is taken with nothing held;
  * frames may be had and events logged under it, nothing else is locked. Logging itself takes no lock
  * anywhere. The statedump runs without it, under the list locks of what it walks.
  *
- * Files: boot.c (info page, first ring), rings.c (rings and geometry), control.c (system calls), heartbeat.c
- * (gaps, repair), registry.c and schema_check.c (applications' schemas, metadata), statedump.c, dump.c.
+ * Files: boot.c (info page, first ring), rings.c (rings and geometry), store.c (where they lie), previous.c
+ * (the trace of the system before), control.c (system calls), heartbeat.c (gaps, repair), registry.c and
+ * schema_check.c (applications' schemas, metadata), statedump.c, dump.c.
  */
 #ifndef TRACE_CONTROL_H
 #define TRACE_CONTROL_H
 
+#include <arch/mmu.h>
 #include <kernel/lock.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/format/layout.h>
+#include <trace/format/store.h>
 #include <trace/ring/read.h>
 
 /* ---- what the kernel calls ------------------------------------------------------------------------ */
 
 void trace_boot_init(void);
 void trace_boot_options(void);
+/* Looks for the trace of the system before; no frame is given out yet. */
+void trace_previous_find(void);
+/* For frame_allocator_init: frames that the trace has, from the system before or for its store. */
+bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size);
 void trace_init(void);
 void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0);
 /* On each processor, when its deadline has come: bounds the gap between events, looks for damage. The next
@@ -37,6 +45,8 @@ static inline uint64_t trace_user_window(uint32_t cpu);
 /* Prints the last `count` events of all processors, merged, to the raw console. For panic: takes no lock. */
 void trace_dump_tail(uint32_t count);
 void trace_statedump(void); /* logs what exists; no locks held */
+/* For who finds the trace after the end: enum trace_store_end, and why in one line. Takes no lock. */
+void trace_store_end(uint32_t end, const char *reason);
 
 /* ---- inside trace/control ------------------------------------------------------------------------- */
 
@@ -45,16 +55,40 @@ extern struct spinlock trace_lock;
 
 #define TRACE_BOOT_BUFFERS 4u
 
-/* boot.c: the ring that the boot processor starts with; its pages go into the window later. */
-uint64_t trace_boot_control_frame(void);
-uint64_t trace_boot_buffer_frame(uint64_t buffer, uint64_t page);
-
 /* rings.c; trace_lock held. Sizes were checked. 0, -E_NO_MEMORY. */
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 void trace_clear(void);
 char *trace_window(uint32_t cpu); /* the kernel's address; works before trace_init, too */
 struct trace_reader trace_reader_of(uint32_t cpu);
+
+/* registry.c: the system's part of the metadata; memory for all. Clock and processors are known. */
+void trace_metadata_init(void);
+
+/* store.c, format/store.h: where the trace lies, for readers from outside and for the next kernel. Without a
+ * place for a store all this does nothing. */
+void trace_store_find_places(void);        /* boot_info is complete */
+paddr_t trace_store_place(uint32_t index); /* physical; 0: there is none. TRACE_STORE_BYTES_MAX each */
+paddr_t trace_store_zone(void);            /* where memory of the trace is best */
+bool trace_range_is_reserved(paddr_t base, uint64_t size); /* at boot */
+/* A store without extents, that nobody can find yet; not at `taken`, with another id than `other_id`. */
+void trace_store_init(paddr_t taken, uint64_t other_id);
+void trace_store_publish(void); /* now it can be found */
+uint64_t trace_store_boot_id(void);
+/* trace_lock held, but while booting. */
+void trace_store_refresh(void);  /* the info page has changed */
+bool trace_store_has_room(void); /* for another extent */
+void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
+void trace_store_set_metadata(paddr_t physical, uint64_t bytes); /* one block that stays; it gets longer */
+void trace_store_grow_old(struct trace_store *old);
+
+/* previous.c: the trace of the system before. While booting, after trace_previous_find: keep (frames can be
+ * had), grow_old (the present system's store is published). */
+void trace_previous_keep(void);
+void trace_previous_grow_old(void);
+paddr_t trace_previous_place(uint64_t *boot_id); /* of its store; 0: there is none */
+int trace_previous_drop(void);                   /* nothing held; -E_NOT_FOUND */
+void trace_previous_drop_if_scarce(void);        /* nothing held */
 
 /* heartbeat.c: forgets what it knew of a ring, because it was set up anew at `index`. */
 void trace_expect_index(uint32_t cpu, uint64_t index);

@@ -162,5 +162,7 @@ uint64_t trace_heartbeat(uint64_t now)
     check_index(cpu, shadow, arch_clock());
     if (trace_info_page.mask)
         trace_ring_heartbeat();
+    if (cpu == 0)
+        trace_previous_drop_if_scarce();
     return next_heartbeat(now);
 }

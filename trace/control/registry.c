@@ -2,8 +2,8 @@
 /*
  * trace/control/registry.c - applications' schemas, and the metadata of the whole trace.
  *
- * The metadata is one growing text: the system's template, filled in when it is first needed (the clock's
- * rate must be known by then), followed by each registered schema. It only ever grows, so a reader who
+ * The metadata is one growing text: the system's template, filled in when the clock's rate and the number of
+ * processors are known, followed by each registered schema. It only ever grows, so a reader who
  * fetches it piece by piece needs no lock, and one who comes later fetches the rest.
  *
  * Locking: trace_lock for everything but the published length.
@@ -26,15 +26,16 @@
 #include <trace/format/metadata.h>
 #include <trace/trace.h>
 
-#define APPS_MAX       (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
-#define METADATA_ORDER 7 /* 512 KiB: 16 schemas of 16 KiB, each id a few digits longer, and the system's */
-#define METADATA_BYTES (FRAME_SIZE << METADATA_ORDER)
-#define TEXT_ORDER     2 /* a schema on its way in */
+#define APPS_MAX (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define METADATA_BYTES                                                                      \
+    (512u << 10)     /* 16 schemas of 16 KiB, each id a few digits longer, and the system's \
+                      */
+#define TEXT_ORDER 2 /* a schema on its way in */
 _Static_assert(TRACE_SCHEMA_TEXT_MAX == FRAME_SIZE << TEXT_ORDER, "fits exactly");
 
 static struct {
     /* under trace_lock */
-    char *metadata; /* NULL: not needed yet */
+    char *metadata; /* constant after trace_metadata_init */
     uint32_t count;
     uint8_t uuids[APPS_MAX][16];
     /* release after the text is there; pairs with the acquire in sys_trace_metadata */
@@ -64,21 +65,20 @@ static bool append_text(const char *text, uint64_t size, uint32_t class_number)
     if (length > room)
         return false;
     __atomic_store_n(&registry.length, registry.length + length, __ATOMIC_RELEASE);
+    trace_store_set_metadata(virt_to_phys(registry.metadata), registry.length);
     return true;
 }
 
-static int begin_metadata(void)
+void trace_metadata_init(void)
 {
-    assert(spin_held(&trace_lock));
-    if (registry.metadata)
-        return 0;
-    paddr_t frames = frame_alloc_order(METADATA_ORDER);
+    spin_lock(&trace_lock);
+    paddr_t frames = frame_alloc_run(METADATA_BYTES / FRAME_SIZE, trace_store_zone());
     if (frames == FRAME_NONE)
-        return -E_NO_MEMORY;
+        panic("trace: no memory for the metadata");
     registry.metadata = phys_to_virt(frames);
     bool fits = append_text(trace_metadata_template, trace_metadata_template_size, 0);
     assert(fits);
-    return 0;
+    spin_unlock(&trace_lock);
 }
 
 static bool is_system_class(const char *name)
@@ -96,9 +96,6 @@ static bool is_system_class(const char *name)
 static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
 {
     char comment[64];
-    int error = begin_metadata();
-    if (error)
-        return error;
     for (uint32_t i = 0; i < registry.count; i++)
         if (!memcmp(registry.uuids[i], uuid, 16))
             return TRACE_CLASS_APP_FIRST + i;
@@ -158,11 +155,6 @@ int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *user_buffer, uint
 {
     struct cap found;
     int64_t error = cap_look(current_thread()->space, trace, CAP_TRACE, RIGHT_READ, &found);
-    if (error)
-        return error;
-    spin_lock(&trace_lock);
-    error = begin_metadata();
-    spin_unlock(&trace_lock);
     if (error)
         return error;
     uint64_t length = __atomic_load_n(&registry.length, __ATOMIC_ACQUIRE);

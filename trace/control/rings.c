@@ -21,7 +21,6 @@
 #include <trace/event/words.h>
 #include <trace/ring/ring.h>
 
-#define PAGES_PER_BOOT_BUFFER      (TRACE_BUFFER_BYTES_DEFAULT / FRAME_SIZE)
 #define RING_BYTES_LEAST           (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
 #define RING_BYTES_MOST_BY_DEFAULT (4ull << 20)
 
@@ -43,30 +42,60 @@ struct trace_reader trace_reader_of(uint32_t cpu)
     return (struct trace_reader){.info = &trace_info_page, .window = trace_window(cpu), .cpu = cpu};
 }
 
-static int map_frame(uint32_t cpu, uint64_t offset, paddr_t frame)
+/* Maps frames in a row at an offset of a window; how many of them. */
+static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pages)
 {
-    return arch_trace_map(((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset, frame);
+    uint64_t mapped = 0;
+    memset(phys_to_virt(run), 0, pages * FRAME_SIZE);
+    while (mapped < pages &&
+           !arch_trace_map(((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset + mapped * FRAME_SIZE,
+                           run + mapped * FRAME_SIZE))
+        mapped++;
+    if (mapped > 0)
+        trace_store_add_window(cpu, offset, run, mapped * FRAME_SIZE);
+    return mapped;
 }
 
-static int map_fresh_frame(uint32_t cpu, uint64_t offset)
+/* As many as are in a row, at most `pages`. The store must be able to name them. */
+static uint64_t take_run(uint64_t pages, paddr_t *run)
 {
-    paddr_t frame = frame_alloc_zeroed();
-    if (frame == FRAME_NONE)
+    *run = FRAME_NONE;
+    if (!trace_store_has_room())
+        return 0;
+    while (pages > 0 && (*run = frame_alloc_run(pages, trace_store_zone())) == FRAME_NONE)
+        pages /= 2;
+    return pages;
+}
+
+static void free_run(paddr_t run, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        frame_free(run + i * FRAME_SIZE);
+}
+
+static int map_control_page(uint32_t cpu)
+{
+    paddr_t run;
+    if (take_run(1, &run) == 0)
         return -E_NO_MEMORY;
-    int error = map_frame(cpu, offset, frame);
-    if (error)
-        frame_free(frame);
-    return error;
+    if (map_run(cpu, 0, run, 1) == 1)
+        return 0;
+    frame_free(run);
+    return -E_NO_MEMORY;
 }
 
-/* Makes the first `pages` of a ring exist. What was got stays, also on failure. */
+/* Makes the first `pages` of a ring exist, in few pieces. What was got stays, also on failure. */
 static int extend_ring(uint32_t cpu, uint64_t pages)
 {
     while (mapped_pages[cpu] < pages) {
-        int error = map_fresh_frame(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE);
-        if (error)
-            return error;
-        mapped_pages[cpu]++;
+        paddr_t run;
+        uint64_t count = take_run(pages - mapped_pages[cpu], &run);
+        uint64_t mapped =
+            count ? map_run(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE, run, count) : 0;
+        mapped_pages[cpu] += mapped;
+        free_run(run, mapped, count);
+        if (count == 0 || mapped < count)
+            return -E_NO_MEMORY;
     }
     return 0;
 }
@@ -80,28 +109,21 @@ static void store_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
     info->buffer_count = buffer_count;
 }
 
-/* The boot ring's pages take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
+/* The boot ring's packets take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
  * packet numbers, which lie at most once at any place of a ring that is no smaller. Nothing may be logged
- * while they move: the boot ring would go on to buffers whose places have been given to others. */
-static int map_boot_ring(uint64_t buffer_count)
+ * meanwhile. */
+static void copy_boot_ring(uint64_t buffer_count)
 {
     struct trace_reader reader = trace_reader_of(0);
     uint64_t head = trace_reader_head(&reader);
-    uint64_t first = head < TRACE_BOOT_BUFFERS ? 0 : head - TRACE_BOOT_BUFFERS + 1;
-    int error = map_frame(0, 0, trace_boot_control_frame());
-    for (uint64_t place = 0; place < buffer_count; place++) {
-        /* which of the numbers first .. first + 3 belongs here? */
-        uint64_t number = first + ((place - first) & (buffer_count - 1));
-        for (uint64_t page = 0; page < PAGES_PER_BOOT_BUFFER && !error; page++) {
-            uint64_t offset = TRACE_BUFFERS_OFFSET + (place * PAGES_PER_BOOT_BUFFER + page) * FRAME_SIZE;
-            if (number < first + TRACE_BOOT_BUFFERS)
-                error = map_frame(0, offset, trace_boot_buffer_frame(number % TRACE_BOOT_BUFFERS, page));
-            else
-                error = map_fresh_frame(0, offset);
-        }
+    char *window = (char *)ARCH_TRACE_WINDOWS;
+    memcpy(window, reader.window, sizeof(struct trace_control));
+    for (uint64_t number = head < TRACE_BOOT_BUFFERS ? 0 : head - TRACE_BOOT_BUFFERS + 1; number <= head;
+         number++) {
+        uint64_t place = number & (buffer_count - 1);
+        memcpy(window + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
+               trace_packet_at(&reader, number), TRACE_BUFFER_BYTES_DEFAULT);
     }
-    mapped_pages[0] = buffer_count * PAGES_PER_BOOT_BUFFER;
-    return error;
 }
 
 /* Ring size from the boot options, or a sixteenth of memory shared by all, within bounds. */
@@ -120,30 +142,38 @@ static uint64_t choose_ring_bytes(void)
     return bytes;
 }
 
-/* Buffers keep their boot size: trace_control changes it later if someone wants. */
-void trace_init(void)
+/* Interrupts are off and nobody else runs: no event falls between these. */
+static void leave_boot_ring(uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
-    uint64_t ring_bytes = choose_ring_bytes(), count = ring_bytes / TRACE_BUFFER_BYTES_DEFAULT;
-    for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++)
-        if (map_fresh_frame(cpu, 0) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
-            panic("trace: no memory for a ring of %u KiB on each of %u processors",
-                  (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
-    uint64_t mask = info->mask;
-    info->mask = 0; /* the frames of this one ring are not logged, see map_boot_ring */
-    if (map_boot_ring(count))
-        panic("trace: no memory for the boot processor's ring of %u KiB", (unsigned)(ring_bytes >> 10));
-    /* Interrupts are off and nobody else runs: no event falls between these. */
+    copy_boot_ring(buffer_count);
     windows_work = true;
-    store_geometry(TRACE_BUFFER_BYTES_DEFAULT, count);
+    store_geometry(TRACE_BUFFER_BYTES_DEFAULT, buffer_count);
     info->cpu_count = boot_info.cpu_count;
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
         cpus[cpu].block.window = (uint64_t)trace_window(cpu);
+}
+
+/* Buffers keep their boot size: trace_control changes it later if someone wants. */
+void trace_init(void)
+{
+    uint64_t ring_bytes = choose_ring_bytes();
+    uint64_t previous_id;
+    paddr_t previous_place = trace_previous_place(&previous_id);
+    trace_previous_keep();
+    trace_store_init(previous_place, previous_id);
+    for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
+        if (map_control_page(cpu) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
+            panic("trace: no memory for a ring of %u KiB on each of %u processors",
+                  (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
+    leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
         trace_ring_open(trace_window(cpu), 0);
         trace_expect_index(cpu, ((struct trace_control *)trace_window(cpu))->index);
     }
-    info->mask = mask;
+    trace_metadata_init();
+    trace_store_publish();
+    trace_previous_grow_old();
 }
 
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
@@ -183,6 +213,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         info->consumed[cpu] = number;
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+    trace_store_refresh();
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), for small things: bit by bit. */
+/* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), for small things: bit by bit.
+ */
 #ifndef TRACE_CRC_H
 #define TRACE_CRC_H
 

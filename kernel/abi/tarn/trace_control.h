@@ -8,13 +8,14 @@
 #define TARN_TRACE_CONTROL_H
 
 enum trace_operation {
-    TRACE_OP_SET_MASK = 1,     /* a = class mask; switching on from 0 logs a statedump */
-    TRACE_OP_SET_MODE = 2,     /* a = enum trace_mode */
-    TRACE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
-    TRACE_OP_SET_GEOMETRY = 4, /* a = bytes of a buffer, b = buffers of a ring; clears */
-    TRACE_OP_CLEAR = 5,        /* forgets what was logged */
-    TRACE_OP_FLUSH = 6,        /* closes the open packet of processor a (~0: all) */
-    TRACE_OP_STATEDUMP = 7,    /* logs what exists */
+    TRACE_OP_SET_MASK = 1,      /* a = class mask; switching on from 0 logs a statedump */
+    TRACE_OP_SET_MODE = 2,      /* a = enum trace_mode */
+    TRACE_OP_SET_SWITCHES = 3,  /* a = class, b = bits of its minors */
+    TRACE_OP_SET_GEOMETRY = 4,  /* a = bytes of a buffer, b = buffers of a ring; clears */
+    TRACE_OP_CLEAR = 5,         /* forgets what was logged */
+    TRACE_OP_FLUSH = 6,         /* closes the open packet of processor a (~0: all) */
+    TRACE_OP_STATEDUMP = 7,     /* logs what exists */
+    TRACE_OP_DROP_PREVIOUS = 8, /* forgets the trace of the system before; -E_NOT_FOUND */
 };
 
 #endif

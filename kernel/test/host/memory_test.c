@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arch/boot.h>
 #include <kernel/cap.h>
 #include <kernel/endpoint.h>
 #include <kernel/frame.h>
@@ -559,11 +560,57 @@ static void test_no_memory(void)
     free(hoard);
 }
 
+/* Runs: where they may be, and that the blocks that they were cut out of come together again. */
+static void test_runs(void)
+{
+    uint64_t before = frame_count_free();
+    paddr_t middle = boot_info.ram[0].base + (boot_info.ram[0].size / 2 & ~(FRAME_SIZE - 1)) + FRAME_SIZE;
+    paddr_t first = frame_alloc_run(5, middle), second = frame_alloc_run(300, middle);
+    bool fine = first >= middle && second >= first + 5 * FRAME_SIZE && frame_count_free() == before - 305;
+    memset(phys_to_virt(first), 1, 5 * FRAME_SIZE);
+    memset(phys_to_virt(second), 2, 300 * FRAME_SIZE);
+    for (uint64_t i = 0; i < 300; i++)
+        frame_free(second + i * FRAME_SIZE);
+    for (uint64_t i = 0; i < 5; i++)
+        frame_free(first + i * FRAME_SIZE);
+    tap_check(fine, "runs of frames lie where they are wanted");
+    paddr_t again = frame_alloc_run(4, boot_info.ram[0].base + boot_info.ram[0].size - 3 * FRAME_SIZE);
+    tap_check(again != FRAME_NONE, "and elsewhere if there is no room");
+    for (uint64_t i = 0; i < 4; i++)
+        frame_free(again + i * FRAME_SIZE);
+    tap_check(frame_alloc_run(frame_count_total() + 1, 0) == FRAME_NONE, "more than there are is refused");
+    tap_check(frame_count_free() == before, "all come back");
+}
+
+#define KEPT_FRAMES 7
+static paddr_t kept_base;
+
+static bool keep(uint32_t index, paddr_t *base, uint64_t *size)
+{
+    *base = kept_base = boot_info.ram[0].base + (boot_info.ram[0].size / 4 & ~(FRAME_SIZE - 1));
+    *size = KEPT_FRAMES * FRAME_SIZE;
+    return index == 0;
+}
+
+static void test_kept(const char *pattern)
+{
+    tap_check(memcmp(phys_to_virt(kept_base), pattern, KEPT_FRAMES * FRAME_SIZE) == 0,
+              "frames that are kept at boot are neither written nor given out");
+}
+
 int main(void)
 {
+    static char pattern[KEPT_FRAMES * FRAME_SIZE];
+    paddr_t base;
+    uint64_t size;
     host_start(4);
-    frame_allocator_init();
+    memset(pattern, 0x5a, sizeof(pattern));
+    keep(0, &base, &size);
+    memset(phys_to_virt(base), 0x5a, size);
+    frame_allocator_init(keep);
+    test_runs();
     test_all_frames();
+    test_kept(pattern);
     test_blocks();
     test_processors();
     test_slab();
