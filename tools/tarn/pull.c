@@ -21,7 +21,9 @@
 static const char help[] =
     "usage: tarn pull SOURCE -o DIR [OPTION]...\n\n"
     "Copies the trace of a running guest into the directory DIR, which any CTF reader opens.\n"
-    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced.\n\n"
+    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; or its memory, read from outside:\n"
+    "core:FILE, an ELF memory dump; gdb:HOST:PORT or gdb:PATH, the stopped guest of QEMU's gdb server;\n"
+    "ram:FILE, what a running guest shares through a memory-backend-file.\n\n"
     "  -o, --output DIR     where the trace goes; made if missing, must be empty\n"
     "      --force          replace the trace that is in DIR\n"
     "      --mask MASK      first set the class mask: all, none, a number, or sched,ipc,...\n"
@@ -223,6 +225,8 @@ static const char *end_text(const struct wire_end *end)
         return "the guest's buffers were cleared or changed";
     case WIRE_ENDED_BUSY:
         return "somebody else pulls from this guest";
+    case WIRE_ENDED_GUEST:
+        return "the guest ended";
     default:
         return "the guest could not go on";
     }
@@ -361,16 +365,19 @@ int run_pull(int argc, char **argv)
     pull->writer.directory_fd = -1;
     pull->source = open_source(pull->name, pull->wait, &fail);
     if (pull->source &&
-        open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail) &&
-        (!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
-        pull->begun = pull->last_progress = now_seconds();
-        bool fine = pull_loop(pull, &fail);
-        end_line(pull);
-        if (!fine)
+        open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
+        if ((!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
+            sigaction(SIGINT, &action, NULL);
+            sigaction(SIGTERM, &action, NULL);
+            pull->begun = pull->last_progress = now_seconds();
+            bool fine = pull_loop(pull, &fail);
+            end_line(pull);
+            if (!fine)
+                complain("%s", fail.text);
+            status = summarize(pull, fine);
+        } else {
             complain("%s", fail.text);
-        status = summarize(pull, fine);
+        }
         close_trace_writer(&pull->writer);
     } else {
         complain("%s", fail.text);

@@ -94,6 +94,7 @@ enum wire_end_reason {
         4,                /* rings were cleared or changed: packets before and after do not belong together */
     WIRE_ENDED_BUSY = 5,  /* another connection pulls */
     WIRE_ENDED_ERROR = 6, /* the guest could not go on; status says why */
+    WIRE_ENDED_GUEST = 7, /* not on a link: who reads the guest's memory saw that the system has ended */
 };
 struct wire_end {
     uint32_t reason;

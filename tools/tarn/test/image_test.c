@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/test/image_test.c - `tarn pull` from memory that this program makes: core:, gdb: and ram:, in
+ * both byte orders, honest, damaged and hostile. Afterwards the directory is looked at: every packet in it
+ * must hold exactly the events that were logged in it. Built with sanitizers; prints TAP.
+ *
+ * usage: image_test [MUTATIONS [SEED]]
+ */
+#include "image_make.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <tests/tap.h>
+#include <tools/tarn/source.h>
+#include <trace/events.h>
+#include <unistd.h>
+
+#define GIB (1ull << 30)
+
+static char directory[64], output[96], core_path[96], ram_path[96], socket_path[96];
+static struct made made;
+
+/* ---- running and looking ---------------------------------------------------------------------------------
+ */
+
+static int run(int (*command)(int, char **), char *a, char *b, char *c, char *d, char *e, char *f)
+{
+    char *argv[] = {a, b, c, d, e, f, NULL};
+    int argc = 0, status;
+
+    while (argv[argc])
+        argc++;
+    /* standard output is for TAP */
+    fflush(stdout);
+    int tap = dup(1), nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, 1);
+    alarm(60);
+    status = command(argc, argv);
+    alarm(0);
+    fflush(stdout);
+    dup2(tap, 1);
+    close(tap);
+    close(nowhere);
+    return status;
+}
+
+static int pull(const char *scheme, const char *address)
+{
+    char name[160];
+    snprintf(name, sizeof(name), "%s:%s", scheme, address);
+    return run(run_pull, "pull", name, "-o", output, "-q", "--force");
+}
+
+static int pull_core(void)
+{
+    write_core(core_path, &made);
+    return pull("core", core_path);
+}
+
+struct found {
+    int packets;          /* -1: something is wrong */
+    uint64_t first, last; /* numbers */
+    uint64_t events, cut;
+};
+
+/* Every event of a packet must be the one that was logged there. */
+static bool look_at_packet(const uint8_t *packet, uint32_t cpu, struct found *found)
+{
+    const uint64_t content = get64(&made, packet + offsetof(struct trace_packet, content_size)) / 64;
+    const uint64_t number = get64(&made, packet + offsetof(struct trace_packet, packet_seq_num));
+    uint32_t flags;
+    uint64_t at = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+
+    for (uint32_t i = 0; at + 1 < content; i++, at += 3) {
+        found->events++;
+        if (get64(&made, packet + at * 8 + 8) != made_id(cpu, number, i) ||
+            get64(&made, packet + at * 8 + 16) != ~made_id(cpu, number, i))
+            return false;
+    }
+    memcpy(&flags, packet + offsetof(struct trace_packet, flags), sizeof(flags));
+    found->cut += flags != 0;
+    if (found->packets++ == 0)
+        found->first = number;
+    found->last = number;
+    return at + 1 == content;
+}
+
+static struct found look(uint32_t cpu)
+{
+    static uint8_t packet[MAKE_BUFFER_BYTES];
+    struct found found = {0};
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/cpu%u", output, cpu);
+    FILE *file = fopen(path, "r");
+    while (file && fread(packet, sizeof(packet), 1, file) == 1)
+        if (!look_at_packet(packet, cpu, &found)) {
+            found.packets = -1;
+            break;
+        }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static void expect(bool fine, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof(text), "%s, %s-endian", what, made.big ? "big" : "little");
+    tell(fine, text);
+}
+
+/* All that the image holds came, and `tarn check` finds nothing wrong. */
+static bool all_came(void)
+{
+    for (uint32_t cpu = 0; cpu < MAKE_CPUS; cpu++) {
+        struct found found = look(cpu);
+        if (found.packets != (int)MAKE_BUFFERS || found.first != MAKE_FIRST || found.cut != 0 ||
+            found.events != MAKE_BUFFERS * MAKE_EVENTS)
+            return false;
+    }
+    return run(run_check, "check", "--quiet", output, NULL, NULL, NULL) == 0;
+}
+
+static bool came(uint32_t cpu, int packets, uint64_t first, uint64_t last, uint64_t cut)
+{
+    struct found found = look(cpu);
+    return found.packets == packets && found.first == first && found.last == last && found.cut == cut;
+}
+
+/* ---- a gdb server -----------------------------------------------------------------------------------------
+ */
+
+enum server { HONEST, SILENT_IN_THE_MIDDLE, GARBAGE, NO_PHYSICAL, NO_MONITOR };
+static enum server server;
+static int listener;
+
+static void reply(FILE *stream, const char *text)
+{
+    unsigned sum = 0;
+    for (const char *at = text; *at; at++)
+        sum += (uint8_t)*at;
+    fprintf(stream, "$%s#%02x", text, sum & 0xff);
+}
+
+static void reply_memory(FILE *stream, const char *request)
+{
+    static char hex[2 * 4096 + 1];
+    unsigned long long at, size;
+
+    if (sscanf(request, "m%llx,%llx", &at, &size) != 2 || size > 2047 || at + size > MAKE_BYTES) {
+        reply(stream, "E14");
+        return;
+    }
+    for (unsigned i = 0; i < size; i++)
+        sprintf(hex + 2 * i, "%02x", made.ram[at + i]);
+    reply(stream, hex);
+}
+
+static void reply_monitor(FILE *stream)
+{
+    static const char text[] =
+        "FlatView #0\n AS \"I/O\", root: io\n  0000000000000000-000000000000ffff (prio 0, ram): no\n"
+        "\nFlatView #1\n AS \"memory\", root: system\n Root memory region: system\n"
+        "  0000000000000000-00000000001fffff (prio 0, ram): ram\n"
+        "  0000000000200000-00000000003fffff (prio 0, ram): ram @200000\n"
+        "  00000000fed00000-00000000fed003ff (prio 0, i/o): hpet\n";
+    char hex[2 * sizeof(text) + 2] = "O";
+
+    for (size_t i = 0; i + 1 < sizeof(text); i++)
+        sprintf(hex + 1 + 2 * i, "%02x", (uint8_t)text[i]);
+    reply(stream, hex);
+    reply(stream, "OK");
+}
+
+/* False: hang up. */
+static bool serve(FILE *stream, const char *request, unsigned number)
+{
+    if (server == SILENT_IN_THE_MIDDLE && number > 20)
+        return false;
+    if (server == GARBAGE && number > 10)
+        return fputs("$0123#00$zz#f4$$$", stream), false;
+    if (strcmp(request, "QStartNoAckMode") == 0)
+        reply(stream, "OK");
+    else if (strcmp(request, "Qqemu.PhyMemMode:1") == 0)
+        reply(stream, server == NO_PHYSICAL ? "" : "OK");
+    else if (strncmp(request, "qRcmd,", 6) == 0 && server != NO_MONITOR)
+        reply_monitor(stream);
+    else if (request[0] == 'm')
+        reply_memory(stream, request);
+    else
+        reply(stream, "");
+    return true;
+}
+
+static void *run_server(void *unused)
+{
+    int fd = accept(listener, NULL, NULL);
+    FILE *in = fdopen(fd, "r"), *out = fdopen(dup(fd), "w");
+    char request[256];
+
+    for (unsigned number = 0; fscanf(in, "%*[^$]"), fscanf(in, "$%255[^#]#%*2c", request) == 1; number++) {
+        bool more = serve(out, request, number);
+        fflush(out);
+        if (!more)
+            break;
+    }
+    fclose(in);
+    fclose(out);
+    return NULL;
+}
+
+static int pull_gdb(enum server kind)
+{
+    pthread_t thread;
+
+    server = kind;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    strcpy(name.sun_path, socket_path);
+    unlink(socket_path);
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&name, sizeof(name)) || listen(listener, 1) ||
+        pthread_create(&thread, NULL, run_server, NULL)) {
+        printf("Bail out! no socket: %s\n", strerror(errno));
+        exit(1);
+    }
+    char address[160];
+    snprintf(address, sizeof(address), "gdb:%s", socket_path);
+    int status = run(run_pull, "pull", address, "-o", output, "--resume=0", "--force");
+    pthread_join(thread, NULL);
+    close(listener);
+    return status;
+}
+
+/* ---- cases
+ * ------------------------------------------------------------------------------------------------- */
+
+static void test_ways(void)
+{
+    make_image(&made);
+    expect(pull_core() == 0 && all_came(), "core: gives every packet, the open one too");
+    write_file(ram_path, made.ram, MAKE_BYTES);
+    expect(pull("ram", ram_path) == 0 && all_came(), "ram: of a guest that has ended is a snapshot");
+    expect(pull_gdb(HONEST) == 0 && all_came(), "gdb: gives the same");
+    expect(pull_gdb(SILENT_IN_THE_MIDDLE) == 2 && pull_gdb(GARBAGE) == 2 && pull_gdb(NO_PHYSICAL) == 2 &&
+               pull_gdb(NO_MONITOR) == 2,
+           "a gdb server that lies or hangs up");
+}
+
+static void test_stores(void)
+{
+    make_image(&made);
+    memcpy(made.ram + 0x3ff000, made_store(&made), 4096);
+    made_store(&made)[300] ^= 1;
+    expect(pull_core() == 2, "a store that is damaged, and a copy of it elsewhere");
+    make_image(&made);
+    put64(&made, made_store(&made) + offsetof(struct trace_store, changes), 7);
+    expect(pull_core() == 0 && all_came(), "a store whose owner died before he changed it");
+    put64(&made, made_store(&made) + offsetof(struct trace_store, generation), 9);
+    expect(pull_core() == 2, "a store whose owner died in the middle of it");
+    make_image(&made);
+    memset(made_store(&made), 0, 4096);
+    expect(pull_core() == 2, "no store");
+    make_store(&made, 1);
+    expect(pull_core() == 2, "only the store of a system before");
+    made.store_at = 0x33000;
+    make_store(&made, 0);
+    expect(pull_core() == 0 && all_came(), "a store in any frame, beside an older one");
+    made.store_at = MAKE_STORE_AT;
+}
+
+static void test_packets(void)
+{
+    make_image(&made);
+    make_packet(&made, 0, 4, MADE_TORN);
+    put32(&made, made_packet(&made, 0, 4) + (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + 150) * 8, 0);
+    bool cut = pull_core() == 0 && came(0, 4, 3, 6, 1) && came(1, 4, 3, 6, 0);
+    expect(cut && look(0).events == 3 * MAKE_EVENTS + MAKE_EVENTS / 2, "a hole cuts its packet");
+    make_image(&made);
+    make_packet(&made, 1, 6, MADE_WHOLE);
+    make_packet(&made, 1, 7, MADE_OPEN);
+    expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "what a newer packet took is not given");
+    make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 40); /* swapped, its header not written */
+    expect(pull_core() == 0 && came(1, 2, 5, 6, 0) == false && look(1).packets == 3 && look(1).last == 7,
+           "a buffer that was just taken is gone");
+    make_image(&made);
+    make_index(&made, 0, 77ull << 40);
+    make_index(&made, 1, 3);
+    expect(pull_core() == 0 && look(0).packets == 4 && look(1).packets == 4,
+           "an index that makes no sense is not needed");
+    make_image(&made);
+    put64(&made, made_packet(&made, 0, 4) + offsetof(struct trace_packet, timestamp_begin), 1ull << 60);
+    put64(&made, made_packet(&made, 0, 4) + offsetof(struct trace_packet, timestamp_end), 1ull << 60);
+    expect(pull_core() == 1 && came(0, 3, 3, 6, 0),
+           "a packet of a far future is lost, those behind it are not");
+    make_image(&made);
+    memset(made_packet(&made, 0, 3), 0x5a, MAKE_BUFFER_BYTES);
+    expect(pull_core() == 0 && came(0, 3, 4, 6, 0), "the oldest buffer scribbled over");
+    make_image(&made);
+    memset(made_packet(&made, 0, 6), 0x5a, MAKE_BUFFER_BYTES);
+    expect(pull_core() == 0 && came(0, 3, 3, 5, 0), "the open buffer scribbled over");
+}
+
+static void test_metadata(void)
+{
+    uint8_t *uuid = made_store(&made) + offsetof(struct trace_store, uuid);
+
+    make_image(&made);
+    made.ram[0x10000] ^= 1;
+    expect(pull_core() == 0 && all_came(), "without the guest's metadata the program's own serve");
+    uuid[3] ^= 1;
+    seal_store(&made);
+    expect(pull_core() == 2, "unless the schema is another");
+}
+
+/* A PC with more memory than fits below the devices. */
+static void test_hole_in_memory(void)
+{
+    const uint64_t low = 2 * GIB;
+    int fd;
+
+    made.base = made.ring_base = 4 * GIB;
+    made.store_at = made.base + MAKE_STORE_AT;
+    make_image(&made);
+    for (int split = 0; split < 2; split++) {
+        fd = open(ram_path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+        if (ftruncate(fd, (off_t)(low + MAKE_BYTES)) ||
+            pwrite(fd, made.ram, MAKE_BYTES, (off_t)low) != MAKE_BYTES ||
+            (split && pwrite(fd, made.ram, MAKE_BYTES, 0) != MAKE_BYTES)) {
+            printf("Bail out! no room for a large file: %s\n", strerror(errno));
+            exit(1);
+        }
+        close(fd);
+        expect(pull("ram", ram_path) == 0 && all_came(),
+               split ? "ram: with a low store and high rings" : "ram: of a guest with memory above 4 GiB");
+        made.base = 0;
+        made.store_at = MAKE_STORE_AT;
+        make_image(&made);
+    }
+    unlink(ram_path);
+    made.ring_base = 0;
+}
+
+static void test_files(void)
+{
+    struct stat about;
+    bool fine = true;
+
+    make_image(&made);
+    write_core(core_path, &made);
+    stat(core_path, &about);
+    for (off_t size = about.st_size - 1; size > 0 && fine; size = size * 2 / 3) {
+        int status = truncate(core_path, size) == 0 ? pull("core", core_path) : -1;
+        fine = status >= 0 && status <= 2;
+    }
+    expect(fine, "a dump that was cut short, anywhere");
+    write_file(core_path,
+               "\x7f"
+               "ELF",
+               4);
+    expect(pull("core", core_path) == 2 && pull("core", "/dev/null") == 2 && pull("core", directory) == 2 &&
+               pull("core", "/nowhere") == 2 && pull("ram", "/dev/null") == 2 &&
+               pull("ram", directory) == 2 && pull("gdb", "/nowhere") == 2 && pull("gdb", "nowhere") == 2 &&
+               pull("ram", core_path) == 2,
+           "what is no memory");
+}
+
+/* ---- mutations
+ * ----------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t draw(uint64_t below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state * 0x2545f4914f6cdd1dull >> 16) % below;
+}
+
+/* Damages a word of something: 0 the store, 1 info and control pages, 2 headers of packets, 3 events. */
+static void damage(unsigned what)
+{
+    static const uint64_t values[] = {0,          1,          0x7fffffff,           0xffffffff,    UINT64_MAX,
+                                      1ull << 63, 1ull << 40, TRACE_BUFFERS_OFFSET, 16 * 1024 * 8, 4096};
+    uint32_t cpu = (uint32_t)draw(MAKE_CPUS);
+    uint8_t *packet = made_packet(&made, cpu, draw(MAKE_BUFFERS));
+    uint8_t *at[] = {made_store(&made) + draw(63) * 8,
+                     draw(2) ? made_control(&made, cpu) + draw(4) * 8
+                             : made.ram + MAKE_INFO_AT + draw(128) * 8,
+                     packet + draw(15) * 8, packet + draw(MAKE_BUFFER_BYTES / 8) * 8};
+
+    switch (draw(4)) {
+    case 0:
+        put64(&made, at[what], values[draw(10)]);
+        break;
+    case 1:
+        put32(&made, at[what] + 4 * draw(2), (uint32_t)values[draw(10)]);
+        break;
+    case 2:
+        put64(&made, at[what], get64(&made, at[what]) + draw(65) * 64 - 2048);
+        break;
+    default:
+        at[what][draw(8)] ^= (uint8_t)(1 << draw(8));
+    }
+}
+
+static void test_mutations(unsigned what, const char *name, unsigned count)
+{
+    bool fine = true;
+
+    for (unsigned i = 0; i < count && fine; i++) {
+        made.big = i % 2;
+        make_image(&made);
+        for (uint64_t hits = 1 + draw(4); hits > 0; hits--)
+            damage(what);
+        seal_store(&made);
+        int status = pull_core();
+        fine = status >= 0 && status <= 2;
+        if (fine && status < 2) {
+            status = run(run_check, "check", "--quiet", output, NULL, NULL, NULL);
+            fine = status >= 0 && status <= 2;
+        }
+    }
+    tell(fine, name);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned mutations = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
+
+    random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 4711;
+    strcpy(directory, "/tmp/image_test.XXXXXX");
+    if (!mkdtemp(directory)) {
+        printf("Bail out! no temporary directory\n");
+        return 1;
+    }
+    snprintf(output, sizeof(output), "%s/out", directory);
+    snprintf(core_path, sizeof(core_path), "%s/core", directory);
+    snprintf(ram_path, sizeof(ram_path), "%s/ram", directory);
+    snprintf(socket_path, sizeof(socket_path), "%s/gdb", directory);
+    made = (struct made){.ram = malloc(MAKE_BYTES), .store_at = MAKE_STORE_AT};
+    for (int big = 0; big < 2; big++) {
+        made.big = big;
+        test_ways();
+        test_stores();
+        test_packets();
+        test_metadata();
+        test_hole_in_memory();
+        made.store_at = MAKE_STORE_AT;
+        test_files();
+    }
+    test_mutations(0, "mutated stores", mutations);
+    test_mutations(1, "mutated info and control pages", mutations);
+    test_mutations(2, "mutated packet headers", mutations);
+    test_mutations(3, "mutated events", mutations);
+    char command[160];
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    if (system(command) != 0)
+        perror(command);
+    free(made.ram);
+    return finish_tests();
+}
