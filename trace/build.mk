@@ -31,7 +31,7 @@ endef
 TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/cost.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c $(wildcard trace/control/*.c)
-$(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c))
+$(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
 

@@ -10,7 +10,7 @@ endef
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
     $(if $(filter $u,sort grep),user/bin/lines.c))))
-$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace_rings.c trace_schema.c util.c)))
+$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace_previous.c trace_rings.c trace_schema.c util.c)))
 $(eval $(call bin_program,sh,$(wildcard user/sh/*.c)))
 $(eval $(call bin_program,sdet,user/bench/sdet.c))
 $(eval $(call bin_program,micro,user/bench/micro.c arch/$(ARCH)/user/fault.S))

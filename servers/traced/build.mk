@@ -6,7 +6,7 @@ $(eval $(call user_program,traced,$(TRACED_SOURCES),$(BA)/lib/libserver.a))
 BOOT_FILES += sbin/traced=$(BA)/user/traced
 
 # traced against tarn's pull, both on the host; the test plays the kernel.
-TRACED_HOST := $(addprefix servers/traced/,connection.c pull.c rings.c)
+TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.c)
 $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -Itrace/test/host -Iarch/include \
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'
 $(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \

@@ -70,6 +70,19 @@ static bool send_hello(struct connection *connection)
 
 /* ---- requests ------------------------------------------------------------------------------------ */
 
+/* -E_NOT_FOUND: no data follow. */
+static int64_t put_previous(uint8_t *to, size_t *size)
+{
+    struct wire_previous previous;
+    int error = get_previous(&previous);
+
+    if (error)
+        return error;
+    wire_put_previous(to, &previous);
+    *size += WIRE_PREVIOUS_BYTES;
+    return 0;
+}
+
 static bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length)
 {
     static const size_t reply_bytes = WIRE_REPLY_BYTES + STATISTICS_BYTES_MAX;
@@ -86,6 +99,8 @@ static bool handle_request(struct connection *connection, const uint8_t *payload
         return false;
     if (request.operation == WIRE_OP_STATISTICS)
         size += put_statistics(reply + WIRE_REPLY_BYTES);
+    else if (request.operation == WIRE_OP_PREVIOUS)
+        status = put_previous(reply + WIRE_REPLY_BYTES, &size);
     else
         status = control_trace(&request);
     wire_put32(reply, request.tag);

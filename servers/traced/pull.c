@@ -408,6 +408,19 @@ static void *run_pull(void *argument)
     return NULL;
 }
 
+/* Changes nothing in the guest, and nobody else's pull. */
+static void *run_previous(void *argument)
+{
+    struct pull *pull = argument;
+    int status = 0;
+
+    if (send_previous(pull->connection, &pull->asked, &status))
+        send_end(pull->connection, WIRE_ENDED_SNAPSHOT, 0);
+    else if (status < 0)
+        send_end(pull->connection, WIRE_ENDED_ERROR, status);
+    return NULL;
+}
+
 /* A host that resumes comes back before we heard that its old connection is gone: that one is hung up. */
 static bool become_owner(struct pull *pull)
 {
@@ -446,11 +459,12 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         pull->generation = trace_info()->generation;
         pull->status_at = pull->packet_at = clock_monotonic_ns();
         memcpy(pull->want, want, sizeof(pull->want));
-        if (!become_owner(pull))
+        bool previous = request->flags & WIRE_PULL_PREVIOUS;
+        if (!previous && !become_owner(pull))
             reason = WIRE_ENDED_BUSY;
-        else if (pthread_create(&pull->thread, NULL, run_pull, pull) == 0)
+        else if (pthread_create(&pull->thread, NULL, previous ? run_previous : run_pull, pull) == 0)
             return pull;
-        else
+        else if (!previous)
             atomic_store(&owner, NULL);
     }
     send_end(connection, reason, reason == WIRE_ENDED_BUSY ? -E_BUSY : -E_NO_MEMORY);

@@ -58,7 +58,7 @@ void get_hello(struct wire_hello *hello)
         .mask = info->mask,
         .boot_id = boot_id(),
         .generation = info->generation,
-        .pulling = pull_is_running(),
+        .flags = (pull_is_running() ? WIRE_HELLO_PULLING : 0) | (has_previous() ? WIRE_HELLO_PREVIOUS : 0),
         .machine = TARN_MACHINE,
     };
     memcpy(hello->uuid, info->uuid, sizeof(hello->uuid));
@@ -123,6 +123,8 @@ int64_t control_trace(const struct wire_request *request)
         return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, 0, 0);
     case WIRE_OP_STATEDUMP:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
+    case WIRE_OP_DROP_PREVIOUS:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_FLUSH:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     default:

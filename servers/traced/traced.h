@@ -40,6 +40,12 @@ void ask_end_of_pull(struct pull *pull);
 void finish_pull(struct pull *pull); /* asks, waits, frees */
 bool pull_is_running(void);
 
+/* previous.c: the trace of the system before. */
+bool has_previous(void);
+int get_previous(struct wire_previous *previous); /* 0 or -E_* */
+/* Sends all of it but the end. False: the link broke, or *status says why not. `asked`: to stop. */
+bool send_previous(struct connection *connection, _Atomic bool *asked, int *status);
+
 /* rings.c */
 const struct trace_info *trace_info(void);
 struct trace_reader ring_of(uint32_t cpu);

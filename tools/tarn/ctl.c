@@ -26,6 +26,7 @@ static const char help[] =
     "  clear                forget what was logged\n"
     "  flush                close the open buffers\n"
     "  statedump            log what exists now: processes, threads, images, locks, interrupts\n"
+    "  drop-previous        forget the trace of the system before, which a reset has left\n"
     "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
     "      --json           answers as JSON\n"
     "      --wait SEC       keep trying to connect for so long (default 0)\n";
@@ -101,6 +102,7 @@ static const struct ctl_command {
     {"clear", WIRE_OP_CLEAR, NULL, NULL},
     {"flush", WIRE_OP_FLUSH, NULL, NULL},
     {"statedump", WIRE_OP_STATEDUMP, NULL, NULL},
+    {"drop-previous", WIRE_OP_DROP_PREVIOUS, NULL, NULL},
 };
 
 /* ---- statistics ---------------------------------------------------------------------------------- */
@@ -136,7 +138,10 @@ static void print_statistics(const struct statistics *statistics)
 
     printf("machine   %s, %u processors, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
            hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
-    printf("mode      %s%s\n", mode_name(hello->mode), hello->pulling ? ", being pulled" : "");
+    printf("mode      %s%s\n", mode_name(hello->mode),
+           hello->flags & WIRE_HELLO_PULLING ? ", being pulled" : "");
+    if (hello->flags & WIRE_HELLO_PREVIOUS)
+        printf("previous  the trace of the system before is there: tarn pull --previous\n");
     printf("buffers   %llu of %llu KiB for each processor\n", (unsigned long long)hello->buffer_count,
            (unsigned long long)hello->buffer_bytes >> 10);
     printf("mask      0x%016llx\n", (unsigned long long)hello->mask);
@@ -171,9 +176,9 @@ static void print_statistics_json(const struct statistics *statistics)
         "\"pulling\": %s, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": \"0x%016llx\", "
         "\"switches\": {",
         machine, hello->cpu_count, hello->byte_order == 1 ? "little" : "big",
-        (unsigned long long)hello->clock_hz, mode_name(hello->mode), hello->pulling ? "true" : "false",
-        (unsigned long long)hello->buffer_bytes, (unsigned long long)hello->buffer_count,
-        (unsigned long long)hello->mask);
+        (unsigned long long)hello->clock_hz, mode_name(hello->mode),
+        hello->flags & WIRE_HELLO_PULLING ? "true" : "false", (unsigned long long)hello->buffer_bytes,
+        (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (trace_class_table[class].name) {
             printf("%s\"%s\": \"0x%016llx\"", comma, trace_class_table[class].name,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/pull_writer.h>
+#include <trace/format/store.h>
 #include <unistd.h>
 
 #define PROGRESS_SECONDS 0.5
@@ -29,6 +30,7 @@ static const char help[] =
     "      --mask MASK      first set the class mask: all, none, a number, or sched,ipc,...\n"
     "      --mode MODE      while pulling: stream (default; what finds no room is counted), flight, once\n"
     "      --snapshot       copy what the guest's buffers hold now and end\n"
+    "      --previous       copy what the system before left when it was reset or died\n"
     "      --duration SEC   end after so many seconds\n"
     "      --wait SEC       keep trying to connect for so long (default 0)\n"
     "      --resume SEC     after a broken link try again for so long (default 10)\n"
@@ -40,7 +42,7 @@ static const char help[] =
 
 struct pull {
     const char *name, *output;
-    bool force, quiet, snapshot;
+    bool force, quiet, snapshot, previous;
     const char *mask_text;
     uint32_t mode;
     double duration, wait, resume;
@@ -91,8 +93,9 @@ static void show_progress(struct pull *pull)
 
 static bool begin(struct pull *pull, bool again, struct fail *fail)
 {
-    uint32_t flags =
-        WIRE_PULL_MODE | (pull->snapshot ? WIRE_PULL_SNAPSHOT : 0) | (again ? WIRE_PULL_RESUME : 0);
+    uint32_t flags = pull->previous ? WIRE_PULL_PREVIOUS
+                                    : WIRE_PULL_MODE | (pull->snapshot ? WIRE_PULL_SNAPSHOT : 0) |
+                                          (again ? WIRE_PULL_RESUME : 0);
     uint64_t want[WIRE_CPUS_MAX];
 
     for (uint32_t cpu = 0; cpu < pull->source->hello.cpu_count; cpu++)
@@ -212,15 +215,15 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     return fine;
 }
 
-static const char *end_text(const struct wire_end *end)
+static const char *end_text(const struct pull *pull)
 {
-    switch (end->reason) {
+    switch (pull->end.reason) {
     case WIRE_ENDED_ASKED:
         return "as asked";
     case WIRE_ENDED_STOPPED:
         return "tracing was stopped in the guest";
     case WIRE_ENDED_SNAPSHOT:
-        return "snapshot complete";
+        return pull->previous ? "the previous trace is complete" : "snapshot complete";
     case WIRE_ENDED_CHANGED:
         return "the guest's buffers were cleared or changed";
     case WIRE_ENDED_BUSY:
@@ -242,7 +245,7 @@ static int summarize(struct pull *pull, bool fine)
             pull->output, (unsigned long long)writer->events, (unsigned long long)writer->packets,
             (double)writer->bytes * 1e-6, seconds, (double)writer->bytes * 1e-6 / seconds,
             (double)writer->events / seconds, fine ? ", ended: " : ", incomplete",
-            fine ? end_text(&pull->end) : "");
+            fine ? end_text(pull) : "");
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
@@ -267,6 +270,31 @@ static bool set_mask(struct pull *pull, struct fail *fail)
     return status >= 0 || fail_set(fail, "cannot set the mask: %s", guest_error_text(status));
 }
 
+/* The source is asked for the trace of the system before: from here on its HELLO is that one's. */
+static bool choose_previous(struct pull *pull, struct fail *fail)
+{
+    static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
+    struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
+    struct wire_previous previous;
+    int32_t status;
+    const uint8_t *data;
+    size_t size;
+
+    if (pull->source->class->control(pull->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
+        return false;
+    if (status < 0 || size < WIRE_PREVIOUS_BYTES)
+        return fail_set(fail, "no previous trace: %s", guest_error_text(status));
+    wire_get_previous(data, &previous);
+    pull->source->hello = previous.hello;
+    if (!check_hello(&pull->source->hello, fail))
+        return false;
+    if (!pull->quiet)
+        fprintf(stderr, "the previous system ended %s%s%s\n",
+                ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
+                previous.reason);
+    return true;
+}
+
 static bool parse_seconds(const char *text, double *seconds)
 {
     char *end;
@@ -277,14 +305,21 @@ static bool parse_seconds(const char *text, double *seconds)
 /* 0: go on; else the exit status + 1. */
 static int parse_options(struct pull *pull, int argc, char **argv)
 {
-    enum { FORCE = 256, MASK, MODE, SNAPSHOT, DURATION, WAIT, RESUME, SLOW };
+    enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},  {"force", no_argument, NULL, FORCE},
-        {"mask", required_argument, NULL, MASK},   {"mode", required_argument, NULL, MODE},
-        {"snapshot", no_argument, NULL, SNAPSHOT}, {"duration", required_argument, NULL, DURATION},
-        {"wait", required_argument, NULL, WAIT},   {"resume", required_argument, NULL, RESUME},
-        {"slow", required_argument, NULL, SLOW},   {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, FORCE},
+        {"mask", required_argument, NULL, MASK},
+        {"mode", required_argument, NULL, MODE},
+        {"snapshot", no_argument, NULL, SNAPSHOT},
+        {"previous", no_argument, NULL, PREVIOUS},
+        {"duration", required_argument, NULL, DURATION},
+        {"wait", required_argument, NULL, WAIT},
+        {"resume", required_argument, NULL, RESUME},
+        {"slow", required_argument, NULL, SLOW},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct fail fail;
     double slow = 0;
@@ -317,6 +352,9 @@ static int parse_options(struct pull *pull, int argc, char **argv)
             break;
         case SNAPSHOT:
             pull->snapshot = true;
+            break;
+        case PREVIOUS:
+            pull->previous = pull->snapshot = true; /* it changes no more */
             break;
         case DURATION:
             fine = parse_seconds(optarg, &pull->duration);
@@ -364,7 +402,7 @@ int run_pull(int argc, char **argv)
     }
     pull->writer.directory_fd = -1;
     pull->source = open_source(pull->name, pull->wait, &fail);
-    if (pull->source &&
+    if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&
         open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
         if ((!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
             sigaction(SIGINT, &action, NULL);

@@ -103,7 +103,8 @@ static bool has_one_metadata(const struct trace_store *store)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < store->extent_count; i++)
-        count += store->extents[i].kind == TRACE_EXTENT_METADATA;
+        if (store->extents[i].kind == TRACE_EXTENT_METADATA)
+            count += store->extents[i].bytes == store->metadata_bytes ? 1 : 2;
     return count == 1;
 }
 

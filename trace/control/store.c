@@ -153,6 +153,7 @@ void trace_store_set_metadata(paddr_t physical, uint64_t bytes)
     if (!metadata_extent)
         metadata_extent = append(&(struct trace_extent){physical, 0, bytes, TRACE_EXTENT_METADATA, 0});
     metadata_extent->bytes = bytes;
+    store->metadata_bytes = (uint32_t)bytes;
     end_change(store);
 }
 

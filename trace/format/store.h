@@ -79,7 +79,7 @@ struct trace_store {
     char machine[16];                      /* "x86_64", "ppc64"; NUL padded */
     char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
     uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
-    uint32_t reserved;
+    uint32_t metadata_bytes;               /* as in their extent */
     struct trace_extent extents[];
 };
 _Static_assert(sizeof(struct trace_store) == 272 && sizeof(struct trace_extent) == 32, "no padding");

@@ -123,7 +123,7 @@ void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello
     wire_put64(to + 48, hello->mask);
     wire_put64(to + 56, hello->boot_id);
     wire_put32(to + 64, hello->generation);
-    wire_put32(to + 68, hello->pulling);
+    wire_put32(to + 68, hello->flags);
     memcpy(to + 72, hello->uuid, 16);
     memcpy(to + 88, hello->machine, 16);
 }
@@ -141,10 +141,26 @@ void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hel
     hello->mask = wire_get64(from + 48);
     hello->boot_id = wire_get64(from + 56);
     hello->generation = wire_get32(from + 64);
-    hello->pulling = wire_get32(from + 68);
+    hello->flags = wire_get32(from + 68);
     memcpy(hello->uuid, from + 72, 16);
     memcpy(hello->machine, from + 88, 16);
     hello->machine[15] = 0;
+}
+
+void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous)
+{
+    wire_put_hello(to, &previous->hello);
+    wire_put32(to + WIRE_HELLO_BYTES, previous->end);
+    wire_put32(to + WIRE_HELLO_BYTES + 4, 0);
+    memcpy(to + WIRE_HELLO_BYTES + 8, previous->reason, WIRE_REASON_BYTES);
+}
+
+void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous)
+{
+    wire_get_hello(from, &previous->hello);
+    previous->end = wire_get32(from + WIRE_HELLO_BYTES);
+    memcpy(previous->reason, from + WIRE_HELLO_BYTES + 8, WIRE_REASON_BYTES);
+    previous->reason[WIRE_REASON_BYTES - 1] = 0;
 }
 
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status)

@@ -61,11 +61,13 @@ struct wire_hello {
     uint64_t mask;
     uint64_t boot_id; /* differs from boot to boot: a resumed pull must find the same */
     uint32_t generation;
-    uint32_t pulling; /* 1: another connection pulls now */
+    uint32_t flags; /* WIRE_HELLO_* */
     uint8_t uuid[16];
     char machine[16]; /* "x86_64", "ppc64"; NUL padded */
 };
-#define WIRE_HELLO_BYTES 104u
+#define WIRE_HELLO_BYTES    104u
+#define WIRE_HELLO_PULLING  1u /* another connection pulls now */
+#define WIRE_HELLO_PREVIOUS 2u /* there is the trace of the system before, too */
 
 /* What stands before the trace packet in WIRE_PACKET. */
 struct wire_packet {
@@ -114,6 +116,8 @@ enum wire_operation {
                              * then WIRE_CLASSES switches as u64 */
     WIRE_OP_STATEDUMP = 9,
     WIRE_OP_FLUSH = 10,
+    WIRE_OP_PREVIOUS = 11,      /* what trace the system before has left; reply data: struct wire_previous */
+    WIRE_OP_DROP_PREVIOUS = 12, /* forgets it */
 };
 #define WIRE_CLASSES 64u
 
@@ -130,6 +134,15 @@ struct wire_reply {
 };
 #define WIRE_REPLY_BYTES 8u
 
+/* The trace of the system before; -E_NOT_FOUND: there is none. */
+#define WIRE_REASON_BYTES 128u
+struct wire_previous {
+    struct wire_hello hello;        /* its own: what it was when it ended; no flags */
+    uint32_t end;                   /* enum trace_store_end of store.h; 4 bytes 0 follow */
+    char reason[WIRE_REASON_BYTES]; /* NUL padded */
+};
+#define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 8 + WIRE_REASON_BYTES)
+
 /* The positions follow: for each processor the packet wanted next, 0 for the oldest there is. */
 struct wire_pull {
     uint32_t flags; /* WIRE_PULL_* */
@@ -141,6 +154,8 @@ struct wire_pull {
 #define WIRE_PULL_SNAPSHOT 1u /* send what there is now and end; changes nothing in the guest */
 #define WIRE_PULL_RESUME   2u /* go on after a broken link: no statedump, count what was missed */
 #define WIRE_PULL_MODE     4u /* `mode` counts */
+#define WIRE_PULL_PREVIOUS \
+    8u /* the trace of the system before, all that is left of it; no other flag counts */
 
 uint32_t wire_crc(const void *bytes, size_t size);  /* CRC-32C (Castagnoli, reflected) */
 uint32_t wire_hash(const void *bytes, size_t size); /* the low 32 bits of XXH64, seed 0 */
@@ -174,6 +189,8 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
 
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello);
 void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello);
+void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous);
+void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous);
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status);
 void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status);
 

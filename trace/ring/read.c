@@ -80,9 +80,9 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
 
 /* No event is later. The processors' clocks may differ a little; a time of a far future, once believed, would
  * make every later packet seem to run backwards. */
-static uint64_t latest_time(void)
+static uint64_t latest_time(const struct trace_reader *reader)
 {
-    return arch_trace_clock() + TRACE_TIME_SPAN;
+    return reader->latest ? reader->latest : arch_trace_clock() + TRACE_TIME_SPAN;
 }
 
 /* Is a packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
@@ -95,14 +95,14 @@ static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
             return false;
     return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
            packet->packet_size == buffer_words(info) * 64 && packet->packet_seq_num == number &&
-           packet->cpu_id == reader->cpu && packet->timestamp_begin <= latest_time();
+           packet->cpu_id == reader->cpu && packet->timestamp_begin <= latest_time(reader);
 }
 
-static bool content_is_sound(const struct trace_packet *packet)
+static bool content_is_sound(const struct trace_reader *reader, const struct trace_packet *packet)
 {
     return packet->content_size <= packet->packet_size && packet->content_size % 64 == 0 &&
            packet->content_size >= (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS) * 64 &&
-           packet->timestamp_begin <= packet->timestamp_end && packet->timestamp_end <= latest_time();
+           packet->timestamp_begin <= packet->timestamp_end && packet->timestamp_end <= latest_time(reader);
 }
 
 static uint64_t count_of(const struct trace_packet *packet)
@@ -112,10 +112,11 @@ static uint64_t count_of(const struct trace_packet *packet)
 
 /* The first word of a packet in the ring that no event was seen in. What is copied afterwards holds the data
  * of all events before it: an event that was written in between might be copied half. */
-static uint64_t find_hole(const struct trace_packet *packet, uint64_t limit)
+static uint64_t find_hole(const struct trace_reader *reader, const struct trace_packet *packet,
+                          uint64_t limit)
 {
     struct trace_walk walk;
-    trace_walk_begin(&walk, packet, limit, content_is_sound(packet) ? packet->timestamp_end : ~0ull);
+    trace_walk_begin(&walk, packet, limit, content_is_sound(reader, packet) ? packet->timestamp_end : ~0ull);
     while (trace_walk_next(&walk))
         ;
     return walk.position;
@@ -130,7 +131,7 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     const volatile uint64_t *from = (const volatile uint64_t *)original;
     uint64_t *to = copy;
     uint64_t words = buffer_words(reader->info); /* a multiple of eight */
-    const uint64_t hole = state == TRACE_PACKET_WHOLE ? words : find_hole(original, words);
+    const uint64_t hole = state == TRACE_PACKET_WHOLE ? words : find_hole(reader, original, words);
     for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
         /* spelled out: this loop is a third of what a pull costs the guest */
         to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
@@ -145,7 +146,8 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     if (hole < words)
         ((uint64_t *)copy)[hole] = 0;
     const struct trace_packet *packet = copy;
-    if (state == TRACE_PACKET_WHOLE && !(header_is_sound(reader, number, packet) && content_is_sound(packet)))
+    if (state == TRACE_PACKET_WHOLE &&
+        !(header_is_sound(reader, number, packet) && content_is_sound(reader, packet)))
         return TRACE_PACKET_INCOMPLETE;
     return state;
 }
@@ -202,10 +204,26 @@ static void end_content(struct trace_packet *packet, uint64_t position, uint64_t
     packet->content_size = (position + 1) * 64;
 }
 
-/* Walks a copy whose header is sound up to `limit`; ends its content before the first hole. `all_there`:
- * nothing is missing up to the limit. */
+/* Where a packet's content may end. */
+struct cut {
+    uint64_t position, time;
+};
+
+/* No event is broken, but `missing` words of what was walked were not committed. Either all is written and
+ * not yet counted, or an old event stands where one is missing. An old one's time lies between its
+ * neighbours' only by a rare chance, but the last one has no neighbour behind it. If it is as long as what is
+ * missing, it is the one that a writer is in; else believe none. */
+static struct cut choose_cut(uint64_t missing, struct cut context, struct cut before_last, struct cut last)
+{
+    if (missing == 0)
+        return last;
+    return last.position - before_last.position == missing ? before_last : context;
+}
+
+/* Walks a copy whose header is sound up to `limit`; ends its content before the first hole. `committed`:
+ * words of the packet that are known to be written. */
 static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t size, uint64_t end,
-                        bool all_there)
+                        uint64_t committed)
 {
     struct trace_walk walk;
     trace_walk_begin(&walk, packet, limit, end);
@@ -213,21 +231,19 @@ static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t si
     if (!event || event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) ||
         event->length != TRACE_CONTEXT_WORDS)
         return false;
-    const uint64_t context_end = walk.position, context_time = walk.time;
-    uint64_t cut = walk.position, time = walk.time;
+    const struct cut context = {walk.position, walk.time};
+    struct cut before_last = context, last = context;
     while ((event = trace_walk_next(&walk)) && event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END)) {
-        cut = walk.position;
-        time = walk.time;
+        before_last = last;
+        last = (struct cut){walk.position, walk.time};
     }
-    if (!walk.broken && !all_there) {
-        /* A word is missing, but every event looks written: an old one stands where the hole is. Which one?
-         * Believe none. */
-        cut = context_end;
-        time = context_time;
-    }
-    if (walk.broken || !all_there)
+    if (event || (!walk.broken && committed > last.position))
+        before_last = last; /* it is closed: what is missing may be anywhere */
+    const uint64_t missing = (event ? size : last.position) - committed;
+    const struct cut cut = walk.broken ? last : choose_cut(missing, context, before_last, last);
+    if (walk.broken || missing)
         packet->flags |= TRACE_PACKET_CUT;
-    end_content(packet, cut, size, time);
+    end_content(packet, cut.position, size, cut.time);
     return true;
 }
 
@@ -238,9 +254,9 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
     if (!header_is_sound(reader, number, packet))
         return false;
     /* Whoever closes the packet writes its end; did he? */
-    uint64_t end = content_is_sound(packet) ? packet->timestamp_end : ~0ull;
+    uint64_t end = content_is_sound(reader, packet) ? packet->timestamp_end : ~0ull;
     /* one word is left for the end in any case */
-    return cut_content(packet, size - 1, size, end, false) && content_is_sound(packet);
+    return cut_content(packet, size - 1, size, end, packet->committed) && content_is_sound(reader, packet);
 }
 
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
@@ -254,7 +270,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
     const uint64_t limit = index & reader->info->buffer_mask;
-    const uint64_t hole = committed == limit ? limit : find_hole(from, limit);
+    const uint64_t hole = committed == limit ? limit : find_hole(reader, from, limit);
     for (uint64_t i = 0; i < limit; i++)
         ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
     /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
@@ -266,8 +282,57 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
         limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet) ||
         trace_in_doubt(count_of(from)))
         return false;
-    if (!cut_content(packet, limit, size, ~0ull, committed == limit))
+    if (!cut_content(packet, limit, size, ~0ull, committed))
         return false;
     packet->committed = size;
     return true;
+}
+
+/* --- rings of a dead system ------------------------------------------------------------------------- */
+
+static bool has_packet(const struct trace_reader *reader, uint64_t number)
+{
+    return header_is_sound(reader, number, trace_packet_at(reader, number));
+}
+
+/* The greatest number in the ring: for an index that somebody scribbled over. */
+static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
+{
+    bool found = false;
+    for (uint64_t place = 0; place < reader->info->buffer_count; place++) {
+        uint64_t number = trace_packet_at(reader, place)->packet_seq_num;
+        if (number % reader->info->buffer_count != place || !has_packet(reader, number))
+            continue;
+        if (!found || number > *newest)
+            *newest = number;
+        found = true;
+    }
+    return found;
+}
+
+bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)
+{
+    const uint64_t count = reader->info->buffer_count;
+    *last = trace_reader_head(reader);
+    /* whoever changed buffers may not have come to write the header */
+    if (!has_packet(reader, *last) && !(*last > 0 && has_packet(reader, *last - 1)) &&
+        !find_newest(reader, last))
+        return false;
+    *first = *last >= count ? *last - count + 1 : 0;
+    return true;
+}
+
+bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy)
+{
+    const uint64_t *from = (const uint64_t *)trace_packet_at(reader, number);
+    const struct trace_packet *packet = copy;
+    const uint64_t words = buffer_words(reader->info);
+    if (!has_packet(reader, number))
+        return false;
+    if (trace_reader_head(reader) == number && trace_packet_snapshot(reader, copy))
+        return true;
+    for (uint64_t i = 0; i < words; i++)
+        ((uint64_t *)copy)[i] = from[i];
+    return (packet->committed == words && content_is_sound(reader, packet)) ||
+           trace_packet_cut(reader, number, copy);
 }

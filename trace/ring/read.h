@@ -26,6 +26,7 @@ struct trace_reader {
     const struct trace_info *info;
     const char *window;
     uint32_t cpu;
+    uint64_t latest; /* no event is later, in ticks; 0: what the clock says. Of a dead system ~0 */
 };
 
 static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
@@ -55,6 +56,13 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
  * are full, and for whoever cannot flush. Made whole by an end event and a filler; what is doubtful is cut.
  * False: it was closed meanwhile, there is nothing in it yet, or a late writer may have stored over it. */
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
+
+/* For the rings of a system that is dead, where nobody writes any more and the control page is only a hint.
+ * The packets that there may be: [*first, *last], the last one the open packet; false: there are none. */
+bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last);
+/* Copies what is good of packet `number`, closed or open, and makes it whole; flags say TRACE_PACKET_CUT if
+ * something is missing. False: nothing is good. */
+bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy);
 
 /* Walks the events of a copy. Starts with trace_walk_begin; each trace_walk_next gives the next event and its
  * full time. False: the content ends, or what follows is no event (`broken`). */

@@ -231,7 +231,7 @@ static void check_checkable(const struct trace_header *event, uint64_t time, voi
 
 static void read_what_is_there(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
     lap.f = (struct findings){0};
     lap.was_read = true;
     for (uint64_t i = trace_reader_tail(&reader); i < trace_reader_head(&reader); i++)
@@ -240,7 +240,7 @@ static void read_what_is_there(void)
 
 static void log_to_packet(uint64_t number)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
     for (uint64_t i = 0; trace_reader_head(&reader) < number; i++)
         log_checkable(i);
 }
@@ -248,7 +248,7 @@ static void log_to_packet(uint64_t number)
 /* While the writer stands still the ring goes round; he is read when he has stored and not yet committed. */
 static void let_lap_pass(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
     const uint64_t hit = trace_reader_head(&reader) + LAP_BUFFERS;
     log_to_packet(hit);
     if (lap.hole) {
@@ -308,7 +308,7 @@ static void test_late_writers(void)
 
 static struct findings read_after_laps(uint64_t count)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
     /* the last buffer, where these tests are late, is closed and not yet taken again */
     log_to_packet((trace_reader_head(&reader) / LAP_BUFFERS + 1 + count) * LAP_BUFFERS);
     read_what_is_there();
@@ -339,6 +339,51 @@ static void test_doubt_ends(void)
     }
     f = read_after_laps(1);
     check(f.whole == LAP_BUFFERS - 1 && !f.lost && !lap.wrong, "but not for ever");
+}
+
+/* What the rings hold when nobody comes back, whatever stands in the control page. */
+static struct findings salvage(void)
+{
+    static uint64_t copy[SMALL / 8];
+    struct findings f = {0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    uint64_t first, last;
+    forget_numbers();
+    if (!trace_salvage_range(&reader, &first, &last))
+        return f;
+    for (uint64_t number = first; number <= last; number++) {
+        if (!trace_packet_salvage(&reader, number, copy)) {
+            f.lost++;
+            continue;
+        }
+        f.whole++;
+        f.cut += ((struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+        visit_packet((struct trace_packet *)copy, note_number, NULL, &f);
+    }
+    return f;
+}
+
+/* The machine is reset in each window: all that was logged before is there. */
+static void test_dead_system(void)
+{
+    static uint64_t logged; /* survives longjmp */
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        log_numbers(0, 20 * EVENTS_PER_BUFFER);
+        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        if (!setjmp(death))
+            for (logged = 100000;; logged++)
+                log_numbers(logged, logged + 1);
+        struct findings f = salvage();
+        check(f.whole >= 15 && !f.disorder && !wrong_order && seen_once(100000, logged) &&
+                  seen_once(10 * EVENTS_PER_BUFFER, 20 * EVENTS_PER_BUFFER) && f.cut <= 1 && f.lost <= 1,
+              "dead %s: %llu packets, all events up to the last; %llu cut, %llu lost", point_names[point],
+              (unsigned long long)f.whole, (unsigned long long)f.cut, (unsigned long long)f.lost);
+        control_of_cpu(0)->index = 0xdeadbeef00ull;
+        f = salvage();
+        check(!f.disorder && !wrong_order && seen_once(10 * EVENTS_PER_BUFFER, 19 * EVENTS_PER_BUFFER),
+              "dead %s, index destroyed: still there", point_names[point]);
+    }
 }
 
 static void move_away(void)
@@ -419,7 +464,7 @@ static void test_stream(unsigned sleep_us)
     run_writers(threads);
     for (unsigned round = 0; round < 400; round++) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
             /* only what is whole: a writer may be asleep in the middle */
             while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
                 read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
@@ -451,7 +496,7 @@ static void test_once(void)
     setup_rings(SMALL, 4, TRACE_MODE_ONCE);
     forget_numbers();
     log_numbers(0, 10000);
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
     static uint64_t copy[SMALL / 8];
     struct findings f = {0};
     uint64_t next = 0;
@@ -478,7 +523,7 @@ static void test_overwriting_reader(void)
     run_writers(threads);
     while (f.whole < 300) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
             uint64_t oldest = trace_reader_tail(&reader);
             next[cpu] = next[cpu] < oldest ? oldest : next[cpu];
             if (trace_packet_state(&reader, next[cpu]) != TRACE_PACKET_OPEN)
@@ -496,7 +541,7 @@ static uint64_t head_wanted;
 
 static void log_up_to_head(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
     while (trace_reader_head(&reader) < head_wanted)
         trace_user_stopwatch_start(0);
 }
@@ -508,7 +553,7 @@ static void test_overwritten_copy(void)
     enum trace_packet_state state[2];
     for (unsigned i = 0; i < 2; i++) {
         setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
-        struct trace_reader reader = {&test_info, window_of_cpu(0), 0};
+        struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
         head_wanted = 2;
         log_up_to_head();
         head_wanted = 1 + 3 + i;
@@ -568,7 +613,7 @@ static void test_garbage(void)
                 continue;
             struct findings f = {0};
             uint32_t cpu = i / 16 % TEST_CPUS;
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu};
+            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
             uint64_t head = trace_reader_head(&reader), next = head > 4 ? head - 4 : 0;
             read_ring(cpu, &next, NULL, NULL, NULL, &f);
             packets += f.whole + f.incomplete;
@@ -591,6 +636,7 @@ int main(void)
     test_deaths();
     test_late_writers();
     test_doubt_ends();
+    test_dead_system();
     test_migration();
     test_stream(0);
     test_stream(2000);

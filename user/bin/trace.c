@@ -18,6 +18,7 @@
 #include <trace/event/words.h>
 #include <trace/user.h>
 #include <user/bin/trace_list.h>
+#include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
 #include <user/bin/trace_schema.h>
 #include <user/bin/util.h>
@@ -40,7 +41,9 @@ static const char help[] =
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
-    "  last [COUNT] [MASK]    print the newest events (20) of all processors, of these classes\n";
+    "  last [COUNT] [MASK]    print the newest events (20) of all processors, of these classes\n"
+    "  previous [COUNT] [MASK]  the same of the system before, which a reset has left\n"
+    "  previous drop          forget that; its memory becomes free\n";
 
 static const struct trace_info *info; /* set by main */
 
@@ -224,17 +227,35 @@ static int show_counts(int argc, char **argv)
 }
 
 /* Both arguments may stand alone: a mask that is a number is the second. */
-static int show_last(int argc, char **argv)
+static int parse_last(int argc, char **argv, uint64_t *count, uint64_t *mask)
 {
-    uint64_t count = 20, mask = ~0ull;
+    *count = 20;
+    *mask = ~0ull;
     bool counted = argc > 1 && argv[1][0] >= '0' && argv[1][0] <= '9';
     if (argc == 3 && !counted)
         return refuse("'%s' is not a number", argv[1]);
-    if (counted && !parse_number(argv[1], &count))
+    if (counted && !parse_number(argv[1], count))
         return 1;
-    if (argc - counted > 1 && !parse_mask(argv[argc - 1], &mask))
-        return 1;
-    return print_last(count, mask);
+    return argc - counted > 1 && !parse_mask(argv[argc - 1], mask);
+}
+
+static int show_last(int argc, char **argv)
+{
+    uint64_t count, mask;
+    int status = parse_last(argc, argv, &count, &mask);
+    return status ? status : print_last(count, mask);
+}
+
+/* Classes have the names that they had there. */
+static int show_previous(int argc, char **argv)
+{
+    uint64_t count, mask;
+    if (argc == 2 && !strcmp(argv[1], "drop"))
+        return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
+    int status = open_previous();
+    if (!status)
+        status = parse_last(argc, argv, &count, &mask);
+    return status ? status : print_previous(count, mask);
 }
 
 static const struct command {
@@ -242,10 +263,11 @@ static const struct command {
     int least, most; /* arguments */
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"status", 0, 0, show_status}, {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_event},
-    {"mode", 0, 1, set_mode},      {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
-    {"flush", 0, 0, flush_rings},  {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
-    {"text", 1, 1, log_text},      {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
+    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_event},
+    {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
+    {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
+    {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
+    {"previous", 0, 2, show_previous},
 };
 
 int main(int argc, char **argv)

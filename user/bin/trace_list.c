@@ -122,10 +122,10 @@ static bool next_copy(void *context, uint32_t cpu, struct trace_walk *walk)
     return true;
 }
 
-static void begin_merge(struct trace_merge *merge, struct copies *copies)
+static void begin_merge(struct trace_merge *merge, const struct ring_source *source, struct copies *copies)
 {
     memset(copies->walked, 0, sizeof copies->walked);
-    trace_merge_begin(merge, arch_trace_info()->cpu_count, next_copy, copies);
+    trace_merge_begin(merge, source->info->cpu_count, next_copy, copies);
 }
 
 /* What keeps the trace itself going says nothing here. */
@@ -148,17 +148,19 @@ static uint64_t count_wanted(const void *packet, uint64_t classes)
 }
 
 /* Newest packets until they hold `count` wanted events; those without any are not kept. */
-static bool copy_newest(uint32_t cpu, uint64_t count, uint64_t classes, struct copied **first,
-                        struct ring_findings *findings)
+static bool copy_newest(const struct ring_source *source, uint32_t cpu, uint64_t count, uint64_t classes,
+                        struct copied **first, struct ring_findings *findings)
 {
-    struct trace_reader ring = ring_of(cpu);
-    const uint64_t tail = trace_reader_tail(&ring);
-    uint64_t found = 0, wanted;
-    for (uint64_t number = trace_reader_head(&ring) + 1; number-- > tail && found < count; found += wanted) {
+    struct trace_reader ring = source->ring_of(cpu);
+    uint64_t tail, head, found = 0, wanted;
+    if (!source->range(&ring, &tail, &head))
+        return true;
+    for (uint64_t number = head + 1; number-- > tail && found < count; found += wanted) {
         struct copied *copy = malloc(sizeof *copy + TRACE_BUFFER_BYTES_MAX);
         if (!copy)
             return false;
-        wanted = copy_packet(&ring, number, copy->packet, findings) ? count_wanted(copy->packet, classes) : 0;
+        wanted =
+            source->copy(&ring, number, copy->packet, findings) ? count_wanted(copy->packet, classes) : 0;
         if (wanted) {
             size_t size = ((struct trace_packet *)copy->packet)->packet_size / 8;
             struct copied *smaller = realloc(copy, sizeof *copy + size);
@@ -172,7 +174,20 @@ static bool copy_newest(uint32_t cpu, uint64_t count, uint64_t classes, struct c
     return true;
 }
 
+static bool present_range(const struct trace_reader *ring, uint64_t *tail, uint64_t *head)
+{
+    *tail = trace_reader_tail(ring);
+    *head = trace_reader_head(ring);
+    return true;
+}
+
 int print_last(uint64_t count, uint64_t classes)
+{
+    const struct ring_source source = {arch_trace_info(), ring_of, present_range, copy_packet};
+    return print_last_of(&source, count, classes);
+}
+
+int print_last_of(const struct ring_source *source, uint64_t count, uint64_t classes)
 {
     static struct trace_merge merge;
     static struct copies copies;
@@ -180,17 +195,16 @@ int print_last(uint64_t count, uint64_t classes)
     struct trace_moment moment;
     char line[256];
     uint64_t total = 0;
-    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++)
-        if (!copy_newest(cpu, count, classes, &copies.first[cpu], &findings))
+    for (uint32_t cpu = 0; cpu < source->info->cpu_count; cpu++)
+        if (!copy_newest(source, cpu, count, classes, &copies.first[cpu], &findings))
             return out_of_memory();
     print_findings(&findings);
-    for (begin_merge(&merge, &copies); trace_merge_next(&merge, &moment);)
+    for (begin_merge(&merge, source, &copies); trace_merge_next(&merge, &moment);)
         total += is_wanted(moment.event, classes);
-    for (begin_merge(&merge, &copies); trace_merge_next(&merge, &moment);) {
+    for (begin_merge(&merge, source, &copies); trace_merge_next(&merge, &moment);) {
         if (!is_wanted(moment.event, classes) || total-- > count)
             continue;
-        trace_print_moment(line, sizeof line, &moment, arch_trace_info()->clock_hz,
-                           find_event(moment.event->id));
+        trace_print_moment(line, sizeof line, &moment, source->info->clock_hz, find_event(moment.event->id));
         puts(line);
     }
     return 0;

@@ -186,7 +186,14 @@ static void add_event(struct trace_event_info *info)
 
 void load_app_schemas(void)
 {
-    char *text = read_metadata(), *rest = text, *line;
+    load_app_schemas_from(read_metadata());
+}
+
+void load_app_schemas_from(char *text)
+{
+    char *rest = text, *line;
+    memset(app_names, 0, sizeof app_names);
+    memset(app_events, 0, sizeof app_events);
     while (rest && (line = next_line(&rest))) {
         char name[TRACE_NAME_BYTES];
         unsigned number;

@@ -11,6 +11,9 @@
 
 /* Reads the metadata; needs SLOT_TRACE. Without it only the system's events are known. */
 void load_app_schemas(void);
+/* The same from another metadata text, which ends with a NUL; it is changed and freed. NULL: there is none.
+ */
+void load_app_schemas_from(char *text);
 
 /* NULL: no such event. */
 const struct trace_event_info *find_event(uint32_t id);

@@ -20,6 +20,7 @@
 #include <tarn/trace_control.h>
 #include <time.h>
 #include <tools/tarn/tarn.h>
+#include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/test/ring_harness.h>
@@ -118,6 +119,47 @@ int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *buffer, uint64_t 
     return (int64_t)left;
 }
 
+/* The trace of the system before: the present rings, if the test says so. */
+static bool previous_is_there;
+
+int trace_previous_look(cap_t trace, struct trace_previous *previous)
+{
+    if (!previous_is_there)
+        return -E_NOT_FOUND;
+    *previous = (struct trace_previous){.info = test_info,
+                                        .store = {.cpu_count = TEST_CPUS,
+                                                  .buffer_bytes = trace_buffer_bytes(&test_info),
+                                                  .buffer_count = test_info.buffer_count,
+                                                  .clock_hz = 1000000000,
+                                                  .boot_id = 1,
+                                                  .end = TRACE_STORE_PANIC,
+                                                  .reason = "it was time",
+                                                  .machine = "test",
+                                                  .metadata_bytes = (uint32_t)sys_trace_metadata(
+                                                      SLOT_TRACE, 0, (char[1 << 18]){0}, 1 << 18)}};
+    memcpy(previous->store.uuid, test_info.uuid, sizeof(test_info.uuid));
+    return 0;
+}
+
+int trace_previous_open(cap_t trace, struct trace_previous *previous)
+{
+    return trace_previous_look(trace, previous);
+}
+
+void trace_previous_close(struct trace_previous *previous)
+{
+}
+
+struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
+{
+    return (struct trace_reader){&previous->info, window_of_cpu(cpu), cpu, ~0ull};
+}
+
+int trace_previous_metadata(cap_t trace, char *text, size_t size)
+{
+    return sys_trace_metadata(trace, 0, text, size) == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
+}
+
 void server_log(const char *format, ...)
 {
 }
@@ -203,16 +245,20 @@ static _Atomic bool writers_stop;
 static _Atomic unsigned writer_pause_ns;
 
 /* One for each processor; its events are numbered from 0 without gaps. */
+static uint64_t written[TEST_CPUS]; /* events, by a writer that stopped */
+
 static void *run_writer(void *argument)
 {
     uint32_t cpu = (uint32_t)(uintptr_t)argument;
 
     test_window = window_of_cpu(cpu);
-    for (uint64_t number = 0; !writers_stop; number++) {
+    uint64_t number = 0;
+    for (; !writers_stop; number++) {
         trace_user_stopwatch_start(number);
         if (writer_pause_ns && number % 16 == 0)
             nanosleep(&(struct timespec){.tv_nsec = writer_pause_ns}, NULL);
     }
+    written[cpu] = number;
     return NULL;
 }
 
@@ -410,6 +456,26 @@ static void test_snapshot(void)
           "a snapshot of a quiet system is whole (%lu packets)", (unsigned long)arrived.packets);
 }
 
+/* Rings whose writers stopped, and their open packets. */
+static void test_previous(void)
+{
+    check(pull("--previous", NULL) == EXIT_USAGE, "no previous trace: said, nothing done");
+    setup_rings(16384, 16, TRACE_MODE_FLIGHT);
+    start_writers(1000);
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    stop_writers();
+    previous_is_there = true;
+    int status = pull("--previous", NULL);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets == 16 &&
+                  arrived.last + 1 == written[cpu],
+              "the previous trace, cpu %u: status %d, %lu packets up to the open one", cpu, status,
+              (unsigned long)arrived.packets);
+    }
+    previous_is_there = false;
+}
+
 /* A writer dies between reserve and commit. */
 static void die_here(void)
 {
@@ -511,6 +577,7 @@ int main(void)
     pthread_join(interrupter, NULL);
     test_stop();
     test_snapshot();
+    test_previous();
     test_torn();
     test_hostile();
     remove_output();

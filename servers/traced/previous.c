@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/traced/previous.c - sends a host the trace that the system before a reset has left.
+ *
+ * Nobody writes it any more: each ring is sent from its oldest packet to its open one, each packet as far as
+ * it is good (trace_packet_salvage). What lies between two packets that are there and is not is lost.
+ */
+#include "traced.h"
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+#include <trace/event/previous.h>
+
+bool has_previous(void)
+{
+    struct trace_previous previous;
+    return trace_previous_look(SLOT_TRACE, &previous) == 0;
+}
+
+int get_previous(struct wire_previous *wire)
+{
+    struct trace_previous previous;
+    int error = trace_previous_look(SLOT_TRACE, &previous);
+    if (error)
+        return error;
+    const struct trace_store *store = &previous.store;
+    *wire = (struct wire_previous){
+        .hello = {.version = WIRE_VERSION,
+                  .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
+                  .cpu_count = store->cpu_count,
+                  .mode = store->mode,
+                  .buffer_bytes = store->buffer_bytes,
+                  .buffer_count = store->buffer_count,
+                  .clock_hz = store->clock_hz,
+                  .clock_offset_ns = store->clock_offset_ns,
+                  .boot_id = store->boot_id,
+                  .generation = store->generation},
+        .end = store->end,
+    };
+    memcpy(wire->hello.uuid, store->uuid, sizeof(wire->hello.uuid));
+    memcpy(wire->hello.machine, store->machine, sizeof(wire->hello.machine));
+    memcpy(wire->reason, store->reason, sizeof(wire->reason));
+    return 0;
+}
+
+static bool send_metadata(struct connection *connection, const struct trace_previous *previous, int *status)
+{
+    size_t size = previous->store.metadata_bytes;
+    char *text = malloc(size);
+    *status = text ? trace_previous_metadata(SLOT_TRACE, text, size) : -E_NO_MEMORY;
+    bool fine = *status == 0 && send_payload(connection, WIRE_METADATA, text, size);
+    free(text);
+    return fine;
+}
+
+struct salvage_job {
+    const struct trace_reader *reader;
+    uint64_t number;
+    bool sent, cut;
+};
+
+static size_t fill_packet(void *context, uint8_t *payload)
+{
+    struct salvage_job *job = context;
+    struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
+    if (!trace_packet_salvage(job->reader, job->number, packet))
+        return 0;
+    uint64_t content = packet->content_size / 8, whole = trace_buffer_bytes(job->reader->info);
+    job->sent = true;
+    job->cut = packet->flags & TRACE_PACKET_CUT;
+    wire_put32(payload, job->reader->cpu);
+    wire_put32(payload + 4, packet->flags);
+    wire_put64(payload + 8, job->number);
+    return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+}
+
+static bool send_ring(struct connection *connection, const struct trace_reader *reader,
+                      struct wire_cpu_status *counts, _Atomic bool *asked)
+{
+    uint64_t first, last, missing = 0;
+    bool any = false;
+    *counts = (struct wire_cpu_status){.discarded = trace_reader_discarded(reader),
+                                       .torn = trace_reader_torn(reader)};
+    if (!trace_salvage_range(reader, &first, &last))
+        return true;
+    for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
+        struct salvage_job job = {.reader = reader, .number = number};
+        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_buffer_bytes(reader->info),
+                        fill_packet, &job))
+            return false;
+        counts->cut += job.cut;
+        counts->lost +=
+            job.sent && any ? missing : 0; /* but for what is before the first and behind the last */
+        missing = job.sent ? 0 : missing + 1;
+        any |= job.sent;
+        atomic_fetch_add_explicit(&packets_sent, job.sent, memory_order_relaxed);
+    }
+    counts->next = counts->head = last + 1;
+    return true;
+}
+
+static bool send_rings(struct connection *connection, const struct trace_previous *previous,
+                       _Atomic bool *asked)
+{
+    uint8_t payload[8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES], *at = payload + 8;
+    wire_put32(payload, previous->store.cpu_count);
+    wire_put32(payload + 4, 0);
+    for (uint32_t cpu = 0; cpu < previous->store.cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
+        struct trace_reader reader = trace_previous_ring(previous, cpu);
+        struct wire_cpu_status counts;
+        if (!send_ring(connection, &reader, &counts, asked))
+            return false;
+        wire_put_cpu_status(at, &counts);
+    }
+    return send_payload(connection, WIRE_STATUS, payload, (size_t)(at - payload));
+}
+
+bool send_previous(struct connection *connection, _Atomic bool *asked, int *status)
+{
+    struct trace_previous previous;
+    *status = trace_previous_open(SLOT_TRACE, &previous);
+    if (*status)
+        return false;
+    bool fine = send_metadata(connection, &previous, status) && send_rings(connection, &previous, asked);
+    trace_previous_close(&previous);
+    return fine;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/event/previous.c - maps the trace of the system before; see previous.h. */
+#include <tarn/syscall.h>
+#include <trace/event/previous.h>
+
+static uint64_t window_bytes(const struct trace_previous *previous)
+{
+    return TRACE_BUFFERS_OFFSET + previous->store.buffer_bytes * previous->store.buffer_count;
+}
+
+static void fill_info(struct trace_previous *previous)
+{
+    const struct trace_store *store = &previous->store;
+    struct trace_info *info = &previous->info;
+    info->magic = TRACE_INFO_MAGIC;
+    info->version = TRACE_INFO_VERSION;
+    info->cpu_count = store->cpu_count;
+    info->mode = store->mode;
+    info->generation = store->generation;
+    info->buffer_mask = store->buffer_bytes / 8 - 1;
+    info->buffer_count = store->buffer_count;
+    info->ring_mask = store->buffer_bytes / 8 * store->buffer_count - 1;
+    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
+    info->clock_hz = store->clock_hz;
+    info->clock_offset_ns = store->clock_offset_ns;
+    info->window_shift = TRACE_WINDOW_SHIFT;
+    info->buffers_offset = TRACE_BUFFERS_OFFSET;
+    for (unsigned i = 0; i < sizeof(info->uuid); i++)
+        info->uuid[i] = store->uuid[i];
+}
+
+int trace_previous_look(cap_t trace, struct trace_previous *previous)
+{
+    *previous = (struct trace_previous){0};
+    int64_t result = sys_trace_previous(trace, &previous->store, sizeof(previous->store));
+    if (result < 0)
+        return (int)result;
+    fill_info(previous);
+    return 0;
+}
+
+/* The mapping keeps the memory: the capability is not needed any more. */
+static int map_window(cap_t trace, struct trace_previous *previous, uint32_t cpu)
+{
+    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_WINDOW, cpu);
+    if (memory < 0)
+        return (int)memory;
+    int64_t address = sys_space_map(SLOT_SPACE, (cap_t)memory, 0, window_bytes(previous), 0, MAP_READ);
+    sys_cap_close((cap_t)memory);
+    if (address < 0)
+        return (int)address;
+    previous->windows[cpu] = (const char *)(uintptr_t)address;
+    return 0;
+}
+
+int trace_previous_open(cap_t trace, struct trace_previous *previous)
+{
+    int error = trace_previous_look(trace, previous);
+    for (uint32_t cpu = 0; !error && cpu < previous->store.cpu_count; cpu++)
+        error = map_window(trace, previous, cpu);
+    if (error)
+        trace_previous_close(previous);
+    return error;
+}
+
+void trace_previous_close(struct trace_previous *previous)
+{
+    for (uint32_t cpu = 0; cpu < TRACE_CPUS_MAX; cpu++)
+        if (previous->windows[cpu])
+            sys_space_unmap(SLOT_SPACE, (uintptr_t)previous->windows[cpu], window_bytes(previous));
+    *previous = (struct trace_previous){0};
+}
+
+struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
+{
+    return (struct trace_reader){&previous->info, previous->windows[cpu], cpu, ~0ull};
+}
+
+int trace_previous_metadata(cap_t trace, char *text, size_t size)
+{
+    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_METADATA, 0), got = 0;
+    if (memory < 0)
+        return (int)memory;
+    for (size_t at = 0; at < size && got >= 0; at += (size_t)got)
+        if ((got = sys_memory_read((cap_t)memory, at, text + at, size - at)) == 0)
+            break;
+    sys_cap_close((cap_t)memory);
+    return got < 0 ? (int)got : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/bin/trace_previous.c - reads the rings that a reset has left; see trace_previous.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/runtime.h>
+
+#include <arch/trace.h>
+#include <trace/event/previous.h>
+#include <user/bin/trace_list.h>
+#include <user/bin/trace_previous.h>
+#include <user/bin/trace_schema.h>
+#include <user/bin/util.h>
+
+static struct trace_previous previous;
+
+static int refuse(const char *what)
+{
+    errno = 0;
+    return complain("%s", what);
+}
+
+static void load_schemas(void)
+{
+    size_t size = previous.store.metadata_bytes;
+    char *text = calloc(1, size + 1);
+    if (text && trace_previous_metadata(SLOT_TRACE, text, size) == 0)
+        load_app_schemas_from(text);
+    else
+        free(text);
+}
+
+static void print_end(void)
+{
+    const struct trace_store *store = &previous.store;
+    static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
+    printf("the system before ended %s%s%s\n", ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0],
+           store->reason[0] ? ": " : "", store->reason);
+}
+
+int open_previous(void)
+{
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process has no right to read the trace");
+    int error = trace_previous_open(SLOT_TRACE, &previous);
+    if (error == -E_NOT_FOUND)
+        return refuse("there is no trace of a system before");
+    if (error)
+        return refuse(tarn_error_text(error));
+    if (memcmp(previous.store.uuid, arch_trace_info()->uuid, sizeof previous.store.uuid) != 0)
+        return refuse("that system's events were declared differently: `tarn pull --previous` reads them");
+    load_schemas();
+    print_end();
+    return 0;
+}
+
+static struct trace_reader previous_ring(uint32_t cpu)
+{
+    return trace_previous_ring(&previous, cpu);
+}
+
+static bool copy_salvaged(const struct trace_reader *ring, uint64_t number, void *copy,
+                          struct ring_findings *findings)
+{
+    bool good = trace_packet_salvage(ring, number, copy);
+    findings->packets += good;
+    findings->cut += good && ((const struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+    return good;
+}
+
+int print_previous(uint64_t count, uint64_t classes)
+{
+    const struct ring_source source = {&previous.info, previous_ring, trace_salvage_range, copy_salvaged};
+    return print_last_of(&source, count, classes);
+}
