@@ -84,6 +84,15 @@ static void print_chain(void)
         log_line("  from %#lx", chain[i]);
 }
 
+/* The boot option `panic=reboot`: boot again, with the trace of what happened. */
+static void __attribute__((noreturn)) end_after_panic(void)
+{
+    char action[16];
+    if (boot_option("panic=", action, sizeof(action)) && strlen(action) == 6 && !memcmp(action, "reboot", 6))
+        arch_reboot();
+    arch_shutdown(PANIC_STATUS);
+}
+
 void panic(const char *format, ...)
 {
     char line[LINE_MAX];
@@ -100,7 +109,7 @@ void panic(const char *format, ...)
     print_current(cpu->current);
     print_chain();
     trace_dump_tail(TRACE_TAIL);
-    arch_shutdown(PANIC_STATUS);
+    end_after_panic();
 }
 
 /* Somebody outside thinks that the machine hangs: what is this processor at? Takes no lock, and goes on. */

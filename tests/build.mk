@@ -12,9 +12,10 @@
 # Options of guests: smp= memory= seconds= firmware icount alone, and append=NAME=VALUE for the kernel's command line.
 # Seconds are those of the fastest machine (tools/guest.py).
 
-HOST_TESTS += tools/lint tests/store tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/one_abi
+HOST_TESTS += tools/lint tests/store tests/previous tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/one_abi
 HOST_tests/one_abi := each
 HOST_tests/store := each
+HOST_tests/previous := seconds=300 alone each
 HOST_tests/compiled_out := each
 HOST_tests/trace_agrees := seconds=300 alone each
 HOST_tests/slow_consumer := seconds=300 alone each

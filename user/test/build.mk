@@ -30,3 +30,7 @@ GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once a
 # The guest's side of tests/sockets.
 $(eval $(call user_program,test_echo,user/test/echo.c))
 BOOT_FILES += test/echo=$(BA)/user/test_echo
+
+# What tests/previous runs.
+$(eval $(call user_program,test_last_words,user/test/last_words.c))
+BOOT_FILES += test/last_words=$(BA)/user/test_last_words
