@@ -20,6 +20,7 @@ HOST_tests/compiled_out := each
 HOST_tests/trace_agrees := seconds=300 alone each
 HOST_tests/slow_consumer := seconds=300 alone each
 HOST_tests/vandal := seconds=200 each
+HOST_tests/from_outside := seconds=300 alone each
 HOST_tests/sockets := seconds=200 each
 HOST_tests/link_cut := seconds=300 each
 GUEST_TESTS += firmware

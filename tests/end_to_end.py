@@ -50,11 +50,11 @@ def out_directory(name):
 
 
 class Pull:
-    """`tarn pull` in the background."""
+    """`tarn pull` in the background. source: as `tarn` is told; the network link if none is named."""
 
-    def __init__(self, machine, trace, *options):
+    def __init__(self, machine, trace, *options, source=None):
         self.log = open(trace + ".pull", "w+")
-        self.process = subprocess.Popen([TARN, "pull", f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
+        self.process = subprocess.Popen([TARN, "pull", source or f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def finish(self, seconds=90):
@@ -62,6 +62,10 @@ class Pull:
         not end) and what it printed."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
+        return self.wait(seconds)
+
+    def wait(self, seconds=90):
+        """The same for one that ends by itself."""
         try:
             status = self.process.wait(seconds * PATIENCE)
         except subprocess.TimeoutExpired:

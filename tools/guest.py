@@ -122,16 +122,23 @@ def boot_medium(arch, options, firmware, directory):
 
 
 def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
-                 forwards=(), icount=False, reset="exit", extra=()):
+                 forwards=(), icount=False, reset="exit", shared=None, gdb=None, extra=()):
     """The command line but for its consoles. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
+    shared: file that becomes the guest's memory, for `tarn pull ram:FILE`; it stays when the guest has ended.
+    gdb: path of a socket for a debugger.
     forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
     machine = describe(arch)
     command = [machine["qemu"], *machine["machine"], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
                "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
         command += ["-icount", "shift=0,sleep=off"]
+    if shared:
+        command += ["-object", f"memory-backend-file,id=ram,size={memory},mem-path={shared},share=on",
+                    "-machine", "memory-backend=ram"]
+    if gdb:
+        command += ["-gdb", f"unix:{gdb},server=on,wait=off"]
     if port:
         ways = [("tcp", port, GUEST_PORT), *forwards]
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
@@ -141,7 +148,7 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
 
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
-    machine: smp, memory, firmware, icount, reset and the rest of qemu_command's."""
+    machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
 
     def __init__(self, log, options="", network=True, forwards=(), limit=600, arch=DEFAULT_ARCH, **machine):
         self.log_path, self.options, self.network = log, options, network
@@ -280,6 +287,10 @@ class Guest:
             if "error" in answer:
                 raise GuestError(f"QMP {name}: {answer['error'].get('desc')}")
             return answer.get("return")
+
+    def dump_memory(self, path):
+        """Writes an ELF core of the machine's memory, as it is at this moment."""
+        self.command("dump-guest-memory", paging=False, protocol=f"file:{os.path.abspath(path)}")
 
     def stop(self):
         """Ends the machine from outside, as by its power switch."""

@@ -10,6 +10,9 @@ TARN_COMMANDS := $(addprefix tools/tarn/,info.c check.c list.c list_slices.c sta
 $(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) tools/tarn/main.c,-lm -lpthread))
 $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c $(TARN_STAGES) $(TARN_LINK) \
     tools/tarn/check.c,-lm -lpthread))
+$(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(eval $(call host_test,image_live,tests/image_live_test.c tools/tarn/util.c $(TARN_LINK) trace/test/ring_harness.c \
+    trace/ring/ring.c trace/ring/read.c trace/event/print.c,-lpthread))
 $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c $(TARN_LINK),-lpthread))
 
 # Synthetic traces, and what is tested with them.

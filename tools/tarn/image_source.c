@@ -424,8 +424,6 @@ static bool look_around(struct image_source *image, struct fail *fail)
         image->look_at = now;
         if (image->memory->class->ended(image->memory))
             begin_end(image, WIRE_ENDED_GUEST);
-        else if (image->image.info && image_info64(&image->image, offsetof(struct trace_info, mask)) == 0)
-            begin_end(image, WIRE_ENDED_STOPPED);
     }
     return true;
 }

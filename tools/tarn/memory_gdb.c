@@ -111,9 +111,8 @@ static bool send_packet(struct gdb *gdb, const char *text, struct fail *fail)
 }
 
 /* One packet's text into gdb->packet. What stands between packets (acknowledgements) is passed over. */
-static bool receive_packet(struct gdb *gdb, struct fail *fail)
+static bool receive_any(struct gdb *gdb, double until, struct fail *fail)
 {
-    double until = now_seconds() + REPLY_SECONDS;
     unsigned sum = 0;
     size_t size = 0;
     char c, high, low;
@@ -139,6 +138,18 @@ static bool receive_packet(struct gdb *gdb, struct fail *fail)
         (unsigned)(hex_digit(high) << 4 | hex_digit(low)) != (sum & 0xff))
         return fail_set(fail, "the gdb server sent a damaged packet");
     return !gdb->acknowledges || send_bytes(gdb, "+", 1, fail);
+}
+
+/* The answer to a request. That the guest stopped because we came is said in between, at any time. */
+static bool receive_packet(struct gdb *gdb, struct fail *fail)
+{
+    double until = now_seconds() + REPLY_SECONDS;
+
+    do
+        if (!receive_any(gdb, until, fail))
+            return false;
+    while (gdb->packet[0] == 'T' || gdb->packet[0] == 'S');
+    return true;
 }
 
 static bool ask(struct gdb *gdb, const char *request, struct fail *fail)

@@ -21,7 +21,7 @@
 
 static const char help[] =
     "usage: tarn pull SOURCE -o DIR [OPTION]...\n\n"
-    "Copies the trace of a running guest into the directory DIR, which any CTF reader opens.\n"
+    "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
     "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; or its memory, read from outside:\n"
     "core:FILE, an ELF memory dump; gdb:HOST:PORT or gdb:PATH, the stopped guest of QEMU's gdb server;\n"
     "ram:FILE, what a running guest shares through a memory-backend-file.\n\n"
@@ -36,8 +36,11 @@ static const char help[] =
     "      --resume SEC     after a broken link try again for so long (default 10)\n"
     "      --slow MS        pause after each packet, to test what a slow consumer loses\n"
     "  -q, --quiet          no progress, only the summary\n\n"
-    "It ends on Ctrl-C, after --duration, or when tracing is stopped in the guest, and then takes what was\n"
-    "logged until that moment. Exit status: 0 whole, 1 packets are missing or were refused, 2 nothing "
+    "It ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when a guest whose memory "
+    "is\n"
+    "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
+    "there is. In a guest's memory it changes nothing: no --mask, no --mode. Exit status: 0 whole, 1 packets "
+    "are missing or were refused, 2 nothing "
     "done.\n";
 
 struct pull {

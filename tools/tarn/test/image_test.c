@@ -205,6 +205,7 @@ static void *run_server(void *unused)
     FILE *in = fdopen(fd, "r"), *out = fdopen(dup(fd), "w");
     char request[256];
 
+    reply(out, "T02thread:01;"); /* as QEMU says when it has stopped a guest */
     for (unsigned number = 0; fscanf(in, "%*[^$]"), fscanf(in, "$%255[^#]#%*2c", request) == 1; number++) {
         bool more = serve(out, request, number);
         fflush(out);
