@@ -39,9 +39,8 @@ static const char help[] =
     "It ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when a guest whose memory "
     "is\n"
     "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
-    "there is. In a guest's memory it changes nothing: no --mask, no --mode. Exit status: 0 whole, 1 packets "
-    "are missing or were refused, 2 nothing "
-    "done.\n";
+    "there is. In a guest's memory it changes nothing: no --mask, and --mode means nothing.\n\n"
+    "Exit status: 0 whole, 1 packets are missing or were refused, 2 nothing done.\n";
 
 struct pull {
     const char *name, *output;
