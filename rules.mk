@@ -97,9 +97,18 @@ $(BA)/user/obj/%.o: %.S $$(GENERATED)
 	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
 
 # The kernel. Its sources are known when all build.mk files have been read, hence the second expansion.
-$(BA)/kernel/tarn.elf: $$(call objects,$(BA)/kernel/obj,$$(KERNEL_SOURCES)) arch/$(ARCH)/kernel.ld
-	@echo "  LINK    $@"
-	@$(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $@ $(filter %.o,$^)
+# It is linked three times, for the table of its own symbols: kernel/debug/gen/symbolgen.c. What changes from one time to
+# the next is the table: at the end it must say what the last link made.
+KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
+kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(KERNEL_OBJECTS) $(2)
+kernel_symbols = $(1) | $(B)/host/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
+$(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
+	@mkdir -p $(BA)/kernel/symbols; echo "  LINK    $@"
+	@set -e; at=$(BA)/kernel/symbols; \
+	$(call kernel_symbols,:,$$at/none); $(call kernel_link,$$at/first.elf,$$at/none.o); \
+	$(call kernel_symbols,$(CROSS)nm $$at/first.elf,$$at/first); $(call kernel_link,$$at/second.elf,$$at/first.o); \
+	$(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_link,$@,$$at/second.o); \
+	$(CROSS)nm $@ | $(B)/host/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
 
 # Unit tests of the host: the same sources, compiled with sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -46,7 +46,8 @@ struct cpu {
     uint64_t next_call_id;              /* of ipc calls: processor in the top byte, then a count */
     struct space *work;                 /* space_do_in_turn: what is still to be done */
     bool working;
-    bool wants_yield; /* current asked to go behind its equals */
+    const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
+    bool wants_yield;                            /* current asked to go behind its equals */
 };
 
 extern struct cpu cpus[CPUS_MAX];

@@ -9,6 +9,7 @@
 #include <kernel/call.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/irq.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
@@ -70,12 +71,14 @@ void handle_interrupt(uint32_t number)
 void handle_ipi(uint32_t kind)
 {
     trace_irq_ipi_entry(kind);
-    if (kind == IPI_SHOOTDOWN)
+    if (kind == IPI_SHOOTDOWN) {
         tlb_handle_request();
-    else if (kind == IPI_CALL)
+    } else if (kind == IPI_CALL) {
         call_handle_requests();
-    else if (kind == IPI_STOP)
+        debugger_poll();
+    } else if (kind == IPI_STOP) {
         arch_stop_forever();
+    }
     /* IPI_RESCHEDULE: need_resched is set, and looked at on the way out. */
     trace_irq_ipi_exit(kind);
 }

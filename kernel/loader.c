@@ -36,8 +36,10 @@ static uint64_t cpio_number(const char *header, unsigned index)
     return value;
 }
 
-static const char *find_file(const char *archive, uint64_t size, const char *path, uint64_t *file_size)
+const char *boot_archive_file(const char *path, uint64_t *file_size)
 {
+    const char *archive = phys_to_virt(boot_info.archive_base);
+    const uint64_t size = boot_info.archive_size;
     for (uint64_t at = 0; at + CPIO_HEADER_BYTES < size;) {
         const char *header = archive + at;
         if (memcmp(header, "070701", 6))
@@ -45,14 +47,13 @@ static const char *find_file(const char *archive, uint64_t size, const char *pat
         uint64_t name_size = cpio_number(header, CPIO_NAME_SIZE);
         uint64_t data = (at + CPIO_HEADER_BYTES + name_size + 3) & ~3ull;
         *file_size = cpio_number(header, CPIO_FILE_SIZE);
-        if (data + *file_size > size)
+        if (data > size || *file_size > size - data)
             break;
         if (name_size == strlen(path) + 1 && memcmp(header + CPIO_HEADER_BYTES, path, name_size) == 0)
             return archive + data;
         at = (data + *file_size + 3) & ~3ull;
     }
-    panic("no %s in the boot archive (%llu bytes): give the machine the archive that the build made", path,
-          (unsigned long long)size);
+    return NULL;
 }
 
 /* ---- the program -----------------------------------------------------------------------------------------
@@ -181,9 +182,12 @@ void loader_start_init(void)
 {
     if (boot_info.archive_size == 0)
         panic("no boot archive: start QEMU with -initrd, or GRUB with a module");
-    const char *archive = phys_to_virt(boot_info.archive_base);
     uint64_t size;
-    const char *file = find_file(archive, boot_info.archive_size, INIT_PATH, &size);
+    const char *file = boot_archive_file(INIT_PATH, &size);
+    if (!file)
+        panic("no " INIT_PATH
+              " in the boot archive (%llu bytes): give the machine the archive that the build made",
+              (unsigned long long)boot_info.archive_size);
     struct space *space = space_new("init", 0);
     if (!space)
         panic("no memory for init: give the machine more");

@@ -63,7 +63,10 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, uint6
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;
+    struct cpu *cpu = this_cpu();
     assert(!spin_held(lock));
+    const struct spinlock *outer = cpu->waiting_lock;
+    atomic_store_explicit(&cpu->waiting_lock, lock, memory_order_relaxed);
     do {
         while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
             spins++;
@@ -71,6 +74,7 @@ void spin_lock_contended(struct spinlock *lock)
             arch_relax();
         }
     } while (!spin_try_lock(lock));
+    atomic_store_explicit(&cpu->waiting_lock, outer, memory_order_relaxed);
     atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
     if (TRACE_ON_LOCK())
         log_contended(lock, since, spins);

@@ -7,6 +7,7 @@
  */
 #include <arch/machine.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/sched.h>
@@ -98,6 +99,10 @@ void panic(const char *format, ...)
     char line[LINE_MAX];
     struct cpu *cpu = this_cpu();
     va_list arguments;
+    va_start(arguments, format);
+    format_line(line, format, arguments);
+    va_end(arguments);
+    debugger_fail(line);
     if (atomic_exchange(&panicking, true))
         arch_stop_forever(); /* somebody else, or this processor while it panics */
     stop_others(cpu);

@@ -2,9 +2,12 @@
 /*
  * kernel/machine.c - system calls on the machine object: raw console, PCI configuration, power.
  */
+#include <arch/clock.h>
+#include <arch/debug.h>
 #include <arch/machine.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/notification.h>
@@ -22,10 +25,18 @@ static LOCK_CLASS(console_input_class, "console input");
 
 char machine_object[1], trace_object[1];
 
+#define INPUT_MAX 4096u /* bytes that wait for a reader; a power of two */
+
+/* What was typed, until the console's server asks for it. The kernel takes the bytes from the device itself,
+ * to look for the debugger's keys. */
 static struct {
     struct spinlock lock;
     struct notification *notification; /* under lock: a reference, or NULL */
     uint64_t bits;                     /* under lock */
+    /* under lock: bytes[taken..put), by INPUT_MAX */
+    uint64_t put, taken;
+    char bytes[INPUT_MAX];
+    uint32_t matched; /* under lock: keys of DEBUGGER_KEYS that came last, and are kept back */
 } input = {.lock = SPINLOCK(&console_input_class)};
 
 int machine_check(cap_t machine, uint32_t rights)
@@ -36,41 +47,106 @@ int machine_check(cap_t machine, uint32_t rights)
 
 /* ---- console ---------------------------------------------------------------------------------------- */
 
+static void put_byte(char c)
+{
+    if (input.put - input.taken < INPUT_MAX)
+        input.bytes[input.put++ % INPUT_MAX] = c;
+}
+
+/* True: the last of the debugger's keys. What only began like them was typed for the reader. */
+static bool take_key(char c)
+{
+    if (c == DEBUGGER_KEYS[input.matched]) {
+        if (DEBUGGER_KEYS[++input.matched])
+            return false;
+        input.matched = 0;
+        return true;
+    }
+    for (uint32_t i = 0; i < input.matched; i++)
+        put_byte(DEBUGGER_KEYS[i]);
+    input.matched = 0;
+    if (c == DEBUGGER_KEYS[0])
+        input.matched = 1;
+    else
+        put_byte(c);
+    return false;
+}
+
+/* Takes what the device has, while there is room. True: the debugger is wanted; what comes behind is for it.
+ * Lock held. */
+static bool take_input(void)
+{
+    int c;
+    while (input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS && (c = arch_console_get()) >= 0)
+        if (take_key((char)c))
+            return true;
+    return false;
+}
+
+/* Takes bytes, and tells who is bound that there are some; lets go of the lock. The device interrupts again
+ * once it is empty; while there is no room it must not. */
+static void take_and_tell(void)
+{
+    bool wanted = take_input(), any = input.put != input.taken;
+    bool room = input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS;
+    struct notification *notification = any ? input.notification : NULL;
+    uint64_t bits = input.bits;
+    if (notification)
+        notification_get(notification);
+    spin_unlock(&input.lock);
+    if (room)
+        arch_irq_unmask(arch_console_irq());
+    if (notification) {
+        notification_signal(notification, bits);
+        notification_put(notification);
+    }
+    if (wanted)
+        debugger_enter("keys");
+}
+
 bool console_interrupt(uint32_t number)
 {
     if (number != arch_console_irq())
         return false;
     spin_lock(&input.lock);
-    struct notification *notification = input.notification;
-    uint64_t bits = input.bits;
-    if (notification)
-        notification_get(notification);
-    spin_unlock(&input.lock);
-    if (!notification)
-        return false;
-    notification_signal(notification, bits);
-    notification_put(notification);
+    take_and_tell();
     return true;
 }
 
-/* Reads what there is. Once nothing is left the next byte may interrupt again. */
+void console_poll(void)
+{
+    if (spin_try_lock(&input.lock))
+        take_and_tell();
+}
+
+void console_init(void)
+{
+    arch_console_irq_enable();
+    arch_irq_unmask(arch_console_irq());
+}
+
+/* Takes bytes that wait; how many. */
+static uint64_t take_bytes(char *buffer, uint64_t size)
+{
+    uint64_t count = 0;
+    spin_lock(&input.lock);
+    while (count < size && input.taken != input.put)
+        buffer[count++] = input.bytes[input.taken++ % INPUT_MAX];
+    spin_unlock(&input.lock);
+    return count;
+}
+
 int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size)
 {
     char buffer[CHUNK] = {0};
-    uint64_t count = 0;
     if (size > sizeof buffer)
         size = sizeof buffer;
     int64_t error = machine_check(machine, RIGHT_READ);
     if (error || (error = user_write(user_buffer, buffer, size))) /* before bytes are taken: is there room? */
         return error;
-    while (count < size) {
-        int c = arch_console_get();
-        if (c < 0) {
-            arch_irq_unmask(arch_console_irq());
-            break;
-        }
-        buffer[count++] = (char)c;
-    }
+    uint64_t count = take_bytes(buffer, size);
+    if (count == 0) /* more may have waited for room */
+        console_poll();
     error = user_write(user_buffer, buffer, count);
     return error ? error : (int64_t)count;
 }
@@ -104,8 +180,8 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
     spin_unlock(&input.lock);
     if (old)
         notification_put(old);
-    arch_console_irq_enable();
-    return arch_irq_unmask(arch_console_irq());
+    console_poll(); /* bytes may wait already */
+    return 0;
 }
 
 /* ---- devices and power ------------------------------------------------------------------------------ */
@@ -152,4 +228,33 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     log_line("shutdown, status %u", status);
     trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");
     arch_shutdown(status);
+}
+
+static int64_t hang(uint64_t milliseconds)
+{
+    char text[8];
+    if (!boot_option("debug.hang=", text, sizeof text) || text[0] != '1')
+        return -E_UNSUPPORTED;
+    for (uint64_t begin = arch_clock(), limit = clock_hz / 1000 * milliseconds; arch_clock() - begin < limit;)
+        arch_relax();
+    return 0;
+}
+
+int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    switch (operation) {
+    case MACHINE_DEBUG_ENTER:
+        debugger_enter("a program asks");
+        return 0;
+    case MACHINE_DEBUG_BREAKPOINT:
+        arch_breakpoint();
+        return 0;
+    case MACHINE_DEBUG_HANG:
+        return hang(argument);
+    default:
+        return -E_BAD_ARGUMENT;
+    }
 }

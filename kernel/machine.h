@@ -21,5 +21,9 @@ int machine_check(cap_t machine, uint32_t rights); /* does the current space hol
 void console_write(const char *text, size_t size);
 /* The console's interrupt; false if nobody wants it or it is another. */
 bool console_interrupt(uint32_t number);
+void console_init(void); /* what is typed is taken from now on */
+/* The same as the interrupt does, from elsewhere, unless somebody is at it: whose processor takes no
+ * interrupts has others that look. */
+void console_poll(void);
 
 #endif

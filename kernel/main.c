@@ -9,10 +9,12 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/frame.h>
 #include <kernel/futex.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
+#include <kernel/machine.h>
 #include <kernel/measure.h>
 #include <kernel/pci.h>
 #include <kernel/sched.h>
@@ -112,10 +114,12 @@ void kernel_main(void)
     pci_init();
     futex_init();
     init_cpu(this_cpu());
+    console_init();
     start_cpus();
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz", cpu_count, frame_count_free() >> 8,
              clock_hz / 1000);
     measure_trace_points();
+    debugger_boot();
     loader_start_init();
     arch_return_to_user();
 }

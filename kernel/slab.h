@@ -22,6 +22,8 @@ struct slab {
     /* under lock */
     void *free; /* list through a word that slab.c places behind each object */
     uint64_t live, frames;
+    void *newest;       /* frame; the last word of each leads to the one before */
+    struct slab *other; /* the next of all slabs that have frames */
 };
 #define SLAB(slab_name, type, constructor, lock_class)                                                  \
     {                                                                                                   \
@@ -32,5 +34,13 @@ void *slab_alloc(struct slab *slab); /* contents as the last user left them; NUL
 void slab_free(struct slab *slab, void *object);
 uint64_t slab_live(const struct slab *slab);
 uint64_t slab_frames_total(void); /* of all slabs */
+
+/* Without locks, for the debugger, while all processors stand: all slabs, the frames of one, and what a frame
+ * holds. Free objects are among them, as their last user left them. NULL as previous: the first; NULL as
+ * result: no more. */
+const struct slab *slab_next_unlocked(const struct slab *previous);
+void *slab_next_frame_unlocked(const struct slab *slab, void *previous);
+uint32_t slab_objects_in_frame(const struct slab *slab);
+void *slab_object(const struct slab *slab, void *frame, uint32_t index);
 
 #endif

@@ -524,6 +524,11 @@ struct space *space_next_child(uint32_t pid, const struct space *previous)
     return space;
 }
 
+struct space *space_first_unlocked(void)
+{
+    return space_list;
+}
+
 uint64_t space_count_live(void)
 {
     return slab_live(&space_slab);

@@ -145,6 +145,8 @@ void tlb_handle_request(void); /* from the interrupt, and from spinning processo
 /* All spaces, for statedump and system_read: calls visit with each, under space_list_lock. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
 uint64_t space_count_live(void);
+/* The newest, without the list's lock: for the debugger, while all processors stand. `next` leads on. */
+struct space *space_first_unlocked(void);
 uint64_t space_count_mappings(void); /* of all spaces */
 
 #endif

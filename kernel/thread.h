@@ -163,6 +163,8 @@ void thread_finish(struct thread *thread); /* on its processor, which has let go
 void thread_park(struct thread *self);     /* the scheduler met PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint64_t thread_count_live(void);
+/* The list's next (of NULL: the first), without its lock: for the debugger, while all processors stand. */
+struct thread *thread_next_unlocked(const struct thread *previous);
 
 /* wait.c: waits */
 /* The current thread begins to wait under `lock`, which is held and given up here. The caller linked it

@@ -8,6 +8,7 @@
 #include <arch/clock.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
+#include <kernel/machine.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -178,13 +179,20 @@ void timer_program(void)
     arch_timer_set(deadline);
 }
 
+/* A few times a second. The console's own processor may be the one that hangs: all look. */
+static void beat(uint64_t now)
+{
+    this_cpu()->timer_queue.heartbeat = trace_heartbeat(now);
+    console_poll();
+}
+
 void handle_timer(void)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
     uint64_t now = arch_clock();
     queue->programmed = TIMER_NEVER;
     if (now >= queue->heartbeat)
-        queue->heartbeat = trace_heartbeat(now);
+        beat(now);
     if (now >= queue->slice_end)
         sched_slice_end();
     struct timer *timer;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: the shell, the small utilities, benchmarks, demonstrations. Each goes into /bin of the archive.
-UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff sleep true false
+UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 # One program of /bin: NAME, SOURCES
 define bin_program

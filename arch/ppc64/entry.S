@@ -448,7 +448,12 @@ trap_kernel:
         cmpldi  %r11, KERNEL_STACK_BYTES - TRAP_RESERVE
         addi    %r11, %r1, -(STACK_RED_ZONE + TRAP_FRAME_BYTES)
         ble     1f
-        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* not on this stack: it is full, or r1 is nonsense */
+        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the special one, which may be in use */
+        subf    %r11, %r1, %r11
+        cmpldi  %r11, SPECIAL_STACK_BYTES - TRAP_RESERVE
+        addi    %r11, %r1, -(STACK_RED_ZONE + TRAP_FRAME_BYTES)
+        ble     1f
+        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the stack is full, or r1 is nonsense */
         addi    %r11, %r11, -TRAP_FRAME_BYTES
 1:      std     %r10, TRAP_GPR(10)(%r11)
         mfspr   %r10, SPR_SRR0

@@ -2,8 +2,8 @@
 /*
  * arch/ppc64/machine.c - the hypervisor's terminal as console, power.
  *
- * Output is raw and takes no lock: its callers keep order among themselves. Input comes several bytes at a
- * time and is kept under input_lock, innermost.
+ * Both directions are raw and take no lock: their callers keep order among themselves. Input comes several
+ * bytes at a time.
  */
 #include "hcall.h"
 #include "port.h"
@@ -25,12 +25,10 @@ void arch_console_put(char c)
 
 #define INPUT_MAX 16 /* bytes that one call may bring */
 
-static LOCK_CLASS(input_class, "console bytes");
 static struct {
-    struct spinlock lock;
     uint32_t next, count;
     char bytes[INPUT_MAX];
-} input = {.lock = SPINLOCK(&input_class)};
+} input;
 
 static void fetch_input(void)
 {
@@ -44,12 +42,9 @@ static void fetch_input(void)
 
 int arch_console_get(void)
 {
-    spin_lock(&input.lock);
     if (input.next == input.count)
         fetch_input();
-    int c = input.next < input.count ? (uint8_t)input.bytes[input.next++] : -1;
-    spin_unlock(&input.lock);
-    return c;
+    return input.next < input.count ? (uint8_t)input.bytes[input.next++] : -1;
 }
 
 uint32_t arch_console_irq(void)

@@ -7,8 +7,10 @@
  * exceptions before translation is on). All with interrupts off.
  */
 #include "port.h"
+#include <arch/debug.h>
 #include <arch/fixup.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
@@ -179,6 +181,8 @@ static bool overflows_stack(const struct kernel_regs *regs)
 
 static void __attribute__((noreturn)) fail(const struct kernel_regs *regs)
 {
+    bool has_address = regs->vector == VECTOR_DATA_STORAGE || regs->vector == VECTOR_DATA_SEGMENT;
+    debugger_fault(regs->nip, has_address ? regs->dar : 0);
     log_line("nip %016lx msr %016lx dar %016lx dsisr %08lx", regs->nip, regs->msr, regs->dar, regs->dsisr);
     log_line("lr  %016lx ctr %016lx xer %016lx cr %08lx", regs->lr, regs->ctr, regs->xer, regs->cr);
     for (unsigned i = 0; i < 32; i += 4)
@@ -195,10 +199,28 @@ static void read_fault_registers(struct kernel_regs *regs)
     regs->dsisr = read_spr(SPR_DSISR);
 }
 
+#define SRR1_STATUS 0x783f0000ull /* what an interrupt puts into SRR1 beside MSR */
+
+/* Goes on behind it. */
+static bool is_breakpoint(const struct kernel_regs *regs)
+{
+    return regs->vector == VECTOR_PROGRAM && regs->msr & PROGRAM_TRAP &&
+           *(const uint32_t *)regs->nip == BREAKPOINT_INSTRUCTION;
+}
+
+static void take_breakpoint(struct kernel_regs *regs)
+{
+    regs->nip += sizeof(uint32_t);
+    regs->msr &= ~SRR1_STATUS;
+    debugger_trap(regs);
+}
+
 void trap_from_kernel(struct kernel_regs *regs)
 {
     read_fault_registers(regs);
-    if (!handle_routine(regs->vector) && !fix_kernel_fault(regs))
+    if (is_breakpoint(regs))
+        take_breakpoint(regs);
+    else if (!handle_routine(regs->vector) && !fix_kernel_fault(regs))
         fail(regs);
 }
 
@@ -242,16 +264,16 @@ static bool make_resumable(struct kernel_regs *regs)
 /* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
 void handle_nmi(uint64_t ip) __attribute__((weak));
 
-#define SRR1_STATUS 0x783f0000ull /* what an interrupt puts into SRR1 beside MSR */
-
 void trap_special(struct kernel_regs *regs)
 {
     read_fault_registers(regs);
     if (regs->vector != VECTOR_SYSTEM_RESET)
         fail(regs);
-    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) /* pairs with arch_send_ipi */
+    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
+        debugger_note_end(regs);
         arch_stop_forever();
-    if (handle_nmi)
+    }
+    if (!debugger_stop(regs) && handle_nmi)
         handle_nmi(regs->nip);
     if (!make_resumable(regs))
         panic("system reset at %lx, from where there is no way back", regs->nip);

@@ -9,6 +9,7 @@
  */
 #include "hcall.h"
 #include "port.h"
+#include <arch/debug.h>
 #include <arch/machine.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
@@ -67,6 +68,12 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     atomic_fetch_or_explicit(&target->arch.ipi_pending, 1u << kind, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst); /* the bit is there before the interrupt is */
     hcall(H_IPI, target->arch.hardware_id, PRIORITY_IPI, 0, 0, NULL);
+}
+
+void arch_break_in(struct cpu *target)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it is to find in memory is there before */
+    hcall(H_SIGNAL_SYS_RESET, target->arch.hardware_id, 0, 0, 0, NULL);
 }
 
 /* A kind that is set after we looked has its interrupt raised after we cleared ours: none is lost. */

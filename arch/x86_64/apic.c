@@ -9,6 +9,7 @@
 #include "port.h"
 #include "vectors.h"
 #include "x86.h"
+#include <arch/debug.h>
 #include <kernel/cpu.h>
 
 enum apic_register {
@@ -89,6 +90,14 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     } else {
         send_command(target->arch.apic_id, COMMAND_ASSERT | (VECTOR_IPI_FIRST + (uint32_t)kind));
     }
+}
+
+/* Whoever this processor was about to send a command to when it broke off still gets it. */
+void arch_break_in(struct cpu *target)
+{
+    uint32_t high = apic_read(APIC_COMMAND_HIGH);
+    send_command(target->arch.apic_id, COMMAND_NMI | COMMAND_ASSERT);
+    apic_write(APIC_COMMAND_HIGH, high);
 }
 
 void apic_timer_init(void)

@@ -250,6 +250,8 @@ trap_kernel:
         PUSH_ALL
         movq    %rsp, %rdi
         call    trap_from_kernel
+        .global trap_resume, trap_special_resume
+trap_resume:                            /* arch_trap_calls knows it: above the return address is a struct kernel_regs */
         POP_ALL
         iretq
 
@@ -263,6 +265,7 @@ trap_on_own_stack:
         wrgsbase %rax
         movq    %rsp, %rdi
         call    trap_special
+trap_special_resume:                    /* the same */
         wrgsbase %rbx
         POP_ALL
         iretq

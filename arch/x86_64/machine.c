@@ -54,6 +54,7 @@ void arch_console_put(char c)
 
 int arch_console_get(void)
 {
+    open_console();
     uint8_t status = inb(UART_STATUS);
     return status != STATUS_NO_DEVICE && status & STATUS_RECEIVED ? inb(UART_DATA) : -1;
 }
@@ -65,6 +66,7 @@ uint32_t arch_console_irq(void)
 
 void arch_console_irq_enable(void)
 {
+    open_console();
     outb(UART_INTERRUPTS, 0x01);
 }
 

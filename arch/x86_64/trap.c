@@ -13,6 +13,7 @@
 #include <arch/machine.h>
 #include <arch/user.h>
 #include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
@@ -78,6 +79,7 @@ static bool overflows_stack(const struct kernel_regs *r)
 
 static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
 {
+    debugger_fault(r->rip, r->vector == VECTOR_PAGE_FAULT ? read_cr2() : 0);
     log_line("rip %016lx rflags %016lx cr2 %016lx error %lx", r->rip, r->rflags, read_cr2(), r->error);
     log_line("rax %016lx rbx %016lx rcx %016lx rdx %016lx", r->rax, r->rbx, r->rcx, r->rdx);
     log_line("rsi %016lx rdi %016lx rbp %016lx rsp %016lx", r->rsi, r->rdi, r->rbp, r->rsp);
@@ -92,6 +94,8 @@ void trap_from_kernel(struct kernel_regs *regs)
 {
     if (regs->vector >= VECTOR_IRQ_FIRST)
         dispatch_interrupt(regs->vector);
+    else if (regs->vector == VECTOR_BREAKPOINT)
+        debugger_trap(regs);
     else if (regs->vector != VECTOR_PAGE_FAULT || regs->error & PF_RESERVED ||
              !fix_user_copy(&regs->rip, read_cr2(), access_of(regs->error)))
         fail(regs);
@@ -104,8 +108,12 @@ void trap_special(struct kernel_regs *regs)
 {
     if (regs->vector != VECTOR_NMI)
         fail(regs);
-    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) /* pairs with arch_send_ipi */
+    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
+        debugger_note_end(regs);
         arch_stop_forever();
+    }
+    if (debugger_stop(regs))
+        return;
     if (handle_nmi)
         handle_nmi(regs->rip);
 }

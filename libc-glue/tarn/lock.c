@@ -2,9 +2,10 @@
 /*
  * libc-glue/tarn/lock.c - the one lock that everything else is made of, and newlib's locks.
  *
- * A lock is a word: 0 free, 1 held, 2 held and somebody may be waiting in futex_wait. Taking a free lock
- * and releasing one that nobody waits for is one atomic operation. A taker spins for a while first, since
- * the holder often runs on another processor; a wait of either kind is logged as lock_contended.
+ * A lock is a word (LOCK_WORD_*): 0 when free, else who holds it, so that a debugger can tell, and whether
+ * somebody may be waiting in futex_wait. Taking a free lock and releasing one that nobody waits for is one
+ * atomic operation. A taker spins for a while first, since the holder often runs on another processor; a wait
+ * of either kind is logged as lock_contended.
  */
 #include "internal.h"
 
@@ -16,7 +17,12 @@
 #define SPINS_MAX 200
 #define CHAIN_MAX 16
 
-enum { FREE = 0, HELD = 1, WANTED = 2 };
+#define FREE 0u
+
+static inline uint32_t held_by_me(void)
+{
+    return LOCK_WORD_HELD | thread_id();
+}
 
 /* Acquire pairs with the release in lock_word_release: the holder's writes are seen by the next. */
 static inline bool take_free(uint32_t *word, uint32_t as)
@@ -39,19 +45,31 @@ static void log_contended(uint32_t *word, uint64_t since, uint64_t spins)
 static bool spin_for_free(uint32_t *word, uint64_t *spins)
 {
     for (; *spins < SPINS_MAX; ++*spins) {
-        if (__atomic_load_n(word, __ATOMIC_RELAXED) == FREE && take_free(word, HELD))
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) == FREE && take_free(word, held_by_me()))
             return true;
         arch_spin_pause();
     }
     return false;
 }
 
-/* The word says WANTED before anyone sleeps, and whoever woke up takes it as WANTED, since others may sleep.
- * Acquire pairs with the release in lock_word_release. */
+/* Marks a lock that somebody holds as wanted; what the word is then. FREE: nobody held it, and now it is
+ * ours, as wanted, since others may sleep. Acquire pairs with the release in lock_word_release. */
+static uint32_t want(uint32_t *word)
+{
+    uint32_t seen = __atomic_load_n(word, __ATOMIC_RELAXED), next;
+    do
+        next = (seen == FREE ? held_by_me() : seen) | LOCK_WORD_WANTED;
+    while (next != seen &&
+           !__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    return seen == FREE ? FREE : next;
+}
+
+/* The word says that it is wanted before anyone sleeps. */
 static int sleep_for_free(uint32_t *word, uint64_t deadline)
 {
-    while (__atomic_exchange_n(word, WANTED, __ATOMIC_ACQUIRE) != FREE) {
-        int64_t result = sys_futex_wait(word, WANTED, deadline);
+    uint32_t held;
+    while ((held = want(word)) != FREE) {
+        int64_t result = sys_futex_wait(word, held, deadline);
         if (result == -E_TIMEOUT || (result == -E_CANCELED && deadline != TARN_FOREVER))
             return (int)result;
     }
@@ -68,17 +86,17 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
 
 int lock_word_acquire(uint32_t *word, uint64_t deadline)
 {
-    return take_free(word, HELD) ? 0 : acquire_contended(word, deadline);
+    return take_free(word, held_by_me()) ? 0 : acquire_contended(word, deadline);
 }
 
 bool lock_word_try_acquire(uint32_t *word)
 {
-    return take_free(word, HELD);
+    return take_free(word, held_by_me());
 }
 
 void lock_word_release(uint32_t *word)
 {
-    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) == WANTED)
+    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
         sys_futex_wake(word, 1);
 }
 

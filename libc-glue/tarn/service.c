@@ -17,10 +17,16 @@ static int64_t ask_proc(struct ipc_message *message, const char *name)
     return error ? -EIO : (int64_t)message->label;
 }
 
+/* proc passes the right to send on, and no other. */
 int service_publish(const char *name, cap_t endpoint)
 {
-    struct ipc_message message = {.label = PROC_PUBLISH, .cap = {(uint16_t)endpoint}};
-    return (int)ask_proc(&message, name);
+    int64_t copy = sys_cap_copy(SLOT_SPACE, endpoint, 0, RIGHT_SEND | RIGHT_GRANT, 0);
+    if (copy < 0)
+        return -EINVAL;
+    struct ipc_message message = {.label = PROC_PUBLISH, .cap = {(uint16_t)copy}};
+    int result = (int)ask_proc(&message, name);
+    sys_cap_close((cap_t)copy);
+    return result;
 }
 
 int64_t service_connect(const char *name, uint64_t deadline)

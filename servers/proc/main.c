@@ -75,6 +75,14 @@ static int64_t proc_shutdown(struct server_request *request, uint32_t client)
     return -server_errno(result);
 }
 
+static int64_t proc_debug(struct server_request *request, uint32_t client)
+{
+    if (!process_authority(client))
+        return -EPERM;
+    int64_t result = sys_machine_debug(SLOT_MACHINE, (uint32_t)request->word[0], request->word[1]);
+    return -server_errno(result);
+}
+
 static int64_t proc_handle(struct server_request *request)
 {
     uint32_t client = request->client ? request->client : init_pid;
@@ -93,6 +101,8 @@ static int64_t proc_handle(struct server_request *request)
                    : process_parent(request->word[0] ? (uint32_t)request->word[0] : client);
     case PROC_SHUTDOWN:
         return proc_shutdown(request, client);
+    case PROC_DEBUG:
+        return proc_debug(request, client);
     case PROC_PUBLISH:
         return publish_service(request);
     case PROC_CONNECT:

@@ -21,6 +21,7 @@ enum {
                      ends */
     PROC_CONNECT, /* word[4] = deadline -> cap[0] = the endpoint, badge = caller's pid; waits until it is
                      published */
+    PROC_DEBUG,   /* MACHINE_DEBUG_*, its argument: machine_debug; needs what PROC_SHUTDOWN needs */
 };
 
 #define PROC_ANY          (~0ull)

@@ -14,7 +14,8 @@
  *
  * Files: boot.c (info page, first ring), rings.c (rings and geometry), store.c (where they lie), previous.c
  * (the trace of the system before), control.c (system calls), heartbeat.c (gaps, repair), registry.c and
- * schema_check.c (applications' schemas, metadata), statedump.c, dump.c.
+ * schema_check.c (applications' schemas, metadata), statedump.c, newest.c and
+ * dump.c (the newest events, and printing them).
  */
 #ifndef TRACE_CONTROL_H
 #define TRACE_CONTROL_H

@@ -27,6 +27,10 @@ $(foreach t,trace_control trace_state trace_schema trace_damage trace_command tr
 GUEST_trace_damage := seconds=180
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
 
+# What tests/debugger looks at.
+$(eval $(call user_program,test_deadlock,user/test/deadlock.c))
+BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
+
 # The guest's side of tests/sockets.
 $(eval $(call user_program,test_echo,user/test/echo.c))
 BOOT_FILES += test/echo=$(BA)/user/test_echo

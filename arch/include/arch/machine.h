@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-/* Raw console. Works from the first instruction of C on, without interrupts and without locks. */
+/* Raw console. Works from the first instruction of C on, without interrupts and without locks: callers keep
+ * order among themselves. */
 void arch_console_put(char c);
 int arch_console_get(void);         /* a byte, or -1 */
 uint32_t arch_console_irq(void);    /* interrupt number that says a byte came; enabled by arch_irq_unmask */

@@ -142,6 +142,20 @@ struct system_stats {
     uint64_t slab_frames; /* frames held by caches of kernel objects */
 };
 
+/* What machine_debug does. */
+enum machine_debug_operation {
+    MACHINE_DEBUG_ENTER,      /* a session of the kernel's debugger on the console */
+    MACHINE_DEBUG_BREAKPOINT, /* the same, by a breakpoint instruction in the kernel */
+    MACHINE_DEBUG_HANG, /* the processor does nothing for so many milliseconds, and takes no interrupts: for
+                           tests and demonstrations, and only with the boot option debug.hang=1 */
+};
+
+/* Locks of programs (libc-glue) are words: 0 when free, else who holds it, and whether somebody may be
+ * waiting in futex_wait. The kernel's debugger reads them. */
+#define LOCK_WORD_HELD   0x40000000u
+#define LOCK_WORD_WANTED 0x80000000u
+#define LOCK_WORD_TID    0x3fffffffu
+
 struct system_thread {
     uint32_t tid, pid;
     uint32_t state; /* enum thread_state of trace/schema/sched.ev */

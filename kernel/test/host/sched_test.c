@@ -11,6 +11,7 @@
 
 #include <arch/clock.h>
 #include <kernel/kernel.h>
+#include <kernel/machine.h>
 #include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/switch.h>
@@ -60,6 +61,9 @@ uint64_t arch_clock_init(void)
 uint64_t trace_heartbeat(uint64_t now)
 {
     return now + 1000000000;
+}
+void console_poll(void)
+{
 }
 void tlb_handle_request(void)
 {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/debug.h (ppc64) - the inline part of <arch/debug.h>.
+ *
+ * A trap of its own: the compiler's `trap` marks what cannot be reached, behind which nothing can go on.
+ */
+#ifndef PORT_DEBUG_H
+#define PORT_DEBUG_H
+
+#define BREAKPOINT_CODE        0x6462u                         /* "db" */
+#define BREAKPOINT_INSTRUCTION (0x0fe00000u | BREAKPOINT_CODE) /* twi 31, 0, BREAKPOINT_CODE */
+
+static inline void arch_breakpoint(void)
+{
+    __asm__ volatile("twi 31, 0, %0" ::"i"(BREAKPOINT_CODE) : "memory");
+}
+
+#endif

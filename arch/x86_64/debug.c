@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/debug.c - registers and call chains for the kernel's debugger. Chains go by frame pointers, as
+ * in backtrace.c. Stopping a processor: apic.c; entering: trap.c.
+ */
+#include "port.h"
+#include <arch/debug.h>
+#include <kernel/cpu.h>
+#include <kernel/thread.h>
+#include <stddef.h>
+
+#define RFLAGS_INTERRUPTS 0x200u
+
+uint64_t arch_trap_ip(const struct kernel_regs *regs)
+{
+    return regs->rip;
+}
+
+bool arch_trap_of_user(const struct kernel_regs *regs)
+{
+    return regs->cs & 3;
+}
+
+bool arch_trap_was_interruptible(const struct kernel_regs *regs)
+{
+    return regs->rflags & RFLAGS_INTERRUPTS;
+}
+
+void arch_print_trap(const struct kernel_regs *r, arch_print *print)
+{
+    print("rip %016lx rflags %016lx cs %lx ss %lx\n", r->rip, r->rflags, r->cs, r->ss);
+    print("rax %016lx rbx %016lx rcx %016lx rdx %016lx\n", r->rax, r->rbx, r->rcx, r->rdx);
+    print("rsi %016lx rdi %016lx rbp %016lx rsp %016lx\n", r->rsi, r->rdi, r->rbp, r->rsp);
+    print("r8  %016lx r9  %016lx r10 %016lx r11 %016lx\n", r->r8, r->r9, r->r10, r->r11);
+    print("r12 %016lx r13 %016lx r14 %016lx r15 %016lx\n", r->r12, r->r13, r->r14, r->r15);
+}
+
+void arch_print_frame(const struct arch_frame *f, arch_print *print)
+{
+    print("rip %016lx rflags %016lx, %s\n", f->rip, f->rflags,
+          f->interrupted ? "interrupted" : "in a system call: rcx and r11 are lost");
+    print("rax %016lx rbx %016lx rcx %016lx rdx %016lx\n", f->rax, f->rbx, f->rcx, f->rdx);
+    print("rsi %016lx rdi %016lx rbp %016lx rsp %016lx\n", f->rsi, f->rdi, f->rbp, f->rsp);
+    print("r8  %016lx r9  %016lx r10 %016lx r11 %016lx\n", f->r8, f->r9, f->r10, f->r11);
+    print("r12 %016lx r13 %016lx r14 %016lx r15 %016lx\n", f->r12, f->r13, f->r14, f->r15);
+}
+
+extern const char trap_resume[], trap_special_resume[]; /* entry.S: behind its calls of C */
+
+struct walk {
+    arch_read_word *read;
+    void *context;
+    uint64_t *chain;
+    uint32_t count, max;
+};
+
+static void put(struct walk *walk, uint64_t address)
+{
+    if (walk->count < walk->max)
+        walk->chain[walk->count++] = address;
+}
+
+/* Above the return address of a trap's handler lies what the trap interrupted. False: a user program, whose
+ * frames are another chain. */
+static bool put_trap(struct walk *walk, uint64_t regs)
+{
+    uint64_t rip, cs;
+    if (!walk->read(walk->context, regs + offsetof(struct kernel_regs, rip), &rip) ||
+        !walk->read(walk->context, regs + offsetof(struct kernel_regs, cs), &cs) || cs & 3)
+        return false;
+    put(walk, rip);
+    return true;
+}
+
+/* A frame is the caller's frame pointer, then the return address. */
+static uint32_t follow(struct walk *walk, uint64_t frame)
+{
+    uint64_t next, address;
+    while (walk->count < walk->max && frame % 8 == 0 && walk->read(walk->context, frame, &next) &&
+           walk->read(walk->context, frame + 8, &address) && address) {
+        bool trapped = address == (uint64_t)trap_resume || address == (uint64_t)trap_special_resume;
+        put(walk, address);
+        if (trapped ? !put_trap(walk, frame + 16) : next <= frame)
+            break;
+        if (next == frame)
+            break;
+        frame = next;
+    }
+    return walk->count;
+}
+
+uint32_t arch_trap_calls(const struct kernel_regs *regs, arch_read_word *read, void *context, uint64_t *chain,
+                         uint32_t max)
+{
+    struct walk walk = {.read = read, .context = context, .chain = chain, .max = max};
+    put(&walk, regs->rip);
+    return follow(&walk, regs->rbp);
+}
+
+uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, void *context,
+                          uint64_t *chain, uint32_t max)
+{
+    struct walk walk = {.read = read, .context = context, .chain = chain, .max = max};
+    put(&walk, frame->rip);
+    return follow(&walk, frame->rbp);
+}
+
+bool arch_is_on_stack(const struct cpu *cpu, uint64_t address)
+{
+    return address >= cpu->arch.stack_low && address < cpu->arch.stack_high;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/chains.c - who waits for whom, and deadlocks.
+ *
+ * A thread waits for one thread (who has its call, its lock) or for any one of several (the threads of the
+ * servers that may receive from an endpoint, or that hold a saved reply). Threads that wait for nobody in
+ * particular - for a message, a signal, a time - may go on by themselves, and so may whoever waits for at
+ * least one that may. What remains waits for each other only: a deadlock.
+ *
+ * Of a server's threads those are counted on that serve a call or receive from the endpoint; if there are
+ * none, all. A word in user memory tells who holds the lock that it is: LOCK_WORD_* of tarn/abi.h.
+ */
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+
+#define NODES_MAX  2048u
+#define SPACES_MAX 4u
+#define HOPS_MAX   16u
+
+static struct node {
+    struct thread *thread;
+    const struct thread *target;            /* it waits for this one, or */
+    const struct space *spaces[SPACES_MAX]; /* for any thread of these */
+    bool only_serving;                      /* ... that serves */
+    bool live;                              /* may go on some time */
+    bool told;
+} nodes[NODES_MAX];
+static uint32_t node_count;
+
+/* ---- edges
+ * ------------------------------------------------------------------------------------------------------ */
+
+static bool has_call_of(const struct thread *server, const struct thread *caller)
+{
+    return server->reply_target.caller == caller && server->reply_target.call_id == caller->call_id;
+}
+
+/* It has to answer somebody who still waits. */
+static bool serves(const struct thread *thread)
+{
+    const struct thread *caller = thread->reply_target.caller;
+    return caller && caller->wait_lock == &caller->lock && has_call_of(thread, caller);
+}
+
+static bool is_counted_on(const struct node *node, const struct thread *thread)
+{
+    const struct endpoint *endpoint = debug_waits_at_endpoint(node->thread);
+    return serves(thread) || (thread->state == THREAD_BLOCKED_RECEIVE && endpoint &&
+                              debug_waits_at_endpoint(thread) == endpoint);
+}
+
+static bool is_in_spaces(const struct node *node, const struct thread *thread)
+{
+    for (uint32_t i = 0; i < SPACES_MAX && node->spaces[i]; i++)
+        if (thread->space == node->spaces[i])
+            return true;
+    return false;
+}
+
+static bool waits_for(const struct node *node, const struct thread *thread)
+{
+    if (node->target)
+        return node->target == thread;
+    return is_in_spaces(node, thread) && (!node->only_serving || is_counted_on(node, thread));
+}
+
+static bool waits_at_all(const struct node *node)
+{
+    return node->target || node->spaces[0];
+}
+
+static void add_servers(struct node *node, const struct endpoint *endpoint)
+{
+    for (uint32_t i = 0; i < SPACES_MAX; i++)
+        node->spaces[i] = debug_receiver_space(endpoint, i);
+}
+
+static const struct thread *find_server(const struct thread *caller)
+{
+    for (uint32_t i = 0; i < node_count; i++)
+        if (has_call_of(nodes[i].thread, caller))
+            return nodes[i].thread;
+    return NULL;
+}
+
+/* A saved reply: whoever holds the capability may answer. */
+static void add_reply_holders(void *object, void *context)
+{
+    struct node *node = context;
+    const struct reply *reply = object;
+    uint32_t count, found = 0;
+    if (reply->references == 0 || reply->target.caller != node->thread ||
+        reply->target.call_id != node->thread->call_id)
+        return;
+    for (struct space *space = debug_next_space(NULL, &count); space; space = debug_next_space(space, &count))
+        if (found < SPACES_MAX && debug_space_holds(space, CAP_REPLY, reply, 0))
+            node->spaces[found++] = space;
+}
+
+static const struct thread *lock_word_holder(const struct thread *thread)
+{
+    uint32_t word;
+    if (debug_read(thread->space, thread->futex_address, &word, sizeof word) != sizeof word ||
+        !(word & LOCK_WORD_HELD))
+        return NULL;
+    return debug_find_thread(word & LOCK_WORD_TID);
+}
+
+static const struct thread *spinlock_holder(const struct spinlock *lock)
+{
+    uint32_t held = lock->held;
+    return held && held <= cpu_count ? cpus[held - 1].current : NULL;
+}
+
+static void find_edges(struct node *node)
+{
+    const struct thread *thread = node->thread;
+    const struct cpu *cpu = debug_cpu_of(thread);
+    const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
+    if (cpu && cpu->waiting_lock)
+        node->target = spinlock_holder(cpu->waiting_lock);
+    else if (!thread->wait_lock || thread->state == THREAD_BLOCKED_RECEIVE)
+        return;
+    else if (endpoint)
+        add_servers(node, endpoint);
+    else if (thread->state == THREAD_BLOCKED_FUTEX)
+        node->target = lock_word_holder(thread);
+    else if (thread->state == THREAD_BLOCKED_REPLY || thread->state == THREAD_BLOCKED_FAULT) {
+        node->target = find_server(thread);
+        if (!node->target)
+            debug_each_object("reply", add_reply_holders, node);
+    }
+}
+
+/* ---- the graph
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void collect(void)
+{
+    uint32_t count;
+    node_count = 0;
+    struct thread *thread = debug_next_thread(NULL, &count);
+    for (; thread && node_count < NODES_MAX; thread = debug_next_thread(thread, &count))
+        nodes[node_count++] = (struct node){.thread = thread};
+    for (uint32_t i = 0; i < node_count; i++)
+        find_edges(&nodes[i]);
+    for (uint32_t i = 0; i < node_count; i++)
+        for (uint32_t k = 0; k < node_count && !nodes[i].only_serving; k++)
+            nodes[i].only_serving =
+                is_in_spaces(&nodes[i], nodes[k].thread) && is_counted_on(&nodes[i], nodes[k].thread);
+}
+
+/* The next one that a node waits for; stuck ones only, if asked for. NULL: none. */
+static struct node *next_node(const struct node *node, bool stuck)
+{
+    for (uint32_t i = 0; i < node_count; i++)
+        if (waits_for(node, nodes[i].thread) && (!stuck || !nodes[i].live))
+            return &nodes[i];
+    return NULL;
+}
+
+static bool may_go_on(const struct node *node)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < node_count; i++) {
+        if (!waits_for(node, nodes[i].thread))
+            continue;
+        any = true;
+        if (nodes[i].live)
+            return true;
+    }
+    return !any; /* nobody known, so somebody else */
+}
+
+static void find_live(void)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < node_count; i++) {
+            if (nodes[i].live || (waits_at_all(&nodes[i]) && !may_go_on(&nodes[i])))
+                continue;
+            nodes[i].live = changed = true;
+        }
+    }
+}
+
+/* ---- what is told
+ * -------------------------------------------------------------------------------------------------- */
+
+static void put_member(const struct node *node)
+{
+    debug_print("  %s of %s: %s %s\n", debug_thread_name(node->thread),
+                node->thread->space ? debug_space_name(node->thread->space) : "the kernel",
+                debug_thread_state(node->thread), debug_wait_reason(node->thread));
+}
+
+/* From a member of a cycle on. */
+static void put_cycle(struct node *first)
+{
+    uint32_t length = 0;
+    struct node *node = first;
+    do {
+        length++;
+        node = next_node(node, true);
+    } while (node && node != first && length < node_count);
+    debug_print("DEADLOCK of %u threads, each waits for the next, the last for the first:\n", length);
+    node = first;
+    for (uint32_t i = 0; i < length; i++, node = next_node(node, true)) {
+        put_member(node);
+        node->told = true;
+    }
+}
+
+/* Follows the stuck ones, which cannot end but in a cycle. A step takes one more than there are nodes at
+ * most. */
+static void put_deadlock_of(struct node *node)
+{
+    struct node *at = node;
+    for (uint32_t steps = 0; steps <= node_count && !at->told; steps++)
+        at = next_node(at, true);
+    if (!at->told)
+        put_cycle(at);
+    if (!node->told) {
+        debug_print("and %s waits for it:\n", debug_thread_name(node->thread));
+        put_member(node);
+        node->told = true;
+    }
+}
+
+/* Ends where it comes to somebody for the second time. */
+static void put_chain(const struct node *node)
+{
+    const struct node *seen[HOPS_MAX];
+    debug_print("%s", debug_thread_name(node->thread));
+    for (uint32_t hops = 0; hops < HOPS_MAX && waits_at_all(node);) {
+        const struct node *next = next_node(node, !node->live);
+        debug_print(" -> (%s) %s", debug_wait_reason(node->thread),
+                    next ? debug_thread_name(next->thread) : "?");
+        seen[hops++] = node;
+        for (uint32_t i = 0; i < hops && next; i++)
+            if (seen[i] == next)
+                next = NULL;
+        if (!next)
+            break;
+        node = next;
+    }
+    if (!waits_at_all(node))
+        debug_print(", %s %s", debug_thread_state(node->thread), debug_wait_reason(node->thread));
+    debug_print("\n");
+}
+
+void debug_waits(const struct debug_words *words)
+{
+    bool all = words->count > 1 && debug_is(words->word[1], "all");
+    uint32_t waiting = 0, stuck = 0;
+    collect();
+    find_live();
+    for (uint32_t i = 0; i < node_count; i++) {
+        if (!waits_at_all(&nodes[i]) && !(all && nodes[i].thread->wait_lock))
+            continue;
+        put_chain(&nodes[i]);
+        waiting += waits_at_all(&nodes[i]);
+    }
+    for (uint32_t i = 0; i < node_count; i++) {
+        if (nodes[i].live)
+            continue;
+        stuck++;
+        if (!nodes[i].told)
+            put_deadlock_of(&nodes[i]);
+    }
+    debug_print("%u threads wait for others, %u of them for ever\n", waiting, stuck);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/console.c - the raw console, polled: pages of output, lines of input.
+ *
+ * A terminal of the VT100 family is enough. Output stops after each page until a key says how to go on, and a
+ * command is ended that prints more than LINES_MAX.
+ */
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/kernel.h>
+
+#define TEXT_MAX    256
+#define LINES_MAX   5000u
+#define PAGE_LINES  23u
+#define LINE_MAX    160u
+#define HISTORY_MAX 16u
+
+enum {
+    KEY_START = 1,     /* Ctrl-A */
+    KEY_LEFT = 2,      /* Ctrl-B */
+    KEY_INTERRUPT = 3, /* Ctrl-C */
+    KEY_DELETE = 4,    /* Ctrl-D */
+    KEY_END = 5,       /* Ctrl-E */
+    KEY_RIGHT = 6,     /* Ctrl-F */
+    KEY_BACKSPACE = 8,
+    KEY_TAB = 9,
+    KEY_NEWLINE = 10,
+    KEY_CUT_END = 11, /* Ctrl-K */
+    KEY_RETURN = 13,
+    KEY_DOWN = 14,       /* Ctrl-N */
+    KEY_UP = 16,         /* Ctrl-P */
+    KEY_CUT = 21,        /* Ctrl-U */
+    KEY_WORD_ERASE = 23, /* Ctrl-W */
+    KEY_ESCAPE = 27,
+    KEY_RUBOUT = 127,
+};
+
+/* ---- output ------------------------------------------------------------------------------------------- */
+
+static uint32_t page = PAGE_LINES, on_page, lines;
+
+static void put(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n')
+            arch_console_put('\r');
+        arch_console_put(*text);
+    }
+}
+
+static int read_key(void)
+{
+    int key;
+    while ((key = arch_console_get()) < 0)
+        arch_relax();
+    return key;
+}
+
+/* Blank: a page more; return: a line; q: the command ends. */
+static void ask_for_more(void)
+{
+    int key;
+    put("--more--");
+    do
+        key = read_key();
+    while (key != ' ' && key != KEY_RETURN && key != KEY_NEWLINE && key != 'q' && key != KEY_INTERRUPT);
+    put("\r        \r");
+    if (key == 'q' || key == KEY_INTERRUPT)
+        debug_end_command();
+    on_page = key == ' ' ? 0 : page - 1;
+}
+
+static void count_lines(const char *text)
+{
+    for (; *text; text++) {
+        if (*text != '\n')
+            continue;
+        if (++lines == LINES_MAX) {
+            put("(no more than that: the rest is not shown)\n");
+            debug_end_command();
+        }
+        if (page && ++on_page >= page)
+            ask_for_more();
+    }
+}
+
+void debug_print(const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = format_text_list(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length >= TEXT_MAX)
+        memcpy(text + TEXT_MAX - 5, "...\n", 5);
+    put(text);
+    count_lines(text);
+}
+
+void debug_begin_output(void)
+{
+    on_page = lines = 0;
+}
+
+void debug_set_page(uint32_t count)
+{
+    page = count;
+    on_page = 0;
+}
+
+/* ---- a line of input ------------------------------------------------------------------------------------
+ */
+
+static struct {
+    const char *prompt;
+    char text[LINE_MAX];
+    uint32_t length, at; /* at: where the next key goes */
+} line;
+
+static char history[HISTORY_MAX][LINE_MAX];
+static uint32_t history_count, history_at; /* lines ever; the one that is shown */
+
+static void redraw(void)
+{
+    put("\r");
+    put(line.prompt);
+    line.text[line.length] = 0;
+    put(line.text);
+    put("\033[K");
+    for (uint32_t i = line.at; i < line.length; i++)
+        put("\b");
+}
+
+static void insert(char c)
+{
+    if (line.length == LINE_MAX - 1)
+        return;
+    memmove(line.text + line.at + 1, line.text + line.at, line.length - line.at);
+    line.text[line.at++] = c;
+    line.length++;
+    if (line.at == line.length)
+        arch_console_put(c);
+    else
+        redraw();
+}
+
+/* Takes away what lies in [from, to). */
+static void cut(uint32_t from, uint32_t to)
+{
+    memmove(line.text + from, line.text + to, line.length - to);
+    line.length -= to - from;
+    line.at = from;
+    redraw();
+}
+
+static uint32_t word_start(void)
+{
+    uint32_t at = line.at;
+    while (at && line.text[at - 1] == ' ')
+        at--;
+    while (at && line.text[at - 1] != ' ')
+        at--;
+    return at;
+}
+
+static void show_history(uint32_t index)
+{
+    uint32_t oldest = history_count > HISTORY_MAX ? history_count - HISTORY_MAX : 0;
+    if (index < oldest || index > history_count)
+        return;
+    history_at = index;
+    const char *text = index == history_count ? "" : history[index % HISTORY_MAX];
+    line.at = line.length = (uint32_t)strlen(text);
+    memcpy(line.text, text, line.length);
+    redraw();
+}
+
+static void remember(void)
+{
+    if (!line.length)
+        return;
+    memcpy(history[history_count++ % HISTORY_MAX], line.text, line.length + 1);
+}
+
+/* ---- completion -----------------------------------------------------------------------------------------
+ */
+
+/* What all continuations have in common beyond the first `length` characters. */
+static uint32_t common_length(const char *start, uint32_t length, const char **first, uint32_t *count)
+{
+    uint32_t common = 0;
+    const char *other;
+    for (*count = 0; (other = debug_complete(line.text, start, length, *count)); ++*count) {
+        if (*count == 0) {
+            *first = other;
+            common = (uint32_t)strlen(other);
+        }
+        uint32_t same = 0;
+        while (same < common && other[same] == (*first)[same])
+            same++;
+        common = same;
+    }
+    return common;
+}
+
+#define CHOICES_SHOWN 60u
+
+static void list_choices(const char *start, uint32_t length, uint32_t count)
+{
+    put("\n");
+    for (uint32_t i = 0; i < count && i < CHOICES_SHOWN; i++) {
+        put(debug_complete(line.text, start, length, i));
+        put(i + 1 < count ? " " : "");
+    }
+    put(count > CHOICES_SHOWN ? "...\n" : "\n");
+    redraw();
+}
+
+static void complete(void)
+{
+    if (line.at != line.length)
+        return;
+    line.text[line.length] = 0;
+    uint32_t from = line.length, count;
+    while (from && line.text[from - 1] != ' ')
+        from--;
+    const char *start = line.text + from, *first = NULL;
+    uint32_t length = line.length - from, common = common_length(start, length, &first, &count);
+    if (count == 0)
+        return;
+    if (count > 1 && common == length) {
+        list_choices(start, length, count);
+        return;
+    }
+    for (uint32_t i = length; i < common; i++)
+        insert(first[i]);
+    if (count == 1 && (!common || first[common - 1] != '='))
+        insert(' ');
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------
+ */
+
+/* ESC [ letter, ESC O letter, ESC [ number ~ */
+static int read_escape(void)
+{
+    int key = read_key();
+    if (key != '[' && key != 'O')
+        return 0;
+    int number = 0;
+    while ((key = read_key()) >= '0' && key <= '9')
+        number = key - '0';
+    switch (key) {
+    case 'A':
+        return KEY_UP;
+    case 'B':
+        return KEY_DOWN;
+    case 'C':
+        return KEY_RIGHT;
+    case 'D':
+        return KEY_LEFT;
+    case 'H':
+        return KEY_START;
+    case 'F':
+        return KEY_END;
+    case '~':
+        return number == 1 ? KEY_START : number == 3 ? KEY_DELETE : number == 4 ? KEY_END : 0;
+    default:
+        return 0;
+    }
+}
+
+static void move_to(uint32_t at)
+{
+    line.at = at;
+    redraw();
+}
+
+static void edit(int key)
+{
+    switch (key == KEY_ESCAPE ? read_escape() : key) {
+    case KEY_START:
+        move_to(0);
+        break;
+    case KEY_END:
+        move_to(line.length);
+        break;
+    case KEY_LEFT:
+        move_to(line.at ? line.at - 1 : 0);
+        break;
+    case KEY_RIGHT:
+        move_to(line.at < line.length ? line.at + 1 : line.at);
+        break;
+    case KEY_BACKSPACE:
+    case KEY_RUBOUT:
+        if (line.at)
+            cut(line.at - 1, line.at);
+        break;
+    case KEY_DELETE:
+        if (line.at < line.length)
+            cut(line.at, line.at + 1);
+        break;
+    case KEY_CUT:
+        cut(0, line.at);
+        break;
+    case KEY_CUT_END:
+        cut(line.at, line.length);
+        break;
+    case KEY_WORD_ERASE:
+        cut(word_start(), line.at);
+        break;
+    case KEY_UP:
+        show_history(history_at - 1);
+        break;
+    case KEY_DOWN:
+        show_history(history_at + 1);
+        break;
+    case KEY_TAB:
+        complete();
+        break;
+    default:
+        if (key >= ' ' && key < KEY_RUBOUT)
+            insert((char)key);
+    }
+}
+
+char *debug_read_line(const char *prompt)
+{
+    int key;
+    line.prompt = prompt;
+    line.length = line.at = 0;
+    history_at = history_count;
+    put(prompt);
+    while ((key = read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
+        if (key == KEY_INTERRUPT) {
+            line.length = 0;
+            put("^C");
+            break;
+        }
+        edit(key);
+    }
+    line.text[line.length] = 0;
+    put("\n");
+    remember();
+    return line.text;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/debug.h - what the debugger's files share. All of it runs in a session only, on one processor,
+ * with the others stopped.
+ *
+ * Commands print with debug_print and may be ended at any moment, by a fault, by too much output or by the
+ * user's wish (debug_end_command does not return): they hold nothing that would have to be given back.
+ */
+#ifndef KERNEL_DEBUG_DEBUG_H
+#define KERNEL_DEBUG_DEBUG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpu;
+struct endpoint;
+struct kernel_regs;
+struct space;
+struct thread;
+
+/* ---- enter.c ---------------------------------------------------------------------------------------- */
+
+enum stop_state {
+    STOP_RUNNING, /* it does not answer */
+    STOP_ASKED,   /* stopped where it could be interrupted */
+    STOP_FORCED,  /* it took no interrupt: stopped by one that nothing masks */
+    STOP_ENDED,   /* for good, by a panic */
+    STOP_SESSION, /* runs the session */
+};
+enum stop_state debug_stop_state(uint32_t cpu);
+/* What the processor did when it stopped; NULL: unknown. Valid during the session. */
+const struct kernel_regs *debug_regs(uint32_t cpu);
+
+/* ---- session.c -------------------------------------------------------------------------------------- */
+
+void debug_session(const char *reason);
+void debug_end_command(void) __attribute__((noreturn));
+/* Calls function(argument); false: it ran into a fault. Not nested. */
+bool debug_try(void (*function)(void *argument), void *argument);
+void debug_fail_try(void); /* of a fault: does not return if somebody tries */
+
+#define DEBUG_WORDS_MAX 12
+struct debug_words {
+    uint32_t count;
+    const char *word[DEBUG_WORDS_MAX];
+};
+struct debug_command {
+    const char *name, *arguments, *help;
+    void (*run)(const struct debug_words *words); /* word[0] is the name */
+    const char *const *completions;               /* of arguments; NULL-terminated, or NULL */
+};
+extern const struct debug_command debug_commands[];
+extern const uint32_t debug_command_count;
+
+/* ---- console.c -------------------------------------------------------------------------------------- */
+
+/* Text on the raw console; waits for a key after each page. */
+void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void debug_begin_output(void);             /* of a command: counts lines anew */
+void debug_set_page(uint32_t lines);       /* 0: no pages */
+char *debug_read_line(const char *prompt); /* with editing, history and completion; valid until the next */
+/* session.c: the next word (or name of a symbol) that continues `start`, of the words before it; NULL: none.
+ * Called with index 0, 1, ... */
+const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
+
+/* ---- words.c: arguments ------------------------------------------------------------------------------ */
+
+bool debug_is(const char *a, const char *b);
+/* The text behind "NAME=" if that is how the word begins; NULL. */
+const char *debug_value(const char *word, const char *name);
+/* Decimal, or hexadecimal behind 0x. Says so and ends the command if it is neither. */
+uint64_t debug_number(const char *text);
+/* A number, a symbol, or either + number. */
+uint64_t debug_address(const char *text);
+
+/* ---- symbols.c, user_symbols.c ----------------------------------------------------------------------- */
+
+struct debug_symbol {
+    const char *name;
+    uint64_t address;
+};
+bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol); /* the last one not behind it */
+bool debug_symbol_named(const char *name, struct debug_symbol *symbol);
+bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol); /* in order of address */
+const char *debug_name_of(uint64_t address);                        /* "symbol+0x12"; valid until the next */
+const char *debug_user_name_of(const struct space *space, uint64_t address);
+/* Address of a symbol of the space's program; 0: none. */
+uint64_t debug_user_symbol_named(const struct space *space, const char *name);
+
+/* ---- memory.c: other memory, which may not be there --------------------------------------------------- */
+
+/* Up to `size` bytes, as many as there are without a gap. space NULL: the kernel's. */
+uint64_t debug_read(const struct space *space, uint64_t address, void *to, uint64_t size);
+bool debug_read_kernel_word(void *cpu, uint64_t address,
+                            uint64_t *word); /* of a cpu's stacks: arch_read_word */
+bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
+
+/* ---- objects.c: what the kernel has ------------------------------------------------------------------- */
+
+/* The one behind `previous` (NULL: the first); NULL: no more. They end even if a list is damaged. */
+struct thread *debug_next_thread(struct thread *previous, uint32_t *count);
+struct space *debug_next_space(struct space *previous, uint32_t *count);
+struct thread *debug_find_thread(uint64_t tid); /* idle threads have none */
+struct space *debug_find_space(uint64_t pid);
+/* Calls visit with each object of the slab, also with those that are free. */
+void debug_each_object(const char *slab, void (*visit)(void *object, void *context), void *context);
+/* Calls visit for each lock that is held. owner: 1 + number of the processor. */
+struct spinlock;
+void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context);
+/* Does a capability of the space name the object with these rights? */
+bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights);
+/* "sh(12)" of a thread, "sh[3]" of a space; several may be in use at once. */
+const char *debug_thread_name(const struct thread *thread);
+const char *debug_space_name(const struct space *space);
+const char *debug_thread_state(const struct thread *thread);
+/* What it waits for, "call to endpoint 3 of fs[4]"; empty if for nothing. */
+const char *debug_wait_reason(const struct thread *thread);
+struct endpoint *debug_waits_at_endpoint(const struct thread *thread); /* NULL: at none */
+/* The processor where it is current; NULL: none. */
+struct cpu *debug_cpu_of(const struct thread *thread);
+/* A holder of the right to receive from the endpoint; index 0, 1, ...; NULL: no more. */
+struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index);
+
+/* ---- commands ----------------------------------------------------------------------------------------- */
+
+typedef void debug_run(const struct debug_words *words);
+debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat,
+    debug_mask;                                                                   /* trace.c */
+debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
+debug_run debug_endpoints, debug_locks;                                           /* locks.c */
+debug_run debug_waits;                                                            /* chains.c */
+debug_run debug_memory, debug_symbols;                                            /* memory.c */
+
+#endif

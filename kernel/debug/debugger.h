@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/debugger.h - the kernel's debugger, as the rest of the kernel and the ports see it.
+ *
+ * A session stops all processors, talks on the raw console, and lets all go on exactly where they were. It
+ * takes no lock, allocates nothing, and changes nothing but what it is told to.
+ */
+#ifndef KERNEL_DEBUG_DEBUGGER_H
+#define KERNEL_DEBUG_DEBUGGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_regs;
+struct space;
+
+/* ---- for anyone ------------------------------------------------------------------------------------ */
+
+/* Begins a session on this processor, and returns when somebody says `continue`. From anywhere in the kernel
+ * once the processor is online, whatever locks are held, also from an interrupt that nothing masks (better
+ * than that: from the processor that noticed something, about the one that hangs). `reason` is kept until
+ * then. In a session: ends the command that runs, and does not return. */
+void debugger_enter(const char *reason);
+/* Is a session going on? Who watches over time must know that it stood still; `debugger_sessions` counts
+ * those that ended. */
+bool debugger_is_active(void);
+uint32_t debugger_sessions(void);
+/* Boot option `debug=1`: a session before the first program starts. */
+void debugger_boot(void);
+
+/* "sched_reschedule+0x1c", or the number; snprintf's result. No locks, so also for a panic. */
+int debugger_symbol(char *text, size_t size, uint64_t address);
+/* The same for a user address of a space: by the symbols of its program in the boot archive. */
+int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
+
+/* ---- from the console's interrupt ------------------------------------------------------------------ */
+
+/* The key sequence that begins a session: Ctrl-] twice, then d. */
+#define DEBUGGER_KEY 0x1d
+#define DEBUGGER_KEYS \
+    "\x1d\x1d"        \
+    "d"
+
+/* ---- from traps ------------------------------------------------------------------------------------- */
+
+/* The kernel's breakpoint instruction; regs: what goes on behind it. */
+void debugger_trap(struct kernel_regs *regs);
+/* An interrupt that nothing masks came. True: it was to stop this processor, which goes on now. */
+bool debugger_stop(struct kernel_regs *regs);
+/* It came to stop this processor for good, which is done next: there is something to be looked at. */
+void debugger_note_end(struct kernel_regs *regs);
+/* An exception of kernel mode that nobody deals with. Does not return if a session ran into it on this
+ * processor: the command ends. address: what was accessed, 0 if that says nothing. */
+void debugger_fault(uint64_t ip, uint64_t address);
+/* The kernel is about to panic: the same, if a session is to blame. */
+void debugger_fail(const char *reason);
+void debugger_poll(void); /* an IPI came, perhaps to stop this processor */
+
+#endif

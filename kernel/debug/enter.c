@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/enter.c - stopping all processors, and letting them go on.
+ *
+ * A session belongs to the processor in `owner`. It sets the bits of all others in `wanted`, asks them by an
+ * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
+ * not come within ASK_MS by an interrupt that nothing masks. Emulated processors may stand still for 100 ms
+ * and more, so nothing is concluded from less than a second. Each parks in a trap, with all its registers in
+ * memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
+ *
+ * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
+ */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/kernel.h>
+#include <kernel/machine.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/timer.h>
+#include <stdatomic.h>
+
+#define ASK_MS   500u
+#define FORCE_MS 5000u
+
+static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */
+static _Atomic uint32_t sessions;
+static _Atomic uint64_t wanted;  /* processors that shall stand still; written by the owner */
+static _Atomic uint64_t stopped; /* those that do */
+static _Atomic uint64_t ended;   /* those that will never run again */
+static _Atomic uint64_t forced;  /* that an unmaskable interrupt is under way to; cleared when it arrives */
+
+static struct {
+    struct kernel_regs *regs;
+    const char *reason; /* debugger_enter's, on its way through the trap */
+    bool by_force;
+} stops[CPUS_MAX]; /* each its processor's */
+
+static const char asked_to_stop[] = "asked to stop"; /* a reason that begins no session */
+
+/* ---- standing still ----------------------------------------------------------------------------------- */
+
+/* `answers`: the processor is between two instructions of its own code, so that others who wait for its
+ * translations to be forgotten need not be forced. */
+static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
+{
+    stops[cpu->index].regs = regs;
+    stops[cpu->index].by_force = !answers;
+    atomic_fetch_or(&stopped,
+                    cpu->bit); /* sequentially consistent: regs before it, the look at wanted behind it */
+    while (atomic_load(&wanted) & cpu->bit) {
+        if (answers)
+            tlb_handle_request();
+        arch_relax();
+    }
+    atomic_fetch_and(&stopped, ~cpu->bit);
+}
+
+bool debugger_stop(struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    if (!(atomic_fetch_and(&forced, ~cpu->bit) & cpu->bit))
+        return false;
+    if (!(atomic_load(&stopped) & cpu->bit)) /* else it had parked when this came */
+        park(cpu, regs, false);
+    return true;
+}
+
+void debugger_note_end(struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    if (!(atomic_load(&stopped) & cpu->bit))
+        stops[cpu->index].regs = regs;
+    atomic_fetch_or(&ended, cpu->bit);
+}
+
+void debugger_poll(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (!(atomic_load(&wanted) & cpu->bit))
+        return;
+    stops[cpu->index].reason = asked_to_stop;
+    arch_breakpoint();
+}
+
+/* ---- stopping the others ------------------------------------------------------------------------------ */
+
+/* True: all of them came in time. */
+static bool wait_for(uint64_t targets, uint32_t milliseconds)
+{
+    uint64_t begin = arch_clock(), limit = clock_hz / 1000 * milliseconds;
+    while ((atomic_load(&stopped) & targets) != targets) {
+        if (arch_clock() - begin > limit)
+            return false;
+        tlb_handle_request();
+        arch_relax();
+    }
+    return true;
+}
+
+static void force(uint64_t targets)
+{
+    for (uint64_t left = targets; left; left &= left - 1) {
+        struct cpu *target = &cpus[__builtin_ctzll(left)];
+        atomic_fetch_or(&forced, target->bit);
+        arch_break_in(target);
+    }
+}
+
+static void stop_others(struct cpu *self)
+{
+    uint64_t targets = atomic_load(&sched_online_cpus) & ~self->bit & ~atomic_load(&ended);
+    atomic_store(&wanted, targets);
+    for (uint64_t left = targets; left; left &= left - 1)
+        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_CALL);
+    if (wait_for(targets, ASK_MS))
+        return;
+    force(targets & ~atomic_load(&stopped));
+    wait_for(targets, FORCE_MS);
+}
+
+static void let_go(void)
+{
+    atomic_store(&wanted, 0);
+    uint64_t begin = arch_clock(), limit = clock_hz / 1000 * FORCE_MS;
+    while (atomic_load(&stopped) && arch_clock() - begin < limit)
+        arch_relax();
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------ */
+
+static void run_session(struct cpu *self, struct kernel_regs *regs, const char *reason)
+{
+    stops[self->index].regs = regs;
+    stop_others(self);
+    debug_session(reason);
+    let_go();
+    atomic_fetch_add(&sessions, 1);
+    atomic_store(&owner, 0);
+    console_poll(); /* what was typed and not for us */
+}
+
+static bool owns_session(const struct cpu *cpu)
+{
+    return atomic_load(&owner) == cpu->index + 1;
+}
+
+void debugger_trap(struct kernel_regs *regs)
+{
+    struct cpu *self = this_cpu();
+    const char *reason = stops[self->index].reason;
+    stops[self->index].reason = NULL;
+    if (owns_session(self))
+        debugger_fault(arch_trap_ip(regs), 0);
+    for (;;) {
+        uint32_t nobody = 0;
+        if (atomic_load(&wanted) & self->bit)
+            park(self, regs, true);
+        if (reason == asked_to_stop)
+            return;
+        if (atomic_compare_exchange_strong(&owner, &nobody, self->index + 1))
+            break;
+        arch_relax();
+    }
+    run_session(self, regs, reason ? reason : "breakpoint");
+}
+
+void debugger_enter(const char *reason)
+{
+    struct cpu *self = this_cpu();
+    debugger_fail(reason);
+    stops[self->index].reason = reason;
+    arch_breakpoint();
+}
+
+void debugger_fault(uint64_t ip, uint64_t address)
+{
+    if (!owns_session(this_cpu()))
+        return;
+    debug_fail_try();
+    debug_print("fault at %s, address %#lx: command ended\n", debug_name_of(ip), address);
+    debug_end_command();
+}
+
+void debugger_fail(const char *reason)
+{
+    if (!owns_session(this_cpu()))
+        return;
+    debug_print("%s: command ended\n", reason);
+    debug_end_command();
+}
+
+void debugger_boot(void)
+{
+    char text[8];
+    if (boot_option("debug=", text, sizeof text) && text[0] == '1')
+        debugger_enter("boot option debug=1");
+}
+
+/* ---- what others may know ------------------------------------------------------------------------------ */
+
+bool debugger_is_active(void)
+{
+    return atomic_load(&owner) != 0;
+}
+
+uint32_t debugger_sessions(void)
+{
+    return atomic_load(&sessions);
+}
+
+enum stop_state debug_stop_state(uint32_t cpu)
+{
+    uint64_t bit = 1ull << cpu;
+    if (atomic_load(&owner) == cpu + 1)
+        return STOP_SESSION;
+    if (atomic_load(&ended) & bit)
+        return STOP_ENDED;
+    if (!(atomic_load(&stopped) & bit))
+        return STOP_RUNNING;
+    return stops[cpu].by_force ? STOP_FORCED : STOP_ASKED;
+}
+
+const struct kernel_regs *debug_regs(uint32_t cpu)
+{
+    return debug_stop_state(cpu) == STOP_RUNNING ? NULL : stops[cpu].regs;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/objects.c - finds threads, spaces, endpoints, locks, and says what a thread waits for.
+ *
+ * Without locks: all processors stand, but one may have been stopped in the middle of a change. Lists are
+ * linked so that they can be walked forwards at every moment; the memory of all objects keeps its type
+ * (slab.h); walks are bounded; and what leads nowhere ends the command by a fault, not the system.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/notification.h>
+#include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <stddef.h>
+
+#define THREADS_MAX 100000u
+#define SPACES_MAX  100000u
+#define FRAMES_MAX  100000u
+
+/* ---- threads and spaces
+ * ------------------------------------------------------------------------------------- */
+
+struct thread *debug_next_thread(struct thread *previous, uint32_t *count)
+{
+    if (!previous)
+        *count = 0;
+    return ++*count > THREADS_MAX ? NULL : thread_next_unlocked(previous);
+}
+
+struct space *debug_next_space(struct space *previous, uint32_t *count)
+{
+    if (!previous)
+        *count = 0;
+    return ++*count > SPACES_MAX ? NULL : previous ? previous->next : space_first_unlocked();
+}
+
+struct thread *debug_find_thread(uint64_t tid)
+{
+    uint32_t count;
+    struct thread *thread = debug_next_thread(NULL, &count);
+    while (thread && (thread->tid != tid || tid == 0))
+        thread = debug_next_thread(thread, &count);
+    return thread;
+}
+
+struct space *debug_find_space(uint64_t pid)
+{
+    uint32_t count;
+    struct space *space = debug_next_space(NULL, &count);
+    while (space && space->pid != pid)
+        space = debug_next_space(space, &count);
+    return space;
+}
+
+struct cpu *debug_cpu_of(const struct thread *thread)
+{
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (cpus[i].current == thread)
+            return &cpus[i];
+    return NULL;
+}
+
+/* ---- names
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Several names may be wanted for one line. */
+static char *name_buffer(size_t size)
+{
+    static char buffers[8][48];
+    static unsigned next;
+    assert(size == sizeof buffers[0]);
+    return buffers[next++ % 8];
+}
+#define NAME_BYTES 48
+
+const char *debug_thread_name(const struct thread *thread)
+{
+    char *name = name_buffer(NAME_BYTES);
+    if (thread->space)
+        format_text(name, NAME_BYTES, "%.16s(%u)", thread->block->name, thread->tid);
+    else
+        format_text(name, NAME_BYTES, "%.16s", thread->block->name);
+    return name;
+}
+
+const char *debug_space_name(const struct space *space)
+{
+    char *name = name_buffer(NAME_BYTES);
+    format_text(name, NAME_BYTES, "%.16s[%u]", space->name, space->pid);
+    return name;
+}
+
+const char *debug_thread_state(const struct thread *thread)
+{
+    static const char *const names[] = {
+        [THREAD_RUNNING] = "running",     [THREAD_READY] = "ready",
+        [THREAD_BLOCKED_SEND] = "send",   [THREAD_BLOCKED_RECEIVE] = "receive",
+        [THREAD_BLOCKED_REPLY] = "reply", [THREAD_BLOCKED_NOTIFICATION] = "notification",
+        [THREAD_BLOCKED_FUTEX] = "futex", [THREAD_SLEEPING] = "sleeping",
+        [THREAD_BLOCKED_FAULT] = "fault", [THREAD_SUSPENDED] = "suspended",
+        [THREAD_DEAD] = "dead",
+    };
+    uint32_t state = thread->state;
+    return state < sizeof names / sizeof names[0] ? names[state] : "?";
+}
+
+/* ---- endpoints
+ * ------------------------------------------------------------------------------------------------- */
+
+struct endpoint *debug_waits_at_endpoint(const struct thread *thread)
+{
+    const struct spinlock *lock = thread->wait_lock;
+    uint32_t state = thread->state;
+    bool queues =
+        state == THREAD_BLOCKED_SEND || state == THREAD_BLOCKED_RECEIVE || state == THREAD_BLOCKED_FAULT;
+    if (!lock || lock == &thread->lock || !queues)
+        return NULL;
+    return (struct endpoint *)((char *)lock - offsetof(struct endpoint, lock));
+}
+
+bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights)
+{
+    const struct cap_table *table = &space->caps;
+    uint32_t size = table->size <= CAP_SLOTS_MAX ? table->size : 0;
+    if (space->released || table->closed)
+        return false;
+    for (uint32_t i = 0; i < size; i++) {
+        const struct cap_slot *slot = &table->leaves[i / CAP_SLOTS_PER_LEAF][i % CAP_SLOTS_PER_LEAF];
+        uint64_t meta = slot->meta;
+        if (cap_meta_type(meta) == type && slot->object == object &&
+            (cap_meta_rights(meta) & rights) == rights)
+            return true;
+    }
+    return false;
+}
+
+struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index)
+{
+    uint32_t count;
+    struct space *space = debug_next_space(NULL, &count);
+    for (; space; space = debug_next_space(space, &count))
+        if (debug_space_holds(space, CAP_ENDPOINT, endpoint, RIGHT_RECEIVE) && index-- == 0)
+            return space;
+    return NULL;
+}
+
+/* ---- waits
+ * ------------------------------------------------------------------------------------------------------ */
+
+static const char *whose(const struct endpoint *endpoint)
+{
+    const struct space *space = debug_receiver_space(endpoint, 0);
+    return space ? debug_space_name(space) : "nobody";
+}
+
+const char *debug_wait_reason(const struct thread *thread)
+{
+    static char text[160];
+    const struct spinlock *lock = thread->wait_lock;
+    const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
+    const struct cpu *cpu = debug_cpu_of(thread);
+    text[0] = 0;
+    if (cpu && cpu->waiting_lock) {
+        format_text(text, sizeof text, "spins for lock %#lx, class %s", (uint64_t)cpu->waiting_lock,
+                    cpu->waiting_lock->class->name);
+        return text;
+    }
+    if (!lock)
+        return text;
+    switch (thread->state) {
+    case THREAD_BLOCKED_SEND:
+        format_text(text, sizeof text, "%s endpoint %u of %s",
+                    thread->message_kind == MESSAGE_CALL ? "calls" : "sends to", endpoint->number,
+                    whose(endpoint));
+        break;
+    case THREAD_BLOCKED_RECEIVE:
+        format_text(text, sizeof text, "receives from endpoint %u", endpoint->number);
+        break;
+    case THREAD_BLOCKED_REPLY:
+        format_text(text, sizeof text, "for the answer to call %lx", thread->call_id);
+        break;
+    case THREAD_BLOCKED_FAULT:
+        if (endpoint)
+            format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number, whose(endpoint));
+        else
+            format_text(text, sizeof text, "fault, for the answer to call %lx", thread->call_id);
+        break;
+    case THREAD_BLOCKED_NOTIFICATION:
+        format_text(text, sizeof text, "notification %u",
+                    ((const struct notification *)((const char *)lock - offsetof(struct notification, lock)))
+                        ->number);
+        break;
+    case THREAD_BLOCKED_FUTEX:
+        format_text(text, sizeof text, "word at %#lx", thread->futex_address);
+        break;
+    default:
+        break;
+    }
+    if (thread->wait_deadline != TIMER_NEVER && thread->wait_deadline) {
+        int64_t left = (int64_t)(thread->wait_deadline - arch_clock());
+        size_t length = strlen(text);
+        format_text(text + length, sizeof text - length, "%s%lu ms left", length ? ", " : "",
+                    left > 0 ? timer_nanoseconds((uint64_t)left) / 1000000 : 0);
+    }
+    return text;
+}
+
+/* ---- slabs and locks
+ * -------------------------------------------------------------------------------------------- */
+
+void debug_each_object(const char *name, void (*visit)(void *object, void *context), void *context)
+{
+    uint32_t frames = 0;
+    const struct slab *slab = slab_next_unlocked(NULL);
+    while (slab && !debug_is(slab->name, name))
+        slab = slab_next_unlocked(slab);
+    if (!slab)
+        return;
+    void *frame = slab_next_frame_unlocked(slab, NULL);
+    for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame))
+        for (uint32_t i = 0; i < slab_objects_in_frame(slab); i++)
+            visit(slab_object(slab, frame, i), context);
+}
+
+extern const char data_start[], kernel_end[];                   /* the link script's */
+extern struct lock_class lock_class_first[], lock_class_last[]; /* the same */
+
+/* A lock is known by the pointer to its class: nothing else that the kernel keeps points there from behind a
+ * small number. */
+static bool is_held_lock(const struct spinlock *lock)
+{
+    uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
+    return lock->held - 1 < cpu_count && lock->reserved == 0 && class >= first &&
+           class < (uint64_t)lock_class_last && (class - first) % sizeof(struct lock_class) == 0;
+}
+
+/* One page, or less. */
+struct lock_scan {
+    const char *from, *to;
+    void (*visit)(const struct spinlock *lock, void *context);
+    void *context;
+};
+
+static void scan_page(void *argument)
+{
+    const struct lock_scan *scan = argument;
+    const char *end = scan->to - sizeof(struct spinlock);
+    for (const char *at = scan->from; at <= end; at += sizeof(uint64_t))
+        if (is_held_lock((const struct spinlock *)at))
+            scan->visit((const struct spinlock *)at, scan->context);
+}
+
+/* Pages that are missing on purpose, below stacks, are left out. A lock that crosses a page's end is found
+ * with the page where it begins. */
+static void scan_image(struct lock_scan *scan)
+{
+    const char *end = kernel_end;
+    for (const char *at = data_start; at < end; at += FRAME_SIZE) {
+        const char *to = at + FRAME_SIZE + sizeof(struct spinlock) - sizeof(uint64_t);
+        scan->from = at;
+        scan->to = to < end ? to : end;
+        if (!debug_try(scan_page, scan)) {
+            scan->to = at + FRAME_SIZE;
+            debug_try(scan_page, scan);
+        }
+    }
+}
+
+void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context)
+{
+    static struct lock_scan scan;
+    uint32_t frames = 0;
+    scan = (struct lock_scan){.visit = visit, .context = context};
+    scan_image(&scan);
+    for (const struct slab *slab = slab_next_unlocked(NULL); slab; slab = slab_next_unlocked(slab)) {
+        char *frame = slab_next_frame_unlocked(slab, NULL);
+        for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame)) {
+            scan.from = frame;
+            scan.to = frame + FRAME_SIZE;
+            scan_page(&scan);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/session.c - the dialogue: says why it began, then reads commands and does them, until
+ * `continue`.
+ *
+ * A command may end in the middle, by a fault in what it looks at or because nobody wants to see more: then
+ * debug_end_command() comes back to the prompt. Commands have nothing to give back.
+ */
+#include <arch/debug.h>
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/kernel.h>
+#include <trace/format/event_table.h>
+
+static void *prompt_state[5]; /* __builtin_setjmp's */
+static bool goes_on;
+
+static void *try_state[5];
+static volatile bool trying;
+
+void debug_end_command(void)
+{
+    trying = false;
+    __builtin_longjmp(prompt_state, 1);
+}
+
+bool debug_try(void (*function)(void *argument), void *argument)
+{
+    if (__builtin_setjmp(try_state))
+        return false;
+    trying = true;
+    function(argument);
+    trying = false;
+    return true;
+}
+
+void debug_fail_try(void)
+{
+    if (!trying)
+        return;
+    trying = false;
+    __builtin_longjmp(try_state, 1);
+}
+
+/* ---- commands about the session itself --------------------------------------------------------------------
+ */
+
+static void end_session(const struct debug_words *words)
+{
+    goes_on = true;
+}
+
+static void reboot(const struct debug_words *words)
+{
+    debug_print("reboot\n");
+    arch_reboot();
+}
+
+static void set_page(const struct debug_words *words)
+{
+    if (words->count < 2)
+        debug_print("page LINES; 0: output never waits\n");
+    else
+        debug_set_page((uint32_t)debug_number(words->word[1]));
+}
+
+static void help(const struct debug_words *words)
+{
+    for (uint32_t i = 0; i < debug_command_count; i++) {
+        const struct debug_command *command = &debug_commands[i];
+        if (words->count > 1 && !debug_is(words->word[1], command->name))
+            continue;
+        char text[256];
+        format_text(text, sizeof text, "%s", command->help);
+        for (char *end = text; words->count < 2 && *end; end++)
+            if (*end == ';') /* the short list has what stands before it */
+                *end = 0;
+        debug_print("%-9s %-28s %s\n", command->name, command->arguments, text);
+    }
+    if (words->count < 2)
+        debug_print("help COMMAND tells more. Tab completes; blank, return and q answer --more--.\n");
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------
+ */
+
+static const char *const trace_words[] = {"cpu=", "class=", "event=", "pid=", "tid=", "back=", NULL};
+static const char *const mask_words[] = {"show", "set", NULL};
+static const char *const bt_words[] = {"cpu", "tid", NULL};
+static const char *const mem_words[] = {"pid=", NULL};
+static const char *const waits_words[] = {"all", NULL};
+
+const struct debug_command debug_commands[] = {
+    {"help", "[COMMAND]", "this list; or all about one command", help, NULL},
+    {"trace", "[N] [cpu= class= event= ...]",
+     "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N, tid=N (who logged it), back=MS "
+     "(not "
+     "older)",
+     debug_trace, trace_words},
+    {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL},
+    {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL},
+    {"follow", "TID [N]", "the last N events that a thread logged, or that name it", debug_follow, NULL},
+    {"stat", "", "events and losses of each processor's ring; and events of each class", debug_stat, NULL},
+    {"mask", "[show | set MASK]",
+     "classes that are traced; MASK as in the shell: all, off, sched,ipc, +lock, -frame", debug_mask,
+     mask_words},
+    {"cpu", "[N]", "processors, who runs there and where; or one with its registers", debug_cpus, NULL},
+    {"threads", "[PID]", "all threads, or those of one process; what they wait for", debug_threads, NULL},
+    {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, NULL},
+    {"spaces", "", "address spaces; with their programs and memory", debug_spaces, NULL},
+    {"endpoints", "", "endpoints; who may receive, who waits", debug_endpoints, NULL},
+    {"locks", "", "kernel locks that are held; with holder and waiters", debug_locks, NULL},
+    {"waits", "[all]",
+     "who waits for whom; deadlocks as cycles; with `all` also threads that wait for nobody in particular",
+     debug_waits, waits_words},
+    {"bt", "[cpu N | tid N]", "call chain of this processor; of another; of a thread", debug_backtrace,
+     bt_words},
+    {"mem", "[pid=N] ADDRESS [BYTES]",
+     "memory of the kernel; or of a process. ADDRESS: number, symbol, symbol+number", debug_memory,
+     mem_words},
+    {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL},
+    {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL},
+    {"continue", "", "all processors go on", end_session, NULL},
+    {"reboot", "", "starts the machine anew", reboot, NULL},
+};
+const uint32_t debug_command_count = sizeof debug_commands / sizeof debug_commands[0];
+
+/* ---- completion -------------------------------------------------------------------------------------------
+ */
+
+static bool begins_with(const char *text, const char *start, uint32_t length)
+{
+    return strlen(text) >= length && memcmp(text, start, length) == 0;
+}
+
+static const char *complete_command(const char *start, uint32_t length, uint32_t index)
+{
+    for (uint32_t i = 0; i < debug_command_count; i++)
+        if (begins_with(debug_commands[i].name, start, length) && index-- == 0)
+            return debug_commands[i].name;
+    return NULL;
+}
+
+static const char *complete_word(const char *const *words, const char *start, uint32_t length, uint32_t index)
+{
+    for (; words && *words; words++)
+        if (begins_with(*words, start, length) && index-- == 0)
+            return *words;
+    return NULL;
+}
+
+static const char *complete_symbol(const char *start, uint32_t length, uint32_t index)
+{
+    struct debug_symbol symbol;
+    for (uint32_t i = 0; length && debug_symbol_nth(i, &symbol); i++)
+        if (begins_with(symbol.name, start, length) && index-- == 0)
+            return symbol.name;
+    return NULL;
+}
+
+static const struct debug_command *find_command(const char *name, size_t length)
+{
+    const struct debug_command *found = NULL;
+    for (uint32_t i = 0; i < debug_command_count; i++) {
+        const struct debug_command *command = &debug_commands[i];
+        if (!begins_with(command->name, name, (uint32_t)length))
+            continue;
+        if (strlen(command->name) == length)
+            return command;
+        found = found ? &debug_commands[debug_command_count] : command; /* the end: not unique */
+    }
+    return found && found < &debug_commands[debug_command_count] ? found : NULL;
+}
+
+const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index)
+{
+    size_t name_length = 0;
+    if (start == line)
+        return complete_command(start, length, index);
+    while (line[name_length] && line[name_length] != ' ')
+        name_length++;
+    const struct debug_command *command = find_command(line, name_length);
+    if (!command)
+        return NULL;
+    if (command->run == help)
+        return complete_command(start, length, index);
+    if (command->run == debug_memory || command->run == debug_symbols) {
+        const char *word = complete_word(command->completions, start, length, index);
+        return word ? word : complete_symbol(start, length, index);
+    }
+    return complete_word(command->completions, start, length, index);
+}
+
+/* ---- the dialogue
+ * ------------------------------------------------------------------------------------------- */
+
+static void split(char *line, struct debug_words *words)
+{
+    words->count = 0;
+    while (words->count < DEBUG_WORDS_MAX) {
+        while (*line == ' ')
+            *line++ = 0;
+        if (!*line)
+            return;
+        words->word[words->count++] = line;
+        while (*line && *line != ' ')
+            line++;
+    }
+    *line = 0;
+}
+
+/* A line that begins with # says nothing: for who types by program, and waits for its echo. */
+static void do_line(char *line)
+{
+    static struct debug_words words;
+    split(line, &words);
+    if (!words.count || words.word[0][0] == '#')
+        return;
+    const struct debug_command *command = find_command(words.word[0], strlen(words.word[0]));
+    if (!command)
+        debug_print("%s: no such command, or several; help lists them\n", words.word[0]);
+    else
+        command->run(&words);
+}
+
+static const char *const stop_texts[] = {
+    [STOP_RUNNING] = "does not answer, and is not stopped",
+    [STOP_FORCED] = "took no interrupt, and was stopped by force",
+    [STOP_ENDED] = "was stopped for good before",
+};
+
+static void greet(const char *reason)
+{
+    const struct kernel_regs *regs = debug_regs(this_cpu()->index);
+    debug_print("\n*** debugger: %s, on cpu %u at %s\n", reason, this_cpu()->index,
+                debug_name_of(arch_trap_ip(regs)));
+    for (uint32_t i = 0; i < cpu_count; i++) {
+        enum stop_state state = debug_stop_state(i);
+        if (state == STOP_SESSION || state == STOP_ASKED)
+            continue;
+        regs = debug_regs(i);
+        debug_print("cpu %u %s", i, stop_texts[state]);
+        debug_print(regs ? ": %s\n" : "\n", regs ? debug_name_of(arch_trap_ip(regs)) : "");
+    }
+    debug_print("help lists the commands, continue lets the system go on\n");
+}
+
+void debug_session(const char *reason)
+{
+    static const char *volatile why; /* survives the jumps back */
+    why = reason;
+    goes_on = false;
+    debug_begin_output();
+    if (__builtin_setjmp(prompt_state) == 0)
+        greet(why);
+    while (!goes_on) {
+        debug_begin_output();
+        char *line = debug_read_line("debug> ");
+        do_line(line);
+    }
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/debug/trace.c - the events of all processors, or of one, merged by time and filtered: commands
+ * trace, n, p, follow, stat, mask.
+ *
+ * A view is a filter and a place: so many matching events from the end. It is shown by walking the newest
+ * packets of the rings twice, to count what matches and to print; more packets are taken until enough match.
+ * What runs on a processor is told by context and switch events on the way. The rings stand still, because
+ * all processors do; those that do not answer may still log, and what they overwrite is skipped.
+ */
+#include "trace/events.h" /* generated */
+#include <kernel/cpu.h>
+#include <kernel/debug/debug.h>
+#include <kernel/kernel.h>
+#include <trace/control/control.h>
+#include <trace/control/newest.h>
+#include <trace/event/print.h>
+#include <trace/event/words.h>
+#include <trace/sched.h>
+
+#define LINES_DEFAULT 20u
+#define LINES_MAX     1000u
+#define PACKETS_FIRST 2u
+#define PACKETS_MOST  4096u
+#define ANY           (~0ull)
+
+static struct view {
+    uint64_t cpus, classes; /* bits */
+    char event[48];         /* empty: any */
+    uint64_t pid, tid;      /* of the thread that logged; ANY */
+    uint64_t follow;        /* logged by this thread, or naming it; ANY */
+    uint64_t since;         /* ticks */
+    uint64_t count;         /* lines of a page */
+    uint64_t behind;        /* matching events that are newer than the page */
+} view;
+static bool has_view;
+
+static struct trace_newest newest;
+static struct {
+    uint32_t pid, tid;
+} runs[TRACE_CPUS_MAX]; /* on each processor, at this place of the walk */
+
+/* ---- who logged
+ * ---------------------------------------------------------------------------------------------------- */
+
+static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name)
+{
+    for (uint32_t i = 0; i < info->field_count; i++)
+        if (debug_is(info->fields[i].name, name))
+            return &info->fields[i];
+    return NULL;
+}
+
+/* Only what the table says is inside a fixed part that was checked. */
+static uint64_t field_value(const struct trace_moment *moment, const struct trace_field_info *field)
+{
+    const char *at = (const char *)(moment->event + 1) + field->offset;
+    switch (field->bytes) {
+    case 2:
+        return *(const uint16_t *)at;
+    case 4:
+        return *(const uint32_t *)at;
+    case 8:
+        return *(const uint64_t *)at;
+    default:
+        return *(const uint8_t *)at;
+    }
+}
+
+static bool has_body(const struct trace_moment *moment, const struct trace_event_info *info)
+{
+    uint64_t words = moment->event->length < moment->words ? moment->event->length : moment->words;
+    return words > 0 && (words - 1) * 8 >= info->fixed_bytes;
+}
+
+static void set_running(uint32_t cpu, const struct trace_moment *moment, const struct trace_event_info *info,
+                        const char *pid, const char *tid)
+{
+    const struct trace_field_info *pid_field = find_field(info, pid), *tid_field = find_field(info, tid);
+    if (!pid_field || !tid_field || !has_body(moment, info))
+        return;
+    runs[cpu].pid = (uint32_t)field_value(moment, pid_field);
+    runs[cpu].tid = (uint32_t)field_value(moment, tid_field);
+}
+
+static void note_running(const struct trace_moment *moment, const struct trace_event_info *info)
+{
+    if (moment->event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))
+        set_running(moment->cpu, moment, info, "pid", "tid");
+    else if (TRACE_ID_CLASS(moment->event->id) == TRACE_CLASS_SCHED && debug_is(info->name, "switch"))
+        set_running(moment->cpu, moment, info, "next_pid", "next_tid");
+}
+
+/* ---- filters
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool ends_with_tid(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= 3 && debug_is(name + length - 3, "tid");
+}
+
+static bool names_thread(const struct trace_moment *moment, const struct trace_event_info *info, uint64_t tid)
+{
+    if (!info || !has_body(moment, info))
+        return false;
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        const struct trace_field_info *field = &info->fields[i];
+        if (field->kind == TRACE_FIELD_UNSIGNED && ends_with_tid(field->name) &&
+            field_value(moment, field) == tid)
+            return true;
+    }
+    return false;
+}
+
+/* The whole name, its second half, or the beginning of either. */
+static bool is_event(const struct trace_event_info *info, const char *name)
+{
+    size_t length = strlen(name);
+    return info && ((strlen(info->full_name) >= length && memcmp(info->full_name, name, length) == 0) ||
+                    debug_is(info->name, name));
+}
+
+static bool matches(const struct trace_moment *moment, const struct trace_event_info *info)
+{
+    uint32_t tid = runs[moment->cpu].tid;
+    if (!(view.classes >> TRACE_ID_CLASS(moment->event->id) & 1) || moment->time < view.since)
+        return false;
+    if (view.pid != ANY && runs[moment->cpu].pid != view.pid)
+        return false;
+    if (view.tid != ANY && tid != view.tid)
+        return false;
+    if (view.event[0] && !is_event(info, view.event))
+        return false;
+    return view.follow == ANY || tid == view.follow || names_thread(moment, info, view.follow);
+}
+
+/* ---- a page
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static bool next_match(struct trace_moment *moment)
+{
+    while (trace_merge_next(&newest.merge, moment)) {
+        const struct trace_event_info *info = trace_event_find(moment->event->id);
+        bool was = matches(moment, info); /* a switch is the leaving thread's */
+        if (info)
+            note_running(moment, info);
+        if (was)
+            return true;
+    }
+    return false;
+}
+
+static void begin_walk(uint64_t packets)
+{
+    memset(runs, 0, sizeof runs);
+    trace_newest_begin(&newest, view.cpus, packets);
+}
+
+static uint64_t count_matches(uint64_t packets)
+{
+    struct trace_moment moment;
+    uint64_t total = 0;
+    for (begin_walk(packets); next_match(&moment);)
+        total++;
+    return total;
+}
+
+/* How many packets of each ring it takes, and how many events match in them. */
+static uint64_t choose_packets(uint64_t wanted, uint64_t *total)
+{
+    const uint64_t most =
+        trace_info_page.buffer_count < PACKETS_MOST ? trace_info_page.buffer_count : PACKETS_MOST;
+    uint64_t packets = PACKETS_FIRST;
+    while ((*total = count_matches(packets)) < wanted && packets < most)
+        packets *= 2;
+    return packets;
+}
+
+static void show_page(void)
+{
+    struct trace_moment moment;
+    char text[200];
+    uint64_t total, at = 0;
+    const uint64_t packets = choose_packets(view.behind + view.count, &total);
+    if (view.behind >= total && total)
+        view.behind = total > view.count ? total - view.count : 0;
+    const uint64_t end = total - view.behind, first = end > view.count ? end - view.count : 0;
+    for (begin_walk(packets); at < end && next_match(&moment); at++) {
+        if (at < first)
+            continue;
+        trace_print_moment(text, sizeof text, &moment, trace_info_page.clock_hz, NULL);
+        debug_print("%s\n", text);
+    }
+    debug_print("(%lu of %lu events found, %lu newer; p: before, n: behind)\n", end - first, total,
+                view.behind);
+    has_view = true;
+}
+
+static bool lacks_view(void)
+{
+    if (!has_view)
+        debug_print("first: trace or follow\n");
+    return !has_view;
+}
+
+void debug_trace_previous(const struct debug_words *words)
+{
+    if (lacks_view())
+        return;
+    view.behind += view.count;
+    show_page();
+}
+
+void debug_trace_next(const struct debug_words *words)
+{
+    if (lacks_view())
+        return;
+    view.behind = view.behind > view.count ? view.behind - view.count : 0;
+    show_page();
+}
+
+/* ---- commands
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void reset_view(void)
+{
+    view = (struct view){
+        .cpus = ANY,
+        .classes = ANY,
+        .pid = ANY,
+        .tid = ANY,
+        .follow = ANY,
+        .count = LINES_DEFAULT,
+    };
+    has_view = false;
+}
+
+static void set_classes(const char *text)
+{
+    const char *bad;
+    view.classes = 0;
+    if (trace_parse_mask(text, trace_find_system_class, &view.classes, &bad))
+        return;
+    debug_print("no class %s\n", bad);
+    debug_end_command();
+}
+
+static void set_since(const char *milliseconds)
+{
+    uint64_t back = debug_number(milliseconds) * (trace_info_page.clock_hz / 1000), now = arch_trace_clock();
+    view.since = now > back ? now - back : 0;
+}
+
+static void set_filter(const char *word)
+{
+    const char *value;
+    if ((value = debug_value(word, "cpu")))
+        view.cpus = 1ull << (debug_number(value) % TRACE_CPUS_MAX);
+    else if ((value = debug_value(word, "class")))
+        set_classes(value);
+    else if ((value = debug_value(word, "event")))
+        format_text(view.event, sizeof view.event, "%s", value);
+    else if ((value = debug_value(word, "pid")))
+        view.pid = debug_number(value);
+    else if ((value = debug_value(word, "tid")))
+        view.tid = debug_number(value);
+    else if ((value = debug_value(word, "back")))
+        set_since(value);
+    else
+        view.count = debug_number(word);
+}
+
+static void set_filters(const struct debug_words *words, uint32_t from)
+{
+    for (uint32_t i = from; i < words->count; i++)
+        set_filter(words->word[i]);
+    if (view.count == 0 || view.count > LINES_MAX)
+        view.count = LINES_MAX;
+}
+
+void debug_trace(const struct debug_words *words)
+{
+    reset_view();
+    set_filters(words, 1);
+    show_page();
+}
+
+void debug_follow(const struct debug_words *words)
+{
+    reset_view();
+    if (words->count < 2) {
+        debug_print("follow TID [N] [filters of trace]\n");
+        return;
+    }
+    view.follow = debug_number(words->word[1]);
+    set_filters(words, 2);
+    show_page();
+}
+
+/* ---- statistics
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t by_class[TRACE_CLASS_COUNT];
+
+static uint64_t count_events(uint32_t cpu)
+{
+    struct trace_moment moment;
+    uint64_t total = 0;
+    trace_newest_begin(&newest, 1ull << cpu, PACKETS_MOST);
+    while (trace_merge_next(&newest.merge, &moment)) {
+        by_class[TRACE_ID_CLASS(moment.event->id)]++;
+        total++;
+    }
+    return total;
+}
+
+static void put_classes(void)
+{
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
+        const char *name = class < TRACE_CLASS_APP_FIRST ? trace_class_table[class].name : NULL;
+        if (by_class[class])
+            debug_print("  class %-12s %10lu events\n", name ? name : "(application)", by_class[class]);
+    }
+}
+
+void debug_stat(const struct debug_words *words)
+{
+    const struct trace_info *info = &trace_info_page;
+    memset(by_class, 0, sizeof by_class);
+    debug_print("mode %s, %lu buffers of %lu KiB, mask %#lx\n", trace_mode_name(info->mode),
+                info->buffer_count, trace_buffer_bytes(info) >> 10, info->mask);
+    debug_print("cpu     logged KiB  events there   discarded        torn\n");
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        const struct trace_reader reader = trace_reader_of(cpu);
+        debug_print("%3u %14lu %13lu %11lu %11lu\n", cpu, trace_trusted_index(cpu) >> 7, count_events(cpu),
+                    trace_reader_discarded(&reader), trace_reader_torn(&reader));
+    }
+    put_classes();
+}
+
+/* ---- mask
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+static void put_mask(void)
+{
+    debug_print("mask %#lx:", trace_info_page.mask);
+    for (uint32_t class = 0; class < TRACE_CLASS_APP_FIRST; class ++)
+        if (trace_class_table[class].name)
+            debug_print(" %s%s", trace_info_page.mask >> class & 1 ? "" : "-", trace_class_table[class].name);
+    debug_print("\n");
+}
+
+void debug_mask(const struct debug_words *words)
+{
+    const char *bad;
+    uint64_t mask = trace_info_page.mask;
+    if (words->count > 2 && debug_is(words->word[1], "set")) {
+        if (!trace_parse_mask(words->word[2], trace_find_system_class, &mask, &bad)) {
+            debug_print("no class %s\n", bad);
+            return;
+        }
+        __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+    }
+    put_mask();
+}

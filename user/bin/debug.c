@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/bin/debug.c - asks for the kernel's debugger: all processors stop, and the console is its own until
+ * somebody says `continue` (kernel/debug/README.md).
+ *
+ *   debug             a session
+ *   debug breakpoint  the same, by a breakpoint instruction in the kernel
+ *   debug hang MS     a processor that hangs for so long with interrupts off; needs the boot option
+ * debug.hang=1
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <servers/protocol/proc.h>
+#include <tarn/runtime.h>
+#include <user/bin/util.h>
+
+static void parse(int argc, char **argv, struct ipc_message *message)
+{
+    if (argc == 1)
+        message->word[0] = MACHINE_DEBUG_ENTER;
+    else if (argc == 2 && !strcmp(argv[1], "breakpoint"))
+        message->word[0] = MACHINE_DEBUG_BREAKPOINT;
+    else if (argc == 3 && !strcmp(argv[1], "hang"))
+        message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = strtoul(argv[2], NULL, 10);
+    else
+        usage("[breakpoint | hang MS]");
+}
+
+int main(int argc, char **argv)
+{
+    program_name = "debug";
+    struct ipc_message message = {.label = PROC_DEBUG};
+    parse(argc, argv, &message);
+    int64_t error = ipc_call(SLOT_PROC, &message);
+    errno = error ? EIO : -(int)message.label;
+    return errno ? complain("no session") : 0;
+}
