@@ -49,7 +49,7 @@ static void put(const char *text)
     }
 }
 
-static int read_key(void)
+int debug_read_key(void)
 {
     int key;
     while ((key = arch_console_get()) < 0)
@@ -63,7 +63,7 @@ static void ask_for_more(void)
     int key;
     put("--more--");
     do
-        key = read_key();
+        key = debug_read_key();
     while (key != ' ' && key != KEY_RETURN && key != KEY_NEWLINE && key != 'q' && key != KEY_INTERRUPT);
     put("\r        \r");
     if (key == 'q' || key == KEY_INTERRUPT)
@@ -245,11 +245,11 @@ static void complete(void)
 /* ESC [ letter, ESC O letter, ESC [ number ~ */
 static int read_escape(void)
 {
-    int key = read_key();
+    int key = debug_read_key();
     if (key != '[' && key != 'O')
         return 0;
     int number = 0;
-    while ((key = read_key()) >= '0' && key <= '9')
+    while ((key = debug_read_key()) >= '0' && key <= '9')
         number = key - '0';
     switch (key) {
     case 'A':
@@ -332,7 +332,7 @@ char *debug_read_line(const char *prompt)
     line.length = line.at = 0;
     history_at = history_count;
     put(prompt);
-    while ((key = read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
+    while ((key = debug_read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
         if (key == KEY_INTERRUPT) {
             line.length = 0;
             put("^C");

@@ -57,7 +57,8 @@ extern const uint32_t debug_command_count;
 
 /* Text on the raw console; waits for a key after each page. */
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void debug_begin_output(void);             /* of a command: counts lines anew */
+void debug_begin_output(void); /* of a command: counts lines anew */
+int debug_read_key(void);
 void debug_set_page(uint32_t lines);       /* 0: no pages */
 char *debug_read_line(const char *prompt); /* with editing, history and completion; valid until the next */
 /* session.c: the next word (or name of a symbol) that continues `start`, of the words before it; NULL: none.

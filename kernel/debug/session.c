@@ -58,6 +58,15 @@ static void reboot(const struct debug_words *words)
     arch_reboot();
 }
 
+/* Who dumps is outside: it is enough that nothing moves until that is done. */
+static void hold_for_dump(const struct debug_words *words)
+{
+    debug_print(
+        "memory holds still: dump it from outside (QMP: dump-guest-memory, paging=false), then press a key\n"
+        "`tarn pull core:FILE` reads the trace of the dump\n");
+    debug_read_key();
+}
+
 static void set_page(const struct debug_words *words)
 {
     if (words->count < 2)
@@ -123,6 +132,7 @@ const struct debug_command debug_commands[] = {
     {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL},
     {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL},
     {"continue", "", "all processors go on", end_session, NULL},
+    {"dump", "", "holds still for a memory dump from outside; until a key is pressed", hold_for_dump, NULL},
     {"reboot", "", "starts the machine anew", reboot, NULL},
 };
 const uint32_t debug_command_count = sizeof debug_commands / sizeof debug_commands[0];
