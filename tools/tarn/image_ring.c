@@ -382,10 +382,20 @@ static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
         return IMAGE_GONE;
     /* The number: pairs with the release in open_packet(); an earlier lap's count is gone. The count: pairs
      * with release 3 of reserve_cas.h; what was committed is visible. */
-    if (load_acquire(ring, at + PACKET(packet_seq_num)) != number ||
-        load_acquire(ring, at + PACKET(committed)) != buffer_words(ring))
+    if (load_acquire(ring, at + PACKET(packet_seq_num)) != number)
         return IMAGE_INCOMPLETE;
-    return IMAGE_WHOLE;
+    const uint64_t committed = load_acquire(ring, at + PACKET(committed));
+    if (trace_in_doubt(committed))
+        return IMAGE_GONE;
+    return committed == buffer_words(ring) ? IMAGE_WHOLE : IMAGE_INCOMPLETE;
+}
+
+/* A writer of an earlier lap may still store over it, or did while it was copied: layout.h, TRACE_DOUBT. */
+static bool is_spoiled(struct image_ring *ring, uint64_t number, bool was_whole)
+{
+    const uint64_t committed = load_acquire(ring, packet_at(ring, number) + PACKET(committed));
+
+    return trace_in_doubt(committed) || (was_whole && committed != buffer_words(ring));
 }
 
 /* Copies `words` of a packet of which not all was committed; the first word that no event was seen in becomes
@@ -412,7 +422,9 @@ enum image_state image_packet_copy(struct image_ring *ring, uint64_t number, uin
         copy_window(ring, packet_at(ring, number), copy, buffer_words(ring) * 8);
     else
         copy_with_hole(ring, number, copy, buffer_words(ring));
-    if (is_overwritten(ring, number) || ring->image->broken)
+    /* the copy before another look: pairs with fence 1 of reserve_cas.h */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (is_overwritten(ring, number) || is_spoiled(ring, number, state == IMAGE_WHOLE) || ring->image->broken)
         return IMAGE_GONE;
     struct trace_packet packet = header_of(ring->image, copy);
     if (state == IMAGE_WHOLE && !(header_is_sound(ring, number, &packet) && content_is_sound(&packet) &&
@@ -504,7 +516,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
     const uint64_t limit = known ? index % size : size - 1;
     const bool all_there = known && committed == limit;
 
-    if (!known && ring->image->memory->live)
+    if ((!known && ring->image->memory->live) || trace_in_doubt(committed))
         return false;
     if (all_there)
         copy_window(ring, packet_at(ring, head), copy, limit * 8);
@@ -512,7 +524,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
         copy_with_hole(ring, head, copy, limit);
     /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (ring->image->memory->live && index_number(ring) != head)
+    if (ring->image->memory->live && (index_number(ring) != head || is_spoiled(ring, head, false)))
         return false;
     struct trace_packet packet = header_of(ring->image, copy);
     if (ring->image->broken || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||

@@ -333,6 +333,8 @@ bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, vo
         return true;
     for (uint64_t i = 0; i < words; i++)
         ((uint64_t *)copy)[i] = from[i];
+    if (trace_in_doubt(packet->committed))
+        return false;
     return (packet->committed == words && content_is_sound(reader, packet)) ||
            trace_packet_cut(reader, number, copy);
 }
