@@ -4,13 +4,13 @@
 EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))
 EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
 EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
-EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c $(GEN)/trace/metadata.tsdl \
-                 $(GEN)/docs/events.md
+EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c $(GEN)/trace/events.json \
+                 $(GEN)/trace/metadata.tsdl $(GEN)/docs/events.md
 EVGEN := $(B)/host/evgen
 
 GENERATED += $(EVENT_OUTPUTS)
 
-$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c)))
+$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_json.c emit_docs.c)))
 
 # One run writes all; evgen leaves a file alone whose text stays the same, so the stamp carries the date.
 $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(GEN)/syscalls.enum

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Commands for gdb on a stopped guest and on a dump of one. README.md shows how to use them.
+
+    gdb-multiarch -x tools/gdb/tarn.py build/ARCH/kernel/tarn.elf
+    (gdb) target remote SOCKET      QEMU's stub, or: core-file FILE, of dump-guest-memory
+    (gdb) tarn threads
+"""
+import os
+import sys
+
+import gdb
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build")
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True  # the tree stays as it was
+
+from tarn_gdb import TarnError  # noqa: E402
+from tarn_gdb.kernel import Kernel, text  # noqa: E402
+from tarn_gdb.stack import Stacks, describe  # noqa: E402
+from tarn_gdb.trace import Trace  # noqa: E402
+from tarn_gdb.waits import Waits  # noqa: E402
+
+EVENT_TABLE = os.path.join(BUILD, "gen/trace/events.json")
+
+
+def print_table(headings, rows):
+    """Columns as wide as they must be; the last one is free."""
+    rows = [headings, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(headings) - 1)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
+        gdb.write("  ".join([*cells, row[-1]]).rstrip() + "\n")
+
+
+def number(word, what):
+    try:
+        return int(word, 0)
+    except ValueError:
+        raise TarnError(f"{what}: a number, not {word!r}") from None
+
+
+def process_of(kernel, thread):
+    """(pid, name); idle threads belong to the kernel."""
+    if not int(thread["space"]):
+        return 0, "kernel"
+    space = kernel.at(int(thread["space"]), "struct space")
+    return int(space["pid"]), text(space["name"])
+
+
+def print_threads(kernel, _words):
+    waits = Waits(kernel)
+    rows = []
+    for at, thread in waits.threads.items():
+        cpu = kernel.at(int(thread["cpu"]), "struct cpu")
+        rows.append((int(thread["tid"]), *process_of(kernel, thread), kernel.thread_name(thread), int(cpu["index"]),
+                     int(thread["priority"]), waits.state(thread), waits.describe(at, thread)))
+    print_table(("TID", "PID", "PROCESS", "THREAD", "CPU", "PRIO", "STATE", "WAITS FOR"), rows)
+
+
+def print_spaces(kernel, _words):
+    rows = [(int(s["pid"]), int(s["parent_pid"]), text(s["name"]), int(s["thread_count"]), int(s["mapping_count"]),
+             int(s["caps"]["used"]), "dying" if s["dying"] else "", text(s["image_path"]))
+            for s in reversed(list(kernel.spaces().values()))]
+    print_table(("PID", "PARENT", "NAME", "THREADS", "MAPPINGS", "CAPS", "STATE", "IMAGE"), rows)
+
+
+def where_is(kernel, cpu):
+    """What a processor executes."""
+    try:
+        address = kernel.target.registers(cpu)[kernel.port.program_counter]
+    except TarnError as error:
+        return str(error)
+    return describe(address, False) if kernel.port.is_kernel(address) else f"{address:#018x} in the program"
+
+
+def print_cpus(kernel, _words):
+    rows = []
+    for _, cpu in kernel.cpus():
+        current = int(cpu["current"])
+        thread = kernel.at(current, "struct thread") if current else None
+        name = f"{kernel.thread_name(thread)} ({int(thread['tid'])})" if thread else "none yet"
+        pid, process = process_of(kernel, thread) if thread else ("", "")
+        rows.append((int(cpu["index"]), "online" if cpu["online"] else "offline", name, pid, process,
+                     int(cpu["run_queue"]["length"]), where_is(kernel, int(cpu["index"]))))
+    print_table(("CPU", "STATE", "THREAD", "PID", "PROCESS", "READY", "AT"), rows)
+
+
+def print_backtrace(kernel, words):
+    if len(words) != 1:
+        raise TarnError("which thread? `tarn threads` lists them")
+    tid = number(words[0], "TID")
+    stacks = Stacks(kernel, os.path.join(BUILD, kernel.port.name, "user"))
+    for thread in kernel.threads().values():
+        if int(thread["tid"]) == tid and tid:
+            gdb.write(f"thread {tid} {kernel.thread_name(thread)}\n")
+            gdb.write("".join(f"  {line}\n" for line in stacks.of_thread(thread)))
+            return
+    raise TarnError(f"no thread {tid}; `tarn threads` lists them")
+
+
+def print_endpoints(kernel, _words):
+    waits = Waits(kernel)
+    rows = []
+    for at, owners in waits.endpoints().items():
+        endpoint = kernel.at(at, "struct endpoint")
+        rows.append((int(endpoint["number"]), "dead" if endpoint["dead"] else "", ", ".join(owners) or "nobody",
+                     ", ".join(waits.queue(at, "receivers")), ", ".join(waits.queue(at, "senders"))))
+    print_table(("ENDPOINT", "STATE", "SERVED BY", "RECEIVERS THAT WAIT", "SENDERS THAT WAIT"), sorted(rows))
+
+
+def print_locks(kernel, _words):
+    waits = Waits(kernel)
+    held = list(waits.held_locks())
+    rows = [(name, contended, ", ".join(f"{at:#x} by processor {cpu}" for of, at, cpu in held if of == kind))
+            for kind, name, contended in waits.lock_classes()]
+    print_table(("CLASS", "CONTENDED", "HELD"), rows)
+
+
+def parse_trace_words(words):
+    """[N] [cpu C] [class NAME], in any order."""
+    count, cpu, class_name = 20, None, None
+    words = iter(words)
+    for word in words:
+        if word in ("cpu", "class"):
+            value = next(words, None)
+            if value is None:
+                raise TarnError(f"{word}: which?")
+            cpu, class_name = (number(value, word), class_name) if word == "cpu" else (cpu, value)
+        else:
+            count = number(word, "N, cpu C or class NAME")
+    return count, cpu, class_name
+
+
+def print_trace(kernel, words):
+    asked = parse_trace_words(words)
+    trace = Trace(kernel, EVENT_TABLE)
+    for event in trace.last(*asked):
+        gdb.write(trace.print(event) + "\n")
+    for ring in trace.rings:
+        if ring.cut or ring.discarded:
+            gdb.write(f"cpu {ring.cpu}: {ring.cut} of the packets looked at not complete, "
+                      f"{ring.discarded} events discarded since boot\n")
+
+
+class TarnCommand(gdb.Command):
+    """What goes on in a stopped guest, or went on in one when it was dumped.
+
+Start gdb-multiarch with build/ARCH/kernel/tarn.elf, then either `target remote` to the socket of QEMU's -gdb, or
+`core-file` with a file of dump-guest-memory (paging=false)."""
+
+    def __init__(self):
+        super().__init__("tarn", gdb.COMMAND_DATA, prefix=True)
+
+
+class Command(gdb.Command):
+    """One of them: prints through `action(kernel, words)`."""
+
+    def __init__(self, name, action, choices=()):
+        self.action, self.choices = action, choices
+        super().__init__(f"tarn {name}", gdb.COMMAND_DATA)
+
+    def invoke(self, arguments, _from_tty):
+        try:
+            self.action(Kernel(), gdb.string_to_argv(arguments))
+        except TarnError as error:
+            raise gdb.GdbError(str(error)) from None
+
+    def complete(self, _text, word):
+        return [choice for choice in self.choices if choice.startswith(word or "")]
+
+
+# gdb shows a command's __doc__ as its help.
+COMMANDS = {
+    "threads": (print_threads, (), "All threads: processor, priority, state, and what they wait for."),
+    "spaces": (print_spaces, (), "All address spaces, which are processes: parent, threads, mappings, capabilities, image."),
+    "cpus": (print_cpus, (), "All processors: the current thread, how many are ready behind it, where it executes."),
+    "bt": (print_backtrace, (), "Back-trace of a thread: tarn bt TID\n\nThe part in its program has symbols if "
+           "build/ARCH/user has that very program. A thread that runs shows the kernel's part, too, if it is in there."),
+    "endpoints": (print_endpoints, (), "All endpoints that capabilities name: who serves them, who waits there."),
+    "locks": (print_locks, (), "Classes of spinlocks: how often somebody had to wait, and which locks are held.\n\n"
+              "Finds static locks and those of processors, threads, spaces, endpoints and futex buckets."),
+    "trace": (print_trace, ("cpu", "class"), "The last events of all processors, merged by time: "
+              "tarn trace [N] [cpu C] [class NAME]\n\nN: how many, 20 unless said otherwise. cpu: of one processor. "
+              "class: of one class.\nThe newest are there, too, whose buffers are not full yet."),
+}
+
+TarnCommand()
+for command, (function, completions, help_text) in COMMANDS.items():
+    type(f"Tarn{command.title()}", (Command,), {"__doc__": help_text})(command, function, completions)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The kernel's structures, by the debug information of its image.
+
+Bytes are read through the target and given to gdb with their type, so that a field is `value["name"]` whatever the byte
+order. Lists are followed with care: the guest may have been stopped in the middle of a change, or be damaged.
+"""
+import struct
+
+import gdb
+
+from tarn_gdb import TarnError
+from tarn_gdb.port import find_port
+from tarn_gdb.target import find_target
+
+LIST_MAX = 100000  # more links than that are a ring that misses its head
+RIGHT_RECEIVE = 16  # tarn/abi.h
+
+
+def text(value):
+    """A character array, padded with NUL."""
+    low, high = value.type.range()
+    data = bytes(int(value[i]) & 255 for i in range(low, high + 1))
+    return data.split(b"\0")[0].decode(errors="replace")
+
+
+class Kernel:
+    def __init__(self):
+        self.path = gdb.current_progspace().filename
+        if not self.path:
+            raise TarnError("no symbols: start gdb with build/ARCH/kernel/tarn.elf, or name it with `file`")
+        self.port = find_port(self.path)
+        self.target = find_target(self.port)
+        self._root = None
+        self._check_build()
+
+    def _check_build(self):
+        note = self.read(self.address_of("build_id_note"), 36)[16:]
+        if note.hex() != gdb.lookup_objfile(self.path).build_id:
+            raise TarnError(f"the guest runs another kernel than {self.path}, or has none yet")
+
+    # ---- memory ----------------------------------------------------------------------------------------------------
+
+    def translate(self, root, address):
+        """Through page tables. Physical address, or None."""
+        table = root
+        for level in 4, 3, 2, 1:
+            at = table + 8 * self.port.index(address, level)
+            entry, = struct.unpack(self.port.order + "Q", self.target.read(at, 8))
+            valid, leaf, table = self.port.next_table(entry)
+            if not valid:
+                return None
+            if leaf or level == 1:
+                inside = (1 << 12 + 9 * (level - 1)) - 1
+                return (table & ~inside) + (address & inside)
+        return None
+
+    def read(self, address, size):
+        """From the kernel's addresses."""
+        physical = self.port.offset(address)
+        if physical is not None:
+            return self.target.read(physical, size)
+        if self._root is None:
+            self._root = self.port.kernel_root(self)
+        return self.read_through(self._root, address, size)
+
+    def read_through(self, root, address, size):
+        data = b""
+        while len(data) < size:
+            at = address + len(data)
+            physical = self.translate(root, at)
+            if physical is None:
+                raise TarnError(f"nothing is mapped at {at:#x}")
+            data += self.target.read(physical, min(size - len(data), 4096 - at % 4096))
+        return data
+
+    def load(self, address, root=None):
+        """A word; None if it cannot be read."""
+        try:
+            data = self.read(address, 8) if root is None else self.read_through(root, address, 8)
+            return struct.unpack(self.port.order + "Q", data)[0]
+        except TarnError:
+            return None
+
+    # ---- structures ------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def address_of(name):
+        """name: as in C, of a static variable \"'kernel/thread.c'::thread_list\"."""
+        return int(gdb.parse_and_eval(f"(unsigned long)&{name}"))
+
+    def at(self, address, kind):
+        if isinstance(kind, str):
+            kind = gdb.lookup_type(kind)
+        return gdb.Value(self.read(int(address), kind.sizeof), kind)
+
+    def variable(self, name):
+        return self.at(self.address_of(name), gdb.parse_and_eval(f"&{name}").type.target())
+
+    @staticmethod
+    def offset_in(kind, field):
+        return next(f.bitpos // 8 for f in gdb.lookup_type(kind).fields() if f.name == field)
+
+    @staticmethod
+    def names(enumeration, *prefixes):
+        """{value: name in small letters, without the first of the prefixes that it has}"""
+        def short(name):
+            prefix = next((p for p in prefixes if name.startswith(p)), "")
+            return name[len(prefix):].lower()
+        return {field.enumval: short(field.name) for field in gdb.lookup_type(enumeration).fields()}
+
+    def string(self, address):
+        data = self.read(address, 32).split(b"\0")[0]
+        return data.decode(errors="replace")
+
+    def objects(self, head, kind, link):
+        """Addresses of what is in a list (kernel/list.h) whose head lies at `head`, as far as it leads."""
+        inside = self.offset_in(kind, link)
+        at = self.load(head)
+        for _ in range(LIST_MAX):
+            if at == head:
+                return
+            if not at:
+                break
+            yield at - inside
+            at = self.load(at)
+        gdb.write(f"warning: the list at {head:#x} is broken, some of it may be missing\n", gdb.STDERR)
+
+    # ---- what there is ---------------------------------------------------------------------------------------------
+
+    def threads(self):
+        """{address: struct thread}, idle threads included, in the order of birth."""
+        head = self.address_of("'kernel/thread.c'::thread_list")
+        return {at: self.at(at, "struct thread") for at in self.objects(head, "struct thread", "all")}
+
+    def spaces(self):
+        """{address: struct space}, the youngest first."""
+        found, at = {}, int(self.variable("'kernel/space.c'::space_list"))
+        while at and at not in found:
+            found[at] = self.at(at, "struct space")
+            at = int(found[at]["next"])
+        return found
+
+    def cpus(self):
+        """[(address, struct cpu)] by number."""
+        kind = gdb.lookup_type("struct cpu")
+        first = self.address_of("cpus")
+        return [(first + i * kind.sizeof, self.at(first + i * kind.sizeof, kind))
+                for i in range(int(self.variable("cpu_count")))]
+
+    def thread_name(self, thread):
+        block = int(thread["block"])
+        return text(self.at(block, "struct thread_block")["name"]) if block else "?"
+
+    def capabilities(self, space):
+        """(type, rights, object) of all that a space holds."""
+        table = space["caps"]
+        kind = gdb.lookup_type("struct cap_slot")
+        meta, target = self.offset_in("struct cap_slot", "meta"), self.offset_in("struct cap_slot", "object")
+        order = self.port.order + "Q"
+        per_leaf = 4096 // kind.sizeof
+        for leaf in range(int(table["size"]) // per_leaf):
+            at = self.load(int(table["leaves"]) + 8 * leaf)
+            slots = self.read(at, 4096) if at else b""
+            for slot in range(0, len(slots), kind.sizeof):
+                word, = struct.unpack_from(order, slots, slot + meta)
+                if word & 0xFF:
+                    yield word & 0xFF, word >> 8 & 0xFF, struct.unpack_from(order, slots, slot + target)[0]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Back-traces of the kernel and of user programs, with their symbols."""
+import contextlib
+import glob
+import os
+import struct
+
+import gdb
+
+from tarn_gdb.port import CHAIN_MAX
+
+NOTE_SECTION, GNU_BUILD_ID = 7, 3
+
+
+def build_id(path):
+    """Of an ELF file of either byte order; None: it has none, or is none."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:5] != b"\x7fELF\x02":
+        return None
+    order = "<" if data[5] == 1 else ">"
+    table, = struct.unpack_from(order + "Q", data, 40)
+    size, count = struct.unpack_from(order + "HH", data, 58)
+    for i in range(count):
+        _, kind, _, _, offset = struct.unpack_from(order + "IIQQQ", data, table + i * size)
+        if kind == NOTE_SECTION:
+            name, length, note = struct.unpack_from(order + "III", data, offset)
+            if note == GNU_BUILD_ID:
+                return data[offset + 12 + name:offset + 12 + name + length]
+    return None
+
+
+def find_program(directory, space):
+    """The file with the symbols of what a space runs, by its build id; None: it is not there."""
+    wanted = struct.pack(">QQ", *(int(space["build_id"][i]) for i in range(2)))
+    if not any(wanted):
+        return None
+    for path in sorted(glob.glob(os.path.join(directory, "*"))):
+        if os.path.isfile(path) and (build_id(path) or b"")[:16] == wanted:
+            return path
+    return None
+
+
+@contextlib.contextmanager
+def symbols_of(path):
+    """gdb knows a program's symbols for so long. All programs lie at the same addresses: one at a time."""
+    if path is None:
+        yield
+        return
+    confirm = gdb.parameter("confirm")
+    gdb.execute("set confirm off")
+    try:
+        gdb.execute(f"add-symbol-file {path}", to_string=True)
+        try:
+            yield
+        finally:
+            gdb.execute(f"remove-symbol-file {path}", to_string=True)
+    finally:
+        gdb.execute(f"set confirm {'on' if confirm else 'off'}")
+
+
+def describe(address, is_return):
+    """Function, file and line. A return address stands behind the call that is meant."""
+    at = address - 1 if is_return else address
+    block, function = gdb.block_for_pc(at), None
+    while block and not function:
+        function, block = block.function, block.superblock
+    if function:
+        name = function.print_name
+    else:
+        symbol = gdb.execute(f"info symbol {at:#x}", to_string=True)
+        name = "?" if symbol.startswith("No symbol") else symbol.split(" in section")[0]
+    line = gdb.find_pc_line(at)
+    where = f" at {line.symtab.filename}:{line.line}" if line.symtab and line.line else ""
+    return f"{address:#018x} {name}{where}"
+
+
+class Stacks:
+    def __init__(self, kernel, programs):
+        self.kernel, self.programs = kernel, programs
+
+    def _chain(self, registers, root=None):
+        chain = self.kernel.port.chain(registers, lambda address: self.kernel.load(address, root))
+        return [address for address, _ in zip(chain, range(CHAIN_MAX))]
+
+    def _user(self, registers, space):
+        root = int(space["arch"]["root"])
+        path = find_program(self.programs, space)
+        with symbols_of(path):
+            lines = [describe(address, i > 0) for i, address in enumerate(self._chain(registers, root))]
+        return ([] if path else ["(no symbols: build/ARCH/user has no such program)"]) + lines
+
+    def of_thread(self, thread):
+        """Lines of text. Of a thread that runs: the kernel's part, if it is in there, from its processor's registers."""
+        port, lines = self.kernel.port, []
+        registers = port.from_frame(thread["frame"])
+        if int(thread["on_cpu"]):
+            cpu = self.kernel.at(int(thread["cpu"]), "struct cpu")
+            now = self.kernel.target.registers(int(cpu["index"]))
+            if port.is_kernel(now[port.program_counter]):
+                lines += [describe(a, i > 0) for i, a in enumerate(self._chain(now)) if port.is_kernel(a)]
+            else:
+                registers = now
+        if int(thread["space"]):
+            space = self.kernel.at(int(thread["space"]), "struct space")
+            lines += ["-- user --", *self._user(registers, space)] if lines else self._user(registers, space)
+        return lines

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The last events, from the rings in the guest's memory. trace/format/FORMAT.md has the bytes; which of them can be
+believed is decided as in trace/ring/read.c. The store (trace/format/store.h) says where they lie.
+"""
+import collections
+import heapq
+import struct
+
+import gdb
+
+from tarn_gdb import TarnError
+from tarn_gdb.events import Table
+
+STORE_MAGIC, CTF_MAGIC = 0x5461726E53746F72, 0xC1FC1FC1
+EXTENT_WINDOW, EXTENT_METADATA = 1, 2  # format/store.h: enum trace_extent_kind
+BUFFERS_OFFSET = 0x200000  # format/layout.h
+FILLER, CONTEXT, END = 1, 2, 7  # of class 0, format/format.h
+CONTEXT_WORDS = 4
+STEP_MAX = 1 << 31
+
+Event = collections.namedtuple("Event", "time cpu id body")
+Span = collections.namedtuple("Span", "position time")
+
+
+class Store:
+    def __init__(self, kernel):
+        self.kernel = kernel
+        address = int(kernel.variable("'trace/control/store.c'::store"))
+        if not address:
+            raise TarnError("the guest has no store of its trace: it came not so far, or found no room")
+        self.header = kernel.at(address, "struct trace_store")
+        if int(self.header["magic"]) != STORE_MAGIC:
+            raise TarnError("the store of the trace is not complete: the guest came not so far")
+        kind = gdb.lookup_type("struct trace_extent")
+        first = address + self.header.type.sizeof
+        self.extents = [kernel.at(first + i * kind.sizeof, kind) for i in range(int(self.header["extent_count"]))]
+
+    def read(self, kind, number, offset, size):
+        """Bytes of a window, or of the metadata. They may lie in several extents."""
+        data = b""
+        for extent in self.extents:
+            start, length = int(extent["offset"]), int(extent["bytes"])
+            at = offset + len(data) - start
+            if int(extent["kind"]) == kind and int(extent["number"]) == number and 0 <= at < length:
+                data += self.kernel.target.read(int(extent["physical"]) + at, min(size - len(data), length - at))
+            if len(data) == size:
+                return data
+        raise TarnError(f"the store does not name all of ring {number}")
+
+    def metadata(self):
+        size = int(self.header["metadata_bytes"])
+        return self.read(EXTENT_METADATA, 0, 0, size).decode(errors="replace") if size else ""
+
+    def uuid(self):
+        field = self.header["uuid"]
+        return bytes(int(field[i]) for i in range(16))
+
+
+class Walk:
+    """The events of a packet up to word `limit`, or to the first that is none. end: no event is later."""
+
+    def __init__(self, data, order, begin, limit, end=None):
+        self.data, self.order, self.time, self.limit, self.end = data, order, begin, limit, end
+        self.position, self.broken = 0, False
+
+    def _header(self):
+        word, time = struct.unpack_from(self.order + "II", self.data, self.position * 8)
+        return (word & 0x3FFFFF, word >> 22, time) if self.order == "<" else (word >> 10, word & 0x3FF, time)
+
+    def run(self, start):
+        """(id, time, position, words) of each."""
+        self.position = start
+        while self.position < self.limit:
+            number, length, time = self._header()
+            step = time - self.time & 0xFFFFFFFF
+            late = step > STEP_MAX if self.end is None else step > self.end - self.time
+            if not number or number == FILLER or not length or self.position + length > self.limit or late:
+                self.broken = True
+                return
+            at = self.position
+            self.position += length
+            self.time += step
+            yield number, self.time, at, length
+
+
+class Ring:
+    def __init__(self, kernel, store, info, cpu):
+        self.kernel, self.store, self.cpu = kernel, store, cpu
+        self.order = kernel.port.order
+        self.words = int(info["buffer_mask"]) + 1
+        self.count = int(info["buffer_count"])
+        self.place_mask = int(info["packet_mask"])
+        kind = gdb.lookup_type("struct trace_control")
+        control = gdb.Value(store.read(EXTENT_WINDOW, cpu, 0, kind.sizeof), kind)
+        self.index, self.discarded = int(control["index"]), int(control["discarded"])
+        self.cut = 0  # packets of which something is missing
+        header = gdb.lookup_type("struct trace_packet")
+        self.header_type, self.header_words = header, header.sizeof // 8
+
+    def newest_first(self):
+        head = self.index // self.words
+        for number in range(head, max(-1, head - self.count), -1):
+            yield from reversed(self._events(number, head))
+
+    def _events(self, number, head):
+        place = number * self.words * 8 & self.place_mask
+        data = self.store.read(EXTENT_WINDOW, self.cpu, BUFFERS_OFFSET + place, self.words * 8)
+        header = gdb.Value(data[:self.header_type.sizeof], self.header_type)
+        if not self._is_sound(header, number):
+            return []
+        begin, end = int(header["timestamp_begin"]), int(header["timestamp_end"])
+        content = int(header["content_size"]) // 64
+        closed = number < head and self.header_words < content <= self.words and begin <= end
+        limit = self.words if number < head else self.index % self.words
+        whole = closed and int(header["committed"]) == self.words
+        walk = Walk(data, self.order, begin, content if whole else limit, end if closed else None)
+        found = list(walk.run(self.header_words))
+        if not whole:
+            found = self._cut(found, walk, int(header["committed"]))
+        return [Event(time, self.cpu, number, data[at * 8 + 8:(at + length) * 8])
+                for number, time, at, length in found if number not in (CONTEXT, END)]
+
+    def _is_sound(self, header, number):
+        return (int(header["magic"]) == CTF_MAGIC and int(header["packet_seq_num"]) == number and
+                int(header["cpu_id"]) == self.cpu and int(header["packet_size"]) == self.words * 64 and
+                bytes(int(header["uuid"][i]) for i in range(16)) == self.store.uuid())
+
+    def _cut(self, found, walk, committed):
+        """Of a packet that is open, or that somebody was stopped in: what is sure to be written (read.c:
+        choose_cut)."""
+        if not found or found[0][0] != CONTEXT or found[0][3] != CONTEXT_WORDS:
+            self.cut += 1
+            return []
+        closed = found[-1][0] == END
+        missing = (self.words if closed else walk.position) - committed
+        if walk.broken and not closed:
+            self.cut += 1
+            return found
+        if missing == 0:
+            return found
+        self.cut += 1
+        return found[:-1] if not closed and found[-1][3] == missing else found[:1]
+
+
+class Trace:
+    def __init__(self, kernel, table_path):
+        self.kernel = kernel
+        self.store = Store(kernel)
+        info = kernel.variable("trace_info_page")
+        self.clock_hz = int(info["clock_hz"])
+        self.table = Table(table_path, kernel.port.order)
+        if self.table.uuid.replace("-", "") != self.store.uuid().hex():
+            raise TarnError(f"{table_path} is of another build than the guest's kernel")
+        self.table.add_applications(self.store.metadata())
+        self.rings = [Ring(kernel, self.store, info, cpu) for cpu in range(int(info["cpu_count"]))]
+
+    def last(self, count, cpu=None, class_name=None):
+        """The last events, oldest first."""
+        if class_name and class_name not in self.table.classes():
+            raise TarnError(f"no class {class_name}; there are {', '.join(self.table.classes())}")
+        if cpu is not None and cpu >= len(self.rings):
+            raise TarnError(f"no processor {cpu}; there are {len(self.rings)}")
+        rings = self.rings if cpu is None else [self.rings[cpu]]
+        found = []
+        for event in heapq.merge(*(ring.newest_first() for ring in rings), key=lambda event: -event.time):
+            if len(found) == count:
+                break
+            if class_name is None or self.table.events.get(event.id, {}).get("class") == class_name:
+                found.append(event)
+        return found[::-1]
+
+    def print(self, event):
+        time = f"{event.time // self.clock_hz:6}.{event.time % self.clock_hz * 1000000 // self.clock_hz:06}" \
+            if self.clock_hz else str(event.time)
+        return f"{time} cpu {event.cpu} {self.table.print(event.id, event.body)}"

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What threads wait for, endpoints and locks."""
+import gdb
+
+from tarn_gdb.kernel import RIGHT_RECEIVE, text
+
+NEVER = (1 << 64) - 1
+
+
+def process_label(space):
+    return f"{text(space['name'])} ({int(space['pid'])})"
+
+
+class Waits:
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.threads = kernel.threads()
+        self.states = kernel.names("enum thread_state", "THREAD_BLOCKED_", "THREAD_")
+        self.numbers = {name: number for number, name in self.states.items()}
+        self.clock_hz = int(kernel.variable("trace_info_page")["clock_hz"])
+        self.types = {name: number for number, name in kernel.names("enum cap_type", "CAP_").items()}
+        self.answering = dict(self._promises())
+
+    def _promises(self):
+        """Who has to answer a call: ((caller, number of the call), name). A thread, or a process that put it off."""
+        for thread in self.threads.values():
+            yield self._call(thread["reply_target"]), self.label(thread)
+        for space in self.kernel.spaces().values():
+            for kind, _, reply in self.kernel.capabilities(space):
+                if kind == self.types["reply"]:
+                    target = self.kernel.at(reply, "struct reply")["target"]
+                    yield self._call(target), f"process {process_label(space)}"
+
+    @staticmethod
+    def _call(target):
+        return int(target["caller"]), int(target["call_id"])
+
+    def state(self, thread):
+        number = int(thread["state"])
+        return self.states.get(number, str(number))
+
+    def label(self, thread):
+        return f"{self.kernel.thread_name(thread)} ({int(thread['tid'])})"
+
+    def class_name(self, lock_address):
+        lock = self.kernel.at(lock_address, "struct spinlock")
+        kind = int(lock["class"])
+        return self.kernel.string(int(self.kernel.at(kind, "struct lock_class")["name"])) if kind else "?"
+
+    def describe(self, address, thread):
+        """What a thread waits for; empty if it does not."""
+        lock = int(thread["wait_lock"])
+        if not lock:
+            return ""
+        deadline = int(thread["wait_deadline"])
+        own = address + self.kernel.offset_in("struct thread", "lock")
+        what = self._own_wait(address, thread) if lock == own else self._queued_wait(lock, thread)
+        until = f" until {deadline / self.clock_hz:.6f}" if deadline != NEVER and self.clock_hz else ""
+        return what + until
+
+    def _own_wait(self, address, thread):
+        """No queue holds it: its own lock covers the wait."""
+        state = self.state(thread)
+        if state not in ("reply", "fault"):
+            return ""
+        server = self.answering.get((address, int(thread["call_id"])))
+        who = f"answer of {server}" if server else "an answer that nobody has in hand"
+        return who if state == "reply" else f"{who}, fault at {int(thread['fault_address']):#x}"
+
+    def _queued_wait(self, lock, thread):
+        """The lock of the object is the first of its members, but of threads'."""
+        kind = self.class_name(lock)
+        if kind == "endpoint":
+            number = int(self.kernel.at(lock, "struct endpoint")["number"])
+            direction = "messages at" if self.state(thread) == "receive" else "a receiver at"
+            return f"{direction} endpoint {number}"
+        if kind == "notification":
+            return f"notification {int(self.kernel.at(lock, 'struct notification')['number'])}"
+        if kind == "futex bucket":
+            return f"futex {int(thread['futex_address']):#x}"
+        return f"{kind} {lock:#x}"
+
+    # ---- endpoints -------------------------------------------------------------------------------------------------
+
+    def endpoints(self):
+        """{address: [names of processes that may receive there]}: what capabilities name, and what is waited at."""
+        found = {}
+        for space in self.kernel.spaces().values():
+            name = process_label(space)
+            for kind, rights, target in self.kernel.capabilities(space):
+                if kind == self.types["endpoint"]:
+                    owners = found.setdefault(target, [])
+                    if rights & RIGHT_RECEIVE and name not in owners:
+                        owners.append(name)
+        for thread in self.threads.values():
+            lock = int(thread["wait_lock"])
+            if lock and lock not in found and self.class_name(lock) == "endpoint":
+                found[lock] = []
+        return found
+
+    def queue(self, endpoint, member):
+        head = endpoint + self.kernel.offset_in("struct endpoint", member)
+        return [self.label(self.kernel.at(at, "struct thread"))
+                for at in self.kernel.objects(head, "struct thread", "link")]
+
+    # ---- locks -----------------------------------------------------------------------------------------------------
+
+    def lock_classes(self):
+        """(address, name, how often somebody had to wait) of all."""
+        kind = gdb.lookup_type("struct lock_class")
+        first = self.kernel.address_of("lock_class_first")
+        last = self.kernel.address_of("lock_class_last")
+        for at in range(first, last, kind.sizeof):
+            one = self.kernel.at(at, kind)
+            yield at, self.kernel.string(int(one["name"])), int(one["contended"])
+
+    def locks(self):
+        """Addresses of the locks that can be found without knowing who uses them: static ones, and those of processors,
+        threads, spaces, capability tables, endpoints and futex buckets."""
+        offset = self.kernel.offset_in
+        for at, _ in self.kernel.cpus():
+            for queue in "run_queue", "timer_queue":
+                yield at + offset("struct cpu", queue) + offset(f"struct {queue}", "lock")
+        for at, thread in self.threads.items():
+            yield at + offset("struct thread", "lock")
+            if int(thread["wait_lock"]):
+                yield int(thread["wait_lock"])
+        for at in self.kernel.spaces():
+            yield at + offset("struct space", "lock")
+            yield at + offset("struct space", "caps") + offset("struct cap_table", "lock")
+        for at in self.endpoints():
+            yield at + offset("struct endpoint", "lock")
+        yield from self._bucket_locks()
+        yield from self._static_locks()
+
+    def _bucket_locks(self):
+        buckets = gdb.parse_and_eval("&'kernel/futex.c'::buckets").type.target()
+        first = self.kernel.address_of("'kernel/futex.c'::buckets")
+        size = buckets.target().sizeof
+        for i in range(buckets.range()[1] + 1):
+            yield first + i * size
+
+    def _static_locks(self):
+        listing = gdb.execute("info variables -q -t struct\\ spinlock", to_string=True)
+        source = None
+        for line in listing.splitlines():
+            if line.startswith("File "):
+                source = line[len("File "):].rstrip(":")
+            elif line.rstrip().endswith(";") and source and "[" not in line:
+                yield self.kernel.address_of(f"'{source}'::{line.split()[-1].rstrip(';')}")
+
+    def held_locks(self):
+        """(address of its class, address, processor that holds it)"""
+        for at in dict.fromkeys(self.locks()):
+            lock = self.kernel.at(at, "struct spinlock")
+            if int(lock["held"]):
+                yield int(lock["class"]), at, int(lock["held"]) - 1
