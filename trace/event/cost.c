@@ -20,17 +20,21 @@ uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint
     return (tenths_of(cost) - tenths_of(nothing)) / parts;
 }
 
-/* One function each, so that a figure is that of a call site whose operands are in registers. */
-static __attribute__((noinline)) struct cost_reading time_nothing(uint64_t a, uint64_t b, uint64_t c,
-                                                                  uint64_t d, uint32_t round)
+/* One function each, so that a figure is that of a call site whose operands are in registers. Aligned, so
+ * that none crosses a page's end: QEMU splits its blocks there, and some of its instruction counters forget a
+ * part. */
+static __attribute__((noinline, aligned(512))) struct cost_reading time_nothing(uint64_t a, uint64_t b,
+                                                                                uint64_t c, uint64_t d,
+                                                                                uint32_t round)
 {
     volatile struct cost_reading begin;
     cost_begin(&begin, round);
     return cost_since(&begin);
 }
 
-static __attribute__((noinline)) struct cost_reading time_one_word(uint64_t a, uint64_t b, uint64_t c,
-                                                                   uint64_t d, uint32_t round)
+static __attribute__((noinline, aligned(512))) struct cost_reading time_one_word(uint64_t a, uint64_t b,
+                                                                                 uint64_t c, uint64_t d,
+                                                                                 uint32_t round)
 {
     volatile struct cost_reading begin;
     cost_begin(&begin, round);
@@ -38,8 +42,9 @@ static __attribute__((noinline)) struct cost_reading time_one_word(uint64_t a, u
     return cost_since(&begin);
 }
 
-static __attribute__((noinline)) struct cost_reading time_four_words(uint64_t a, uint64_t b, uint64_t c,
-                                                                     uint64_t d, uint32_t round)
+static __attribute__((noinline, aligned(512))) struct cost_reading time_four_words(uint64_t a, uint64_t b,
+                                                                                   uint64_t c, uint64_t d,
+                                                                                   uint32_t round)
 {
     volatile struct cost_reading begin;
     cost_begin(&begin, round);
