@@ -422,8 +422,6 @@ enum image_state image_packet_copy(struct image_ring *ring, uint64_t number, uin
         copy_window(ring, packet_at(ring, number), copy, buffer_words(ring) * 8);
     else
         copy_with_hole(ring, number, copy, buffer_words(ring));
-    /* the copy before another look: pairs with fence 1 of reserve_cas.h */
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (is_overwritten(ring, number) || is_spoiled(ring, number, state == IMAGE_WHOLE) || ring->image->broken)
         return IMAGE_GONE;
     struct trace_packet packet = header_of(ring->image, copy);
