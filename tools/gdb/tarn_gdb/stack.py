@@ -62,11 +62,12 @@ def symbols_of(path):
 def describe(address, is_return):
     """Function, file and line. A return address stands behind the call that is meant."""
     at = address - 1 if is_return else address
-    block, function = gdb.block_for_pc(at), None
-    while block and not function:
-        function, block = block.function, block.superblock
-    if function:
-        name = function.print_name
+    block, functions = gdb.block_for_pc(at), []
+    while block:
+        functions += [block.function.print_name] if block.function else []
+        block = block.superblock
+    if functions:
+        name = functions[0] + (f" (inlined in {', '.join(functions[1:])})" if functions[1:] else "")
     else:
         symbol = gdb.execute(f"info symbol {at:#x}", to_string=True)
         name = "?" if symbol.startswith("No symbol") else symbol.split(" in section")[0]
