@@ -12,7 +12,7 @@
  * it go up to LARGE_SEGMENT.
  */
 #include "device.h"
-#include "dma.h"
+#include <servers/virtio/dma.h>
 #include "socket.h"
 #include "stack.h"
 #include "timer.h"

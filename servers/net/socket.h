@@ -10,7 +10,7 @@
 #ifndef NET_SOCKET_H
 #define NET_SOCKET_H
 
-#include "dma.h"
+#include <servers/virtio/dma.h>
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 #include <lwip/udp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/dma.c - pieces of contiguous memory in fixed slots of the address space (dma.h).
+ * servers/virtio/dma.c - pieces of contiguous memory in fixed slots of the address space (dma.h).
  */
-#include "dma.h"
+#include <servers/virtio/dma.h>
 #include <string.h>
 #include <tarn/syscall.h>
 

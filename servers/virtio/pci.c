@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/pci.c - PCI configuration space through the kernel: devices, BARs, capabilities, MSI-X (pci.h).
+ * servers/virtio/pci.c - PCI configuration space through the kernel: devices, BARs, capabilities, MSI-X
+ * (pci.h).
  */
-#include "pci.h"
-#include "registers.h"
+#include <servers/virtio/pci.h>
+#include <servers/virtio/registers.h>
 #include <stddef.h>
 #include <tarn/syscall.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/registers.h - registers of PCI devices, mapped uncached: little-endian whatever the processor
- * is, and accessed in the order of the program.
+ * servers/virtio/registers.h - registers of PCI devices, mapped uncached: little-endian whatever the
+ * processor is, and accessed in the order of the program.
  *
  * On powerpc64 not even uncached accesses keep their order by themselves: a load may overtake a store to
  * another register, and no release or acquire orders memory against registers; only the full fence does. So a
  * store to a register comes after everything before it, and a load before everything behind it.
  */
-#ifndef NET_REGISTERS_H
-#define NET_REGISTERS_H
+#ifndef VIRTIO_REGISTERS_H
+#define VIRTIO_REGISTERS_H
 
 #include <stdint.h>
 

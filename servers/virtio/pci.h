@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/pci.h - finding a PCI device, its memory and its message-signalled interrupt.
+ * servers/virtio/pci.h - finding a PCI device, its memory and its message-signalled interrupt.
  */
-#ifndef NET_PCI_H
-#define NET_PCI_H
+#ifndef VIRTIO_PCI_H
+#define VIRTIO_PCI_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/dma.h - memory that devices read and write: contiguous, with known physical addresses.
+ * servers/virtio/dma.h - memory that devices read and write: contiguous, with known physical addresses.
  *
- * Every piece is mapped in a slot of one region, so its physical address is found by arithmetic. The server
- * has one thread, so there are no locks.
+ * Every piece is mapped in a slot of one region, so its physical address is found by arithmetic. There are no
+ * locks: one thread of a process calls these functions.
  */
-#ifndef NET_DMA_H
-#define NET_DMA_H
+#ifndef VIRTIO_DMA_H
+#define VIRTIO_DMA_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers/virtio/virtio.c - start of a virtio device over PCI, and its queues (virtio.h).
+ */
+#include <servers/virtio/pci.h>
+#include <servers/virtio/registers.h>
+#include <servers/virtio/virtio.h>
+#include <stddef.h>
+#include <tarn/syscall.h>
+
+/* ---- start --------------------------------------------------------------------------------------- */
+
+/* Maps what a vendor capability of the wanted type names. */
+static volatile void *map_part(struct virtio_device *device, uint8_t type, uint32_t *capability)
+{
+    for (uint32_t at = 0; (at = pci_capability(device->pci, PCI_CAP_VENDOR, at)) != 0;)
+        if (pci_read(device->pci, at + VIRTIO_CAP_TYPE, 1) == type) {
+            *capability = at;
+            return pci_map(device->pci, pci_read(device->pci, at + VIRTIO_CAP_BAR, 1),
+                           pci_read(device->pci, at + VIRTIO_CAP_OFFSET, 4),
+                           pci_read(device->pci, at + VIRTIO_CAP_LENGTH, 4));
+        }
+    return NULL;
+}
+
+static bool map_device(struct virtio_device *device)
+{
+    uint32_t capability;
+
+    device->common = map_part(device, VIRTIO_COMMON, &capability);
+    device->config = map_part(device, VIRTIO_DEVICE, &capability);
+    device->notify = map_part(device, VIRTIO_NOTIFY, &capability);
+    if (!device->common || !device->config || !device->notify)
+        return false;
+    device->notify_multiplier = pci_read(device->pci, capability + VIRTIO_CAP_MULTIPLIER, 4);
+    return true;
+}
+
+static bool negotiate(struct virtio_device *device, uint64_t wanted)
+{
+    volatile struct virtio_common *common = device->common;
+    uint64_t offered;
+
+    register_write8(&common->status, 0);
+    while (register_read8(&common->status) != 0)
+        sys_thread_yield();
+    register_write8(&common->status, VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER);
+    register_write32(&common->device_feature_select, 0);
+    offered = register_read32(&common->device_feature);
+    register_write32(&common->device_feature_select, 1);
+    offered |= (uint64_t)register_read32(&common->device_feature) << 32;
+    wanted |= VIRTIO_F_VERSION_1;
+    if ((offered & wanted) != wanted)
+        return false;
+    register_write32(&common->driver_feature_select, 0);
+    register_write32(&common->driver_feature, (uint32_t)wanted);
+    register_write32(&common->driver_feature_select, 1);
+    register_write32(&common->driver_feature, (uint32_t)(wanted >> 32));
+    register_write8(&common->status,
+                    VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK);
+    return (register_read8(&common->status) & VIRTIO_STATUS_FEATURES_OK) != 0;
+}
+
+bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features)
+{
+    int32_t found = pci_find(VIRTIO_VENDOR, id);
+
+    if (found < 0)
+        return false;
+    *device = (struct virtio_device){.pci = (uint32_t)found, .irq = -1};
+    pci_enable(device->pci);
+    if (!map_device(device))
+        return false;
+    if (negotiate(device, features))
+        return true;
+    virtio_fail(device);
+    return false;
+}
+
+bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, uint64_t bits)
+{
+    device->irq = pci_enable_msix(device->pci, notification, bits);
+    register_write16(&device->common->config_vector, VIRTIO_NO_VECTOR);
+    return device->irq >= 0;
+}
+
+bool virtio_make_queue(struct virtio_device *device, struct virtio_queue *queue, uint16_t number)
+{
+    volatile struct virtio_common *common = device->common;
+
+    register_write16(&common->queue_select, number);
+    *queue = (struct virtio_queue){.number = number, .size = register_read16(&common->queue_size)};
+    if (queue->size == 0)
+        return false;
+    if (queue->size > VIRTIO_QUEUE_MAX)
+        queue->size = VIRTIO_QUEUE_MAX;
+    uint64_t available = sizeof(struct virtq_descriptor) * queue->size;
+    uint64_t used = (available + sizeof(struct virtq_available) + 2 * queue->size + 2 + 63) & ~63ull;
+    if (!dma_allocate(&queue->memory, used + sizeof(struct virtq_used) + 8 * queue->size + 2))
+        return false;
+    queue->descriptors = (void *)queue->memory.address;
+    queue->available = (void *)(queue->memory.address + available);
+    queue->used = (void *)(queue->memory.address + used);
+    for (uint16_t i = 0; i < queue->size; i++)
+        queue->descriptors[i].next = le16(i + 1);
+    queue->doorbell = (void *)(device->notify + (uint64_t)register_read16(&common->queue_notify_offset) *
+                                                    device->notify_multiplier);
+    register_write16(&common->queue_size, queue->size);
+    register_write16(&common->queue_vector, 0);
+    register_write32(&common->queue_descriptors_low, (uint32_t)queue->memory.physical);
+    register_write32(&common->queue_descriptors_high, (uint32_t)(queue->memory.physical >> 32));
+    register_write32(&common->queue_driver_low, (uint32_t)(queue->memory.physical + available));
+    register_write32(&common->queue_driver_high, (uint32_t)((queue->memory.physical + available) >> 32));
+    register_write32(&common->queue_device_low, (uint32_t)(queue->memory.physical + used));
+    register_write32(&common->queue_device_high, (uint32_t)((queue->memory.physical + used) >> 32));
+    register_write16(&common->queue_enable, 1);
+    return register_read16(&common->queue_vector) != VIRTIO_NO_VECTOR;
+}
+
+void virtio_go(struct virtio_device *device)
+{
+    register_write8(&device->common->status, VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER |
+                                                 VIRTIO_STATUS_FEATURES_OK | VIRTIO_STATUS_DRIVER_OK);
+}
+
+void virtio_fail(struct virtio_device *device)
+{
+    register_write8(&device->common->status, VIRTIO_STATUS_FAILED);
+}
+
+/* ---- queues -------------------------------------------------------------------------------------- */
+
+/* The device sees descriptors before the index that offers them. */
+void virtio_offer(struct virtio_queue *queue, uint16_t head)
+{
+    queue->available->ring[queue->given % queue->size] = le16(head);
+    queue->given++;
+    __atomic_store_n(&queue->available->index, le16(queue->given), __ATOMIC_RELEASE);
+    queue->must_notify = true;
+}
+
+void virtio_notify(struct virtio_queue *queue)
+{
+    if (!queue->must_notify)
+        return;
+    queue->must_notify = false;
+    /* Our index must be out before the device's flag is read; pairs with the device's check of the index
+     * after it has set the flag. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!(queue->used->flags & le16(VIRTQ_NO_NOTIFY)))
+        register_write16(queue->doorbell, queue->number);
+}
+
+/* The next finished entry, or false. */
+bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length)
+{
+    uint16_t index = le16(queue->used->index);
+
+    if (index == queue->used_seen)
+        return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the entry was written before the index */
+    *id = le32(queue->used->ring[queue->used_seen % queue->size].id);
+    *length = le32(queue->used->ring[queue->used_seen % queue->size].length);
+    queue->used_seen++;
+    return *id < queue->size;
+}
