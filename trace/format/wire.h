@@ -2,7 +2,7 @@
 /*
  * trace/format/wire.h - how trace packets and control requests travel between guest and host.
  *
- * A link is any ordered stream of bytes, each way: TCP today, a virtual serial port later. On it travel
+ * A link is any ordered stream of bytes, each way: TCP, or a serial port with segment.h. On it travel
  * frames: a checksummed header, then a checksummed payload. Frame headers and all payloads but the raw
  * trace packet are big-endian; a trace packet is sent as it lies in the guest's memory. WIRE.md says it
  * byte by byte and gives the conversation; wire.c has the checksum and the header's check.
