@@ -122,9 +122,10 @@ def boot_medium(arch, options, firmware, directory):
 
 
 def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
-                 forwards=(), icount=False, reset="exit", shared=None, gdb=None, extra=()):
+                 forwards=(), serial_link=None, icount=False, reset="exit", shared=None, gdb=None, extra=()):
     """The command line but for its consoles. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
+    serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
     shared: file that becomes the guest's memory, for `tarn pull ram:FILE`; it stays when the guest has ended.
     gdb: path of a socket for a debugger.
@@ -143,16 +144,23 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
         ways = [("tcp", port, GUEST_PORT), *forwards]
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
+    if serial_link:
+        command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2",
+                    "-chardev", f"socket,id=trace,path={serial_link},server=on,wait=off",
+                    "-device", "virtserialport,chardev=trace,nr=1,name=tarn.trace"]
     return [*command, *boot_medium(arch, options, firmware, directory), *extra]
 
 
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
+    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`.
     machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
 
-    def __init__(self, log, options="", network=True, forwards=(), limit=600, arch=DEFAULT_ARCH, **machine):
+    def __init__(self, log, options="", network=True, forwards=(), serial_link=False, limit=600, arch=DEFAULT_ARCH,
+                 **machine):
         self.log_path, self.options, self.network = log, options, network
         self.forwards, self.forwarded = forwards, {}
+        self.serial_link, self.serial_path = serial_link, None
         self.arch, self.machine, self.patience = arch, machine, describe(arch)["patience"]
         self.limit = limit * self.patience
         self.directory = self.process = self.port = self.code = None
@@ -161,6 +169,8 @@ class Guest:
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="tarn-guest-")
         try:
+            if self.serial_link:
+                self.serial_path = os.path.join(self.directory, "trace")
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
@@ -189,7 +199,7 @@ class Guest:
         errors = os.path.join(self.directory, "stderr")
         command = qemu_command(self.directory, arch=self.arch, options=self.options, port=self.port,
                                forwards=[(p, host, g) for (p, g), host in self.forwarded.items()],
-                               **self.machine)
+                               serial_link=self.serial_path, **self.machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
             self.process = subprocess.Popen(["timeout", "--kill-after=5", str(self.limit), *command],

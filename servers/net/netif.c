@@ -12,7 +12,6 @@
  * it go up to LARGE_SEGMENT.
  */
 #include "device.h"
-#include <servers/virtio/dma.h>
 #include "socket.h"
 #include "stack.h"
 #include "timer.h"
@@ -24,6 +23,7 @@
 #include <lwip/timeouts.h>
 #include <netif/ethernet.h>
 #include <servers/lib/server.h>
+#include <servers/virtio/dma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,12 +10,12 @@
 #ifndef NET_SOCKET_H
 #define NET_SOCKET_H
 
-#include <servers/virtio/dma.h>
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 #include <lwip/udp.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
+#include <servers/virtio/dma.h>
 
 enum socket_state { SOCKET_NEW, SOCKET_LISTENING, SOCKET_CONNECTING, SOCKET_CONNECTED, SOCKET_CLOSED };
 

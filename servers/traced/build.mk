@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c
+TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c trace/format/segment.c
 $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MACHINE='"$(ARCH)"'))
 
-$(eval $(call user_program,traced,$(TRACED_SOURCES),$(BA)/lib/libserver.a))
+$(eval $(call user_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a $(BA)/lib/libserver.a))
 BOOT_FILES += sbin/traced=$(BA)/user/traced
 
 # traced against tarn's pull, both on the host; the test plays the kernel.
@@ -10,7 +10,7 @@ TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.
 $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -Itrace/test/host -Iarch/include \
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'
 $(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \
-    $(addprefix tools/tarn/,util.c source.c link.c link_tcp.c link_source.c memory.c memory_core.c memory_gdb.c \
-        memory_ram.c image.c image_ring.c image_source.c pull_writer.c pull.c ctl.c) trace/format/wire.c \
+    $(addprefix tools/tarn/,util.c source.c link.c link_tcp.c link_serial.c link_source.c memory.c memory_core.c memory_gdb.c \
+        memory_ram.c image.c image_ring.c image_source.c pull_writer.c pull.c ctl.c) trace/format/wire.c trace/format/segment.c \
     trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c trace/format/metadata.c \
     $(GEN)/trace/events.c,-lpthread))

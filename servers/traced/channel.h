@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/channel.h - one link to a host, as bytes: what TCP, and later a serial port, owe traced.
+ * servers/traced/channel.h - one link to a host, as bytes: what TCP and a serial port owe traced.
  *
  * Sending is in place: reserve gives room for the next bytes, the caller writes them there, commit sends
  * them. Only one thread at a time may be between the two (connection.send_lock); receive may run beside it.
@@ -31,5 +31,8 @@ struct tcp_listener {
 };
 bool listen_tcp(struct tcp_listener *listener, uint16_t port);
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));
+
+/* serial.c: the link over a virtual serial port, one host at a time. False: there is no such port. */
+bool start_serial(void (*serve)(struct channel *channel));
 
 #endif

@@ -32,5 +32,6 @@ int main(void)
 
     if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
         server_log("traced: cannot start the network link");
+    start_serial(serve_channel);
     server_run(&server, SLOT_SERVICE);
 }

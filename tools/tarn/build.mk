@@ -2,9 +2,9 @@
 # tarn, the host tool. Everything but main.c is also linked into its tests and the fuzzer.
 TARN_STAGES := $(addprefix tools/tarn/,util.c tsdl_lex.c tsdl.c tsdl_block.c schema.c read.c decode.c order.c \
                  names.c out.c print.c print_value.c losses.c filter.c slices.c model.c table.c usage.c)
-TARN_LINK := $(addprefix tools/tarn/,source.c link.c link_tcp.c link_source.c memory.c memory_core.c memory_gdb.c \
+TARN_LINK := $(addprefix tools/tarn/,source.c link.c link_tcp.c link_serial.c link_source.c memory.c memory_core.c memory_gdb.c \
                  memory_ram.c image.c image_ring.c image_source.c pull_writer.c pull.c ctl.c) \
-             trace/format/wire.c trace/format/metadata.c $(GEN)/trace/events.c
+             trace/format/wire.c trace/format/segment.c trace/format/metadata.c $(GEN)/trace/events.c
 TARN_COMMANDS := $(addprefix tools/tarn/,info.c check.c list.c list_slices.c stats.c)
 
 $(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) tools/tarn/main.c,-lm -lpthread))

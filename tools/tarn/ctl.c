@@ -14,8 +14,8 @@
 
 static const char help[] =
     "usage: tarn ctl SOURCE [OPTION]... COMMAND [ARGUMENT]...\n\n"
-    "Controls the trace of a running guest. SOURCE: tcp:HOST:PORT. Of core:, gdb: and ram: (see\n"
-    "tarn pull --help) there are only statistics.\n\n"
+    "Controls the trace of a running guest. SOURCE: tcp:HOST:PORT or serial:PATH. Of core:, gdb: and\n"
+    "ram: (see tarn pull --help) there are only statistics.\n\n"
     "  statistics           mask, mode, geometry, and each processor's counters (the default)\n"
     "  mask MASK            set the class mask: all, none, a number, or sched,ipc,...\n"
     "  mode MODE            flight (overwrite the oldest), stream (wait for a pull), once (stop when full)\n"

@@ -3,8 +3,8 @@
  * tools/tarn/link.h - frames over a file descriptor (trace/format/WIRE.md), and the source made of them.
  *
  * A peer that lies can make these functions fail, never wait for ever, read out of bounds or use more
- * memory than one frame at its largest. link_source.c makes a `struct source` of a link, link_tcp.c
- * connects one.
+ * memory than one frame at its largest. link_source.c makes a `struct source` of a link, link_tcp.c and
+ * link_serial.c connect one.
  */
 #ifndef TARN_LINK_H
 #define TARN_LINK_H
@@ -25,7 +25,8 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);
 
-int connect_tcp(const char *address, struct fail *fail); /* HOST:PORT; -1: fail */
+int connect_tcp(const char *address, struct fail *fail);    /* HOST:PORT; -1: fail */
+int connect_serial(const char *address, struct fail *fail); /* the path of a socket or a tty; -1: fail */
 /* `connect` is called again, while wait_seconds last, until a HELLO comes. */
 struct source *open_link_source(const struct source_class *class,
                                 int (*connect)(const char *address, struct fail *fail), const char *address,

@@ -22,7 +22,8 @@
 static const char help[] =
     "usage: tarn pull SOURCE -o DIR [OPTION]...\n\n"
     "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
-    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; or its memory, read from outside:\n"
+    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; serial:PATH, its serial link, where\n"
+    "PATH is the socket of QEMU's virtserialport, or a tty; or its memory, read from outside:\n"
     "core:FILE, an ELF memory dump; gdb:HOST:PORT or gdb:PATH, the stopped guest of QEMU's gdb server;\n"
     "ram:FILE, what a running guest shares through a memory-backend-file.\n\n"
     "  -o, --output DIR     where the trace goes; made if missing, must be empty\n"

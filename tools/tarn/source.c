@@ -9,7 +9,8 @@
 #include <tools/tarn/source.h>
 #include <trace/events.h>
 
-static const struct source_class *const classes[] = {&source_tcp, &source_core, &source_gdb, &source_ram};
+static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_gdb,
+                                                     &source_ram};
 
 double now_seconds(void)
 {
@@ -26,7 +27,9 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
         if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
             strncmp(name, classes[i]->scheme, (size_t)(colon - name)) == 0)
             return classes[i]->open(colon + 1, wait_seconds, fail);
-    fail_set(fail, "'%s' names no source; one is written tcp:HOST:PORT, core:FILE, gdb:HOST:PORT, ram:FILE",
+    fail_set(fail,
+             "'%s' names no source; one is written tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, "
+             "ram:FILE",
              name);
     return NULL;
 }

@@ -2,10 +2,10 @@
 /*
  * tools/tarn/source.h - where trace packets come from: one interface for every way to a guest.
  *
- * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is the network link; core:FILE, gdb:ADDRESS and ram:FILE
- * read a guest's memory from outside (image_source.c). Each is a source_class, named in the table of
- * source.c. What a source hands out is framed and checksummed where its medium is, but not otherwise
- * believed: pull_writer.c validates each packet.
+ * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is the network link, serial:PATH the one over a virtual
+ * serial port; core:FILE, gdb:ADDRESS and ram:FILE read a guest's memory from outside (image_source.c). Each
+ * is a source_class, named in the table of source.c. What a source hands out is framed and checksummed where
+ * its medium is, but not otherwise believed: pull_writer.c validates each packet.
  */
 #ifndef TARN_SOURCE_H
 #define TARN_SOURCE_H
@@ -49,7 +49,7 @@ struct source_class {
     void (*close)(struct source *source);
 };
 
-extern const struct source_class source_tcp, source_core, source_gdb, source_ram;
+extern const struct source_class source_tcp, source_serial, source_core, source_gdb, source_ram;
 
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
 bool check_hello(const struct wire_hello *hello, struct fail *fail);

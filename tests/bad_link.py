@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of bad links share: a proxy that spoils what passes, pulls through it, and the judge of what such a
+pull leaves behind: losses counted from the packets' headers must be those that pull, check and babeltrace2 report.
+"""
+import contextlib
+import glob
+import itertools
+import os
+import random
+import re
+import select
+import socket
+import struct
+import threading
+import time
+
+import end_to_end as e2e
+
+HEADER = {b"\xc1\x1f\xfc\xc1": struct.Struct("<II16sQQQQQQQII"),  # struct trace_packet in either byte order,
+          b"\xc1\xfc\x1f\xc1": struct.Struct(">II16sQQQQQQQII")}  # by how its magic number reads
+HEADER_BYTES = 88
+SUMMARY = re.compile(r"lost: (\d+) packets missing, (\d+) refused, (\d+) cut; (\d+) events discarded in the guest"
+                     r"(?:; the link broke (\d+) times)?")
+
+
+class Proxy:
+    """Passes bytes to the guest and back; `source` leads to it. `spoil(proxy, data, to_host)` may change the bytes,
+    and ends the connection by returning None. path: of the unix socket to stand there, before the guest's serial
+    port; None: a TCP port, before its network link."""
+
+    def __init__(self, machine, spoil, path=None):
+        self.machine, self.spoil, self.path = machine, spoil, path
+        self.passed, self.connections, self.closed_until, self.stalled = 0, 0, 0, False
+        if path:
+            self.listener = socket.create_server(path, family=socket.AF_UNIX)
+            self.source = f"serial:{path}"
+        else:
+            self.listener = socket.create_server(("127.0.0.1", 0))
+            self.source = f"tcp:127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def connect(self):
+        if not self.path:
+            return socket.create_connection(("127.0.0.1", self.machine.port), 10)
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(self.machine.serial_path)
+        return link
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                host, _ = self.listener.accept()
+                if time.monotonic() < self.closed_until:
+                    host.close()
+                    continue
+                self.connections += 1
+                with host, self.connect() as link:
+                    with contextlib.suppress(OSError):
+                        self.carry(host, link)
+
+    def carry(self, host, link):
+        while True:
+            for side in select.select([host, link], [], [], 60)[0]:
+                while self.stalled:
+                    time.sleep(0.05)
+                data = side.recv(1 << 16)
+                data = self.spoil(self, data, side is link) if data else None
+                if data is None:
+                    return
+                (host if side is link else link).sendall(data)
+                self.passed += len(data) if side is link else 0
+
+    def close(self):
+        self.stalled = False
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        if self.path:
+            os.unlink(self.path)
+
+
+def at_places(places, what):
+    """Applies `what` when so many bytes have gone to the host."""
+    def spoil(proxy, data, to_host):
+        if to_host and places and proxy.passed + len(data) >= places[0]:
+            places.pop(0)
+            return what(proxy, data)
+        return data
+    return spoil
+
+
+def cut(proxy, data):
+    return None
+
+
+def flip(proxy, data):
+    at = random.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1:]
+
+
+def places(count):
+    """Far enough from each other that each finds a pull under way."""
+    return list(itertools.accumulate(random.randrange(150000, 500000) for _ in range(count)))
+
+
+def count_losses(trace):
+    """Packets missing, packets cut and events discarded, by the headers alone; None if a stream is no such thing."""
+    missing = cut_packets = discarded = packets = 0
+    for path in glob.glob(os.path.join(trace, "cpu*")):
+        last = None
+        with open(path, "rb") as stream:
+            while header := stream.read(HEADER_BYTES):
+                if header[:4] not in HEADER or len(header) < HEADER_BYTES:
+                    return None
+                fields = HEADER[header[:4]].unpack(header)
+                size, number, lost = fields[6] // 8, fields[8], fields[7]
+                if last and number <= last[0]:
+                    return None
+                missing += number - last[0] - 1 if last else 0
+                discarded += lost - last[1] if last else 0
+                cut_packets += fields[11] & 1
+                packets += 1
+                last = number, lost
+                stream.seek(size - HEADER_BYTES, os.SEEK_CUR)
+        if os.path.getsize(path) % size:
+            return None
+    return {"packets": packets, "missing": missing, "cut": cut_packets, "discarded": discarded}
+
+
+def judge(name, trace, status, text, breaks=None):
+    """What every pull must leave behind. breaks: how often the link broke, at least."""
+    counted, summary = count_losses(trace), SUMMARY.search(text)
+    if not e2e.check(counted and summary and counted["packets"], f"{name}: a trace and a summary", text):
+        return None
+    missing, refused, cut_packets, discarded, broke = (int(number or 0) for number in summary.groups())
+    e2e.check((missing, cut_packets, discarded) == (counted["missing"], counted["cut"], counted["discarded"]),
+              f"{name}: pull counts what is lost", f"{counted}\n{text}")
+    e2e.check(status == (1 if missing or refused or ", incomplete" in text else 0),
+              f"{name}: the exit status says whether all is there", f"{status}\n{text}")
+    if breaks:
+        e2e.check(broke >= breaks and refused == 0, f"{name}: the link broke at least {breaks} times and was resumed", text)
+    status, out, err = e2e.tarn("check", trace)
+    e2e.check(status == 0 and f"lost: {discarded} events, {missing} packets" in out, f"{name}: tarn check agrees",
+              f"{counted}\n{out}{err}")
+    status, _, err = e2e.run("babeltrace2", trace, "-o", "text", "-w", "/dev/null")
+    sums = {kind: sum(map(int, re.findall(rf"discarded (\d+) {kind}s?\b", err))) for kind in ("event", "packet")}
+    e2e.check(status == 0 and sums == {"event": discarded, "packet": missing}, f"{name}: babeltrace2 agrees",
+              f"{counted} {sums}\n{err}")
+    return counted
+
+
+def pull_through(machine, directory, name, spoil, *options, load="sdet -n 4 -r 2 &", serial=None):
+    """A pull through a proxy while the guest is busy (serial: Proxy's path); the trace, status, text, seconds."""
+    trace = os.path.join(directory, name)
+    proxy = Proxy(machine, spoil, serial)
+    machine.type(load + "\n")
+    begun = time.monotonic()
+    try:
+        pull = e2e.Pull(machine, trace, *options, source=proxy.source)
+        try:
+            pull.process.wait(40 * e2e.PATIENCE)
+        except e2e.subprocess.TimeoutExpired:
+            pass
+        status, text = pull.finish(5)
+    finally:
+        proxy.close()
+    return trace, status, text, time.monotonic() - begun
