@@ -25,14 +25,6 @@
         .machine power9
         .text
 
-.macro LOAD_CONSTANT register, value
-        lis     \register, (\value)@highest
-        ori     \register, \register, (\value)@higher
-        sldi    \register, \register, 32
-        oris    \register, \register, (\value)@high
-        ori     \register, \register, (\value)@l
-.endm
-
 /* Registers first..last to or from their places, gpr[] being at `offset`. */
 .macro SAVE first, last, base, offset
 number = \first

@@ -78,7 +78,18 @@
 #define STACK_FRAME_BYTES 32  /* ELFv2: back chain, CR, LR, TOC */
 #define STACK_RED_ZONE    288 /* below the stack pointer and in use, as far as an interrupt is concerned */
 
-#ifndef __ASSEMBLER__
+#ifdef __ASSEMBLER__
+/* clang-format off */
+/* Any 64-bit number, addresses too, whatever the table of contents. */
+.macro LOAD_CONSTANT register, value
+        lis     \register, (\value)@highest
+        ori     \register, \register, (\value)@higher
+        sldi    \register, \register, 32
+        oris    \register, \register, (\value)@high
+        ori     \register, \register, (\value)@l
+.endm
+/* clang-format on */
+#else
 #include <stdint.h>
 
 #define read_spr(number)                                               \

@@ -10,14 +10,6 @@
 #include "offsets.h"
 #include "ppc64.h"
 
-.macro LOAD_ADDRESS register, symbol
-        lis     \register, (\symbol)@highest
-        ori     \register, \register, (\symbol)@higher
-        sldi    \register, \register, 32
-        oris    \register, \register, (\symbol)@high
-        ori     \register, \register, (\symbol)@l
-.endm
-
 /* 64-bit mode, translation and interrupts off. Changes r11, r12. */
 .macro ENTER_64_BIT_MODE
         li      %r12, 1
@@ -37,9 +29,9 @@
         .global start
 start:
         ENTER_64_BIT_MODE
-        LOAD_ADDRESS %r13, cpus         /* this_cpu() */
+        LOAD_CONSTANT %r13, cpus         /* this_cpu() */
         mtspr   SPR_SPRG0, %r13
-        LOAD_ADDRESS %r1, boot_stack + KERNEL_STACK_BYTES - STACK_FRAME_BYTES
+        LOAD_CONSTANT %r1, boot_stack + KERNEL_STACK_BYTES - STACK_FRAME_BYTES
         li      %r0, 0
         std     %r0, 0(%r1)             /* back-traces end here */
         clrldi  %r3, %r3, 32
@@ -53,7 +45,7 @@ start:
         mr      %r7, %r3
         li      %r3, 0
 1:      mr      %r5, %r7
-        LOAD_ADDRESS %r12, boot_start   /* computes its r2 from r12 */
+        LOAD_CONSTANT %r12, boot_start   /* computes its r2 from r12 */
         mtctr   %r12
         bctrl
         trap
@@ -63,18 +55,18 @@ start:
 secondary_start:
         ENTER_64_BIT_MODE
         clrldi  %r3, %r3, 32
-        LOAD_ADDRESS %r13, 0xc000000000000000
+        LOAD_CONSTANT %r13, 0xc000000000000000
         or      %r13, %r13, %r3
         mtspr   SPR_SPRG0, %r13
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        LOAD_ADDRESS %r12, 1f           /* there with translation, of which this processor knows nothing yet */
+        LOAD_CONSTANT %r12, 1f           /* there with translation, of which this processor knows nothing yet */
         mtspr   SPR_SRR0, %r12
-        LOAD_ADDRESS %r12, MSR_KERNEL
+        LOAD_CONSTANT %r12, MSR_KERNEL
         mtspr   SPR_SRR1, %r12
         rfid
 1:      li      %r0, 0
         std     %r0, 0(%r1)
-        LOAD_ADDRESS %r12, boot_secondary
+        LOAD_CONSTANT %r12, boot_secondary
         mtctr   %r12
         bctrl
         trap
@@ -108,13 +100,13 @@ prom_enter:
         rfid
 1:      ENTER_64_BIT_MODE
         clrldi  %r1, %r1, 32
-        LOAD_ADDRESS %r4, 0xc000000000000000
+        LOAD_CONSTANT %r4, 0xc000000000000000
         or      %r1, %r1, %r4
         .irp    n, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
         ld      \n, STACK_FRAME_BYTES + 8 * (\n - 14)(%r1)
         .endr
         addi    %r1, %r1, PROM_FRAME
-        LOAD_ADDRESS %r13, cpus
+        LOAD_CONSTANT %r13, cpus
         ld      %r2, 24(%r1)
         lwz     %r0, 8(%r1)
         mtcr    %r0

@@ -104,9 +104,8 @@ static const char *const waits_words[] = {"all", NULL};
 const struct debug_command debug_commands[] = {
     {"help", "[COMMAND]", "this list; or all about one command", help, NULL},
     {"trace", "[N] [cpu= class= event= ...]",
-     "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N, tid=N (who logged it), back=MS "
-     "(not "
-     "older)",
+     "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N, tid=N (who logged it), "
+     "back=MS (not older)",
      debug_trace, trace_words},
     {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL},
     {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL},
