@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <tools/tarn/image.h>
-#include <tools/tarn/source.h>
+#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
 #include <trace/test/ring_harness.h>
 #include <trace/user.h>

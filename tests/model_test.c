@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
-#include <tools/tarn/model.h>
+#include <tools/tarn/model/model.h>
 #include <tools/tarn/table.h>
 
 static const char metadata[] =

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <tests/synthetic.h>
 #include <tests/tap.h>
-#include <tools/tarn/names.h>
-#include <tools/tarn/order.h>
-#include <tools/tarn/print.h>
+#include <tools/tarn/print/print.h>
+#include <tools/tarn/read/names.h>
+#include <tools/tarn/read/order.h>
 #include <unistd.h>
 
 #define PACKET 4096u

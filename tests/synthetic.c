@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/synthetic.h>
-#include <tools/tarn/schema.h>
+#include <tools/tarn/read/schema.h>
 
 /* How often an event occurs on a busy system, of about a thousand. */
 static const struct mix {

@@ -3,17 +3,17 @@
  * tools/tarn/tarn.h - what every part of the host tool shares: subcommands, errors, memory.
  *
  * The tool works in stages, each with one interface; read them in this order:
- *   tsdl.h    metadata text    -> declared types
- *   schema.h  declared types   -> event layouts that the decoder can walk
- *   read.h    files            -> packets
- *   decode.h  packet           -> typed events
- *   order.h   all processors   -> one sequence
- *   model.h   events           -> states: who ran where, and how long
- *   usage.h   states           -> answers: tables of events and time
- *   print.h   event            -> text, JSON, CSV
+ *   read/tsdl.h   metadata text    -> declared types
+ *   read/schema.h declared types   -> event layouts that the decoder can walk
+ *   read/read.h   files            -> packets
+ *   read/decode.h packet           -> typed events
+ *   read/order.h  all processors   -> one sequence
+ *   model/model.h events           -> states: who ran where, and how long
+ *   answer/usage.h states          -> answers: tables of events and time
+ *   print/print.h event            -> text, JSON, CSV
  *
- * Two subcommands talk to running guests instead: source.h (where packets come from), link.h (frames over a
- * connection), pull_writer.h (packets to a trace directory).
+ * Two subcommands talk to running guests instead: source/source.h (where packets come from),
+ * source/link.h (frames over a connection), source/pull_writer.h (packets to a trace directory).
  *
  * A subcommand is one file with one function, named in the table of main.c.
  *

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <tests/tap.h>
-#include <tools/tarn/source.h>
+#include <tools/tarn/source/source.h>
 #include <trace/events.h>
 #include <unistd.h>
 

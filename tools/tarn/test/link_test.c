@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <tests/tap.h>
-#include <tools/tarn/source.h>
+#include <tools/tarn/source/source.h>
 #include <trace/format/format.h>
 #include <unistd.h>
 

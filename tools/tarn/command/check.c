@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/check.c - `tarn check`: the integrity of every packet and event.
+ *
+ * Streams do not depend on each other, so workers take one each (an atomic counter hands them out) and keep
+ * what they find in that stream's own result; the results are printed in the streams' order at the end.
+ * A stream has one worker, so nothing else needs a lock.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/read/losses.h>
+#include <unistd.h>
+
+#define WORKERS_MAX  16u
+#define REPORTS_KEPT 1000u /* per stream; more are counted by name */
+
+static const char help[] =
+    "usage: tarn check [OPTION]... DIRECTORY\n\n"
+    "Verifies every packet and event of a trace against the format and its metadata, and\n"
+    "lists what is wrong. Losses (which the trace itself accounts for) are listed apart.\n\n"
+    "  --quiet       only the summary\n"
+    "  --list-kinds  the names of anomalies and what they mean\n"
+    "  --help        this text\n\n"
+    "Exit status: 0 no damage (there may be losses), 1 damage, 2 usage or system error.\n";
+
+/* What was found in one stream. */
+struct result {
+    struct reporter reporter; /* first */
+    struct report *reports;
+    unsigned report_count;
+    uint64_t kinds[ANOMALY_COUNT];
+    uint64_t packets, events, bytes, lost_events, lost_packets;
+};
+
+struct check {
+    const struct trace *trace;
+    struct result *results; /* by stream */
+    atomic_uint next_stream;
+};
+
+static void take_report(struct reporter *reporter, const struct report *report)
+{
+    struct result *result = (struct result *)reporter;
+
+    result->kinds[report->anomaly]++;
+    if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
+        result->lost_events += report->count;
+    if (report->anomaly == ANOMALY_LOST_PACKETS)
+        result->lost_packets += report->count;
+    if (result->report_count == REPORTS_KEPT)
+        return;
+    if ((result->report_count & (result->report_count - 1)) == 0)
+        result->reports = alloc_more(result->reports, result->report_count ? 2 * result->report_count : 1,
+                                     sizeof(result->reports[0]));
+    result->reports[result->report_count++] = *report;
+}
+
+static void found(struct cursor *cursor, enum anomaly anomaly, uint64_t offset, uint32_t id)
+{
+    struct report report = {.anomaly = anomaly,
+                            .stream = cursor->stream,
+                            .offset = offset,
+                            .packet_seq = cursor->packet.header.packet_seq_num,
+                            .event_id = id};
+
+    take_report(cursor->reporter, &report);
+}
+
+/* Every event of the packet, up to the first broken one. */
+static void check_events(struct cursor *cursor, struct result *result)
+{
+    const struct schema *schema = &cursor->trace->schema;
+    const struct packet *packet = &cursor->packet;
+    const uint8_t *at = packet->bytes + sizeof(struct trace_packet),
+                  *end = packet->bytes + packet->content_bytes;
+    uint64_t ticks = packet->header.timestamp_begin, events = 0;
+    struct event event;
+
+    while (at < end) {
+        enum anomaly anomaly = event_decode(schema, at, (size_t)(end - at), &event);
+
+        ticks += event.time - (uint32_t)ticks;
+        if (__builtin_expect(anomaly == ANOMALY_NONE && ticks > packet->header.timestamp_end, 0))
+            anomaly = ANOMALY_EVENT_TIME;
+        if (__builtin_expect(anomaly != ANOMALY_NONE, 0)) {
+            found(cursor, anomaly, packet->offset + (uint64_t)(at - packet->bytes), event_id(schema, &event));
+            break;
+        }
+        events++;
+        at += event.words * 8ul;
+    }
+    result->events += events;
+}
+
+static bool has_event(const struct cursor *cursor, uint64_t at, uint32_t minor)
+{
+    struct event event = {.bytes = cursor->packet.bytes + at};
+
+    return event_id(&cursor->trace->schema, &event) == TRACE_ID(TRACE_CLASS_TRACE, minor);
+}
+
+/* First a context event, last an end event; behind the content a filler, or nothing. */
+static void check_ends(struct cursor *cursor)
+{
+    const struct packet *packet = &cursor->packet;
+    uint64_t first = sizeof(struct trace_packet), end = packet->content_bytes;
+
+    if (end == first || !has_event(cursor, first, TRACE_MINOR_CONTEXT))
+        found(cursor, ANOMALY_CONTEXT, packet->offset + first, 0);
+    if (end == first || !has_event(cursor, end - 8, TRACE_MINOR_END))
+        found(cursor, ANOMALY_END, packet->offset + end, 0);
+    if (end < packet->packet_bytes && !has_event(cursor, end, TRACE_MINOR_FILLER))
+        found(cursor, ANOMALY_FILLER, packet->offset + end, 0);
+}
+
+static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)
+{
+    struct cursor cursor;
+    struct packet *packet = &cursor.packet;
+    uint64_t offset = 0;
+
+    result->reporter.report = take_report;
+    result->bytes = stream->size;
+    cursor_open(&cursor, trace, stream, 0, &result->reporter);
+    while (offset < stream->size) {
+        enum anomaly anomaly = stream_packet(trace, stream, offset, &cursor.buffer, packet);
+
+        if (anomaly != ANOMALY_NONE)
+            found(&cursor, anomaly, offset, 0);
+        if (anomaly_is_fatal(anomaly)) {
+            offset = stream_resync(trace, stream, offset + 8);
+            continue;
+        }
+        report_losses(&cursor, &packet->header, offset);
+        check_ends(&cursor);
+        check_events(&cursor, result);
+        result->packets++;
+        offset += packet->packet_bytes;
+    }
+    cursor_close(&cursor);
+}
+
+static void *work(void *argument)
+{
+    struct check *check = argument;
+    unsigned number;
+
+    /* Relaxed: the counter hands out numbers; joining the threads publishes the results. */
+    while ((number = atomic_fetch_add_explicit(&check->next_stream, 1, memory_order_relaxed)) <
+           check->trace->stream_count)
+        check_stream(check->trace, &check->trace->streams[number], &check->results[number]);
+    return NULL;
+}
+
+static void run_workers(struct check *check)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = processors < 1 ? 1 : (unsigned)processors, started = 0;
+    pthread_t threads[WORKERS_MAX];
+
+    count = count < WORKERS_MAX ? count : WORKERS_MAX;
+    count = count < check->trace->stream_count ? count : check->trace->stream_count;
+    while (started + 1 < count && pthread_create(&threads[started], NULL, work, check) == 0)
+        started++;
+    work(check);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Damage first, then losses; returns how many of the wanted sort there were. */
+static uint64_t print_reports(const struct check *check, bool losses, bool quiet)
+{
+    uint64_t count = 0;
+    char text[1024];
+
+    for (unsigned s = 0; s < check->trace->stream_count; s++) {
+        const struct result *result = &check->results[s];
+        uint64_t here = 0, shown = 0;
+
+        for (int kind = 0; kind < ANOMALY_COUNT; kind++)
+            here += anomaly_kinds[kind].is_loss == losses ? result->kinds[kind] : 0;
+        for (unsigned i = 0; i < result->report_count && !quiet; i++) {
+            if (anomaly_kinds[result->reports[i].anomaly].is_loss != losses)
+                continue;
+            format_report(check->trace, &result->reports[i], text, sizeof(text));
+            printf("%s %s\n", losses ? "loss  " : "damage", text);
+            shown++;
+        }
+        if (shown < here && !quiet)
+            printf("%s file %s: %" PRIu64 " more\n", losses ? "loss  " : "damage",
+                   check->trace->streams[s].name, here - shown);
+        count += here;
+    }
+    return count;
+}
+
+static int print_results(const struct check *check, bool quiet)
+{
+    struct result total = {.packets = 0};
+    uint64_t damage = print_reports(check, false, quiet);
+
+    print_reports(check, true, quiet);
+    for (unsigned s = 0; s < check->trace->stream_count; s++) {
+        const struct result *result = &check->results[s];
+
+        total.packets += result->packets;
+        total.events += result->events;
+        total.bytes += result->bytes;
+        total.lost_events += result->lost_events;
+        total.lost_packets += result->lost_packets;
+        for (int kind = 0; kind < ANOMALY_COUNT; kind++)
+            total.kinds[kind] += result->kinds[kind];
+    }
+    for (int kind = 1; kind < ANOMALY_COUNT; kind++)
+        if (total.kinds[kind] != 0)
+            printf("%-14s %10" PRIu64 "  %s\n", anomaly_kinds[kind].name, total.kinds[kind],
+                   anomaly_kinds[kind].meaning);
+    printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u processors checked\n",
+           total.packets, total.events, total.bytes, check->trace->stream_count);
+    printf("lost: %" PRIu64 " events, %" PRIu64 " packets\n", total.lost_events, total.lost_packets);
+    if (damage != 0)
+        printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
+    else
+        printf("no damage\n");
+    return damage != 0 ? EXIT_DAMAGE : EXIT_FINE;
+}
+
+static void print_kinds(void)
+{
+    for (int kind = 1; kind < ANOMALY_COUNT; kind++)
+        printf("%-14s %-7s %s\n", anomaly_kinds[kind].name, anomaly_kinds[kind].is_loss ? "loss" : "damage",
+               anomaly_kinds[kind].meaning);
+}
+
+static int check_trace(const char *directory, bool quiet)
+{
+    struct trace trace;
+    struct check check = {.trace = &trace};
+    struct fail fail;
+    int status;
+
+    if (!trace_open(&trace, directory, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    check.results = alloc_zero(trace.stream_count, sizeof(check.results[0]));
+    run_workers(&check);
+    status = print_results(&check, quiet);
+    for (unsigned i = 0; i < trace.stream_count; i++)
+        free(check.results[i].reports);
+    free(check.results);
+    trace_close(&trace);
+    return status;
+}
+
+int run_check(int argc, char **argv)
+{
+    static const struct option options[] = {{"quiet", no_argument, NULL, 'q'},
+                                            {"list-kinds", no_argument, NULL, 'k'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    bool quiet = false;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
+        switch (option) {
+        case 'q':
+            quiet = true;
+            break;
+        case 'k':
+            print_kinds();
+            return EXIT_FINE;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_FINE;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    if (optind != argc - 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    return check_trace(argv[optind], quiet);
+}

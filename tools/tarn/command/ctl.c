@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/ctl.c - `tarn ctl SOURCE COMMAND`: sets and shows what a running guest traces.
+ *
+ * Each command is one request of the link protocol (trace/format/WIRE.md), but for snapshot, which is a pull.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/source/source.h>
+#include <trace/events.h>
+
+static const char help[] =
+    "usage: tarn ctl SOURCE [OPTION]... COMMAND [ARGUMENT]...\n\n"
+    "Controls the trace of a running guest. SOURCE: tcp:HOST:PORT or serial:PATH. Of core:, gdb: and\n"
+    "ram: (see tarn pull --help) there are only statistics.\n\n"
+    "  statistics           mask, mode, geometry, and each processor's counters (the default)\n"
+    "  mask MASK            set the class mask: all, none, a number, or sched,ipc,...\n"
+    "  mode MODE            flight (overwrite the oldest), stream (wait for a pull), once (stop when full)\n"
+    "  start                trace what was traced before the last stop, or everything\n"
+    "  stop                 trace nothing; a pull that runs takes the rest and ends\n"
+    "  switches CLASS BITS  which events of a class are on: bit = minor number, or all, none\n"
+    "  geometry BYTES COUNT size and number of each processor's buffers, powers of two; clears\n"
+    "  clear                forget what was logged\n"
+    "  flush                close the open buffers\n"
+    "  statedump            log what exists now: processes, threads, images, locks, interrupts\n"
+    "  drop-previous        forget the trace of the system before, which a reset has left\n"
+    "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
+    "      --json           answers as JSON\n"
+    "      --wait SEC       keep trying to connect for so long (default 0)\n";
+
+struct ctl {
+    struct source *source;
+    bool json;
+};
+
+/* ---- words of the command line ------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, uint64_t *number, struct fail *fail)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 0);
+    uint64_t unit = 1;
+    if (end != text && (*end == 'k' || *end == 'K'))
+        unit = 1024, end++;
+    else if (end != text && (*end == 'm' || *end == 'M'))
+        unit = 1 << 20, end++;
+    if (end == text || *end || errno || text[0] == '-' || *number > ~0ull / unit)
+        return fail_set(fail, "'%s' is no number", text);
+    *number *= unit;
+    return true;
+}
+
+static bool parse_class(const char *text, uint64_t *class, struct fail *fail)
+{
+    uint64_t mask;
+
+    if (text[0] >= '0' && text[0] <= '9')
+        return parse_number(text, class, fail);
+    if (!parse_mask(text, &mask, fail))
+        return false;
+    if (mask == 0 || (mask & (mask - 1)))
+        return fail_set(fail, "'%s' is not one class", text);
+    *class = (uint64_t)__builtin_ctzll(mask);
+    return true;
+}
+
+static bool parse_bits(const char *text, uint64_t *bits, struct fail *fail)
+{
+    *bits = ~0ull;
+    if (strcmp(text, "all") == 0)
+        return true;
+    *bits = 0;
+    return strcmp(text, "none") == 0 || parse_number(text, bits, fail);
+}
+
+static bool parse_mode_word(const char *text, uint64_t *mode, struct fail *fail)
+{
+    uint32_t number;
+    bool fine = parse_mode(text, &number, fail);
+    *mode = number;
+    return fine;
+}
+
+static const struct ctl_command {
+    const char *name;
+    uint32_t operation;
+    bool (*parse_a)(const char *, uint64_t *, struct fail *);
+    bool (*parse_b)(const char *, uint64_t *, struct fail *);
+} commands[] = {
+    {"statistics", WIRE_OP_STATISTICS, NULL, NULL},
+    {"mask", WIRE_OP_SET_MASK, parse_mask, NULL},
+    {"mode", WIRE_OP_SET_MODE, parse_mode_word, NULL},
+    {"start", WIRE_OP_START, NULL, NULL},
+    {"stop", WIRE_OP_STOP, NULL, NULL},
+    {"switches", WIRE_OP_SET_SWITCHES, parse_class, parse_bits},
+    {"geometry", WIRE_OP_SET_GEOMETRY, parse_number, parse_number},
+    {"clear", WIRE_OP_CLEAR, NULL, NULL},
+    {"flush", WIRE_OP_FLUSH, NULL, NULL},
+    {"statedump", WIRE_OP_STATEDUMP, NULL, NULL},
+    {"drop-previous", WIRE_OP_DROP_PREVIOUS, NULL, NULL},
+};
+
+/* ---- statistics ---------------------------------------------------------------------------------- */
+
+struct statistics {
+    struct wire_hello hello;
+    uint32_t count;
+    struct wire_cpu_status cpu[WIRE_CPUS_MAX];
+    uint64_t switches[WIRE_CLASSES];
+};
+
+static bool parse_statistics(struct statistics *statistics, const uint8_t *data, size_t size,
+                             struct fail *fail)
+{
+    if (size < WIRE_HELLO_BYTES + 8)
+        return fail_set(fail, "the guest's statistics are %zu bytes short", WIRE_HELLO_BYTES + 8 - size);
+    wire_get_hello(data, &statistics->hello);
+    statistics->count = wire_get32(data + WIRE_HELLO_BYTES);
+    if (statistics->count > WIRE_CPUS_MAX ||
+        size < WIRE_HELLO_BYTES + 8 + statistics->count * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
+        return fail_set(fail, "the guest's statistics make no sense");
+    data += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < statistics->count; cpu++, data += WIRE_CPU_STATUS_BYTES)
+        wire_get_cpu_status(data, &statistics->cpu[cpu]);
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, data += 8)
+        statistics->switches[class] = wire_get64(data);
+    return true;
+}
+
+static void print_statistics(const struct statistics *statistics)
+{
+    const struct wire_hello *hello = &statistics->hello;
+
+    printf("machine   %s, %u processors, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
+           hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
+    printf("mode      %s%s\n", mode_name(hello->mode),
+           hello->flags & WIRE_HELLO_PULLING ? ", being pulled" : "");
+    if (hello->flags & WIRE_HELLO_PREVIOUS)
+        printf("previous  the trace of the system before is there: tarn pull --previous\n");
+    printf("buffers   %llu of %llu KiB for each processor\n", (unsigned long long)hello->buffer_count,
+           (unsigned long long)hello->buffer_bytes >> 10);
+    printf("mask      0x%016llx\n", (unsigned long long)hello->mask);
+    printf("classes  ");
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
+        if (hello->mask >> class & 1 && trace_class_table[class].name)
+            printf(" %s", trace_class_table[class].name);
+    printf("\n");
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
+        if (statistics->switches[class] != ~0ull && trace_class_table[class].name)
+            printf("switches  %s 0x%016llx\n", trace_class_table[class].name,
+                   (unsigned long long)statistics->switches[class]);
+    printf("\n%4s %12s %12s %12s %12s\n", "cpu", "packet", "consumed", "discarded", "torn words");
+    for (uint32_t cpu = 0; cpu < statistics->count; cpu++)
+        printf("%4u %12llu %12llu %12llu %12llu\n", cpu, (unsigned long long)statistics->cpu[cpu].head,
+               (unsigned long long)statistics->cpu[cpu].next,
+               (unsigned long long)statistics->cpu[cpu].discarded,
+               (unsigned long long)statistics->cpu[cpu].torn);
+}
+
+static void print_statistics_json(const struct statistics *statistics)
+{
+    const struct wire_hello *hello = &statistics->hello;
+    const char *comma = "";
+    char machine[2 * sizeof(hello->machine)] = "";
+
+    for (size_t i = 0, to = 0; i < sizeof(hello->machine) && hello->machine[i]; i++)
+        if (hello->machine[i] >= ' ' && hello->machine[i] < 127 && !strchr("\"\\", hello->machine[i]))
+            machine[to++] = hello->machine[i];
+    printf(
+        "{\"machine\": \"%s\", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
+        "\"pulling\": %s, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": \"0x%016llx\", "
+        "\"switches\": {",
+        machine, hello->cpu_count, hello->byte_order == 1 ? "little" : "big",
+        (unsigned long long)hello->clock_hz, mode_name(hello->mode),
+        hello->flags & WIRE_HELLO_PULLING ? "true" : "false", (unsigned long long)hello->buffer_bytes,
+        (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
+        if (trace_class_table[class].name) {
+            printf("%s\"%s\": \"0x%016llx\"", comma, trace_class_table[class].name,
+                   (unsigned long long)statistics->switches[class]);
+            comma = ", ";
+        }
+    printf("}, \"processors\": [");
+    for (uint32_t cpu = 0; cpu < statistics->count; cpu++)
+        printf("%s{\"cpu\": %u, \"packet\": %llu, \"consumed\": %llu, \"discarded\": %llu, \"torn_words\": "
+               "%llu}",
+               cpu ? ", " : "", cpu, (unsigned long long)statistics->cpu[cpu].head,
+               (unsigned long long)statistics->cpu[cpu].next,
+               (unsigned long long)statistics->cpu[cpu].discarded,
+               (unsigned long long)statistics->cpu[cpu].torn);
+    printf("]}\n");
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+static bool run_request(struct ctl *ctl, const struct wire_request *request, struct fail *fail)
+{
+    struct statistics statistics;
+    const uint8_t *data;
+    int32_t status;
+    size_t size;
+
+    if (ctl->source->class->control(ctl->source, request, &status, &data, &size, fail) != SOURCE_ITEM)
+        return false;
+    if (status < 0)
+        return fail_set(fail, "%s", guest_error_text(status));
+    if (request->operation != WIRE_OP_STATISTICS) {
+        if (ctl->json)
+            printf("{\"status\": %d}\n", status);
+        return true;
+    }
+    if (!parse_statistics(&statistics, data, size, fail))
+        return false;
+    (ctl->json ? print_statistics_json : print_statistics)(&statistics);
+    return true;
+}
+
+static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        const struct ctl_command *command = &commands[i];
+        int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);
+        if (strcmp(argv[0], command->name) != 0)
+            continue;
+        if (argc != wanted)
+            return fail_set(fail, "%s takes %d arguments", command->name, wanted - 1);
+        request->operation = command->operation;
+        return (!command->parse_a || command->parse_a(argv[1], &request->a, fail)) &&
+               (!command->parse_b || command->parse_b(argv[2], &request->b, fail));
+    }
+    return fail_set(fail, "no command '%s'; see tarn ctl --help", argv[0]);
+}
+
+int run_ctl(int argc, char **argv)
+{
+    enum { JSON = 256, WAIT };
+    static const struct option options[] = {{"json", no_argument, NULL, JSON},
+                                            {"wait", required_argument, NULL, WAIT},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    static char *default_words[] = {"statistics"};
+    struct wire_request request = {0};
+    struct ctl ctl = {0};
+    struct fail fail;
+    double wait = 0;
+    char *end = "";
+    int option;
+
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h')
+            return fputs(help, stdout), EXIT_FINE;
+        if (option == JSON)
+            ctl.json = true;
+        else if (option == WAIT)
+            wait = strtod(optarg, &end);
+        else
+            return EXIT_USAGE;
+    }
+    if (optind >= argc || *end || wait < 0)
+        return fputs(help, stderr), EXIT_USAGE;
+    const char *name = argv[optind++];
+    if (optind < argc && strcmp(argv[optind], "snapshot") == 0 && optind + 2 == argc) {
+        char *words[] = {"pull", (char *)name, "--snapshot", "-o", argv[optind + 1], NULL};
+        return run_pull(5, words);
+    }
+    bool fine = optind < argc ? parse_request(argc - optind, argv + optind, &request, &fail)
+                              : parse_request(1, default_words, &request, &fail);
+    if (fine) {
+        ctl.source = open_source(name, wait, &fail);
+        fine = ctl.source && run_request(&ctl, &request, &fail);
+        if (ctl.source)
+            ctl.source->class->close(ctl.source);
+    }
+    if (!fine)
+        complain("%s", fail.text);
+    return fine ? EXIT_FINE : EXIT_USAGE;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/info.c - `tarn info`: what a trace holds, from packet headers and a sample of packets.
+ *
+ * Hops from header to header; of each packet only the header and the context event behind it are read, of
+ * every so many packets all events, for the estimate of their number and the names of processes.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/read/names.h>
+#include <tools/tarn/table.h>
+
+#define SAMPLES        32u /* packets per stream whose events are counted */
+#define PROGRAMS_SHOWN 40u
+
+static const char help[] =
+    "usage: tarn info [OPTION]... DIRECTORY\n\n"
+    "Tells what a trace holds: processors, duration, packets, an estimate of the events,\n"
+    "losses, clock, schema and the processes seen. Reads headers and a sample of packets.\n\n"
+    "  --json   as one JSON object\n"
+    "  --help   this text\n";
+
+/* One stream, as its headers tell. */
+struct survey {
+    uint64_t packets, content_bytes, sampled_packets, sampled_events;
+    uint64_t begin, end;
+    struct losses losses;
+};
+
+struct info {
+    struct trace trace;
+    struct names names;
+    struct survey *surveys;
+    struct losses losses; /* of all */
+};
+
+static double estimate_events(const struct survey *survey)
+{
+    return survey->sampled_packets
+               ? (double)survey->sampled_events / (double)survey->sampled_packets * (double)survey->packets
+               : 0;
+}
+
+/* Counts a packet's events, learns who ran and what processes are called. */
+static void sample_packet(struct info *info, const struct stream *stream, struct survey *survey,
+                          uint64_t offset, uint64_t packet_bytes)
+{
+    struct cursor cursor;
+
+    cursor_open(&cursor, &info->trace, stream, 0, NULL);
+    cursor.next_packet = offset;
+    while (cursor_next(&cursor) && cursor.packet.offset == offset) {
+        survey->sampled_events++;
+        names_learn(&info->names, &cursor.event);
+        if (cursor.at == cursor.end)
+            break;
+    }
+    survey->sampled_packets++;
+    cursor_close(&cursor);
+}
+
+static void survey_stream(struct info *info, const struct stream *stream, struct survey *survey)
+{
+    uint64_t every = stream->first_packet_bytes ? stream->size / stream->first_packet_bytes / SAMPLES + 1 : 1;
+    uint64_t offset = 0;
+    struct cursor losses;
+
+    losses_open(&survey->losses, &info->trace);
+    survey->losses.quiet = true;
+    cursor_open(&losses, &info->trace, stream, 0, &survey->losses.reporter);
+    while (offset < stream->size) {
+        struct trace_packet header;
+        enum anomaly anomaly = stream_header(&info->trace, stream, offset, &header);
+
+        if (anomaly != ANOMALY_NONE)
+            survey->losses.damaged++;
+        if (anomaly_is_fatal(anomaly)) {
+            offset = stream_resync(&info->trace, stream, offset + 8);
+            continue;
+        }
+        report_losses(&losses, &header, offset);
+        if (survey->packets == 0)
+            survey->begin = header.timestamp_begin;
+        survey->end = header.timestamp_end;
+        if (survey->packets++ % every == 0)
+            sample_packet(info, stream, survey, offset, header.packet_size / 8);
+        survey->content_bytes += header.content_size / 8;
+        offset += header.packet_size / 8;
+    }
+    cursor_close(&losses);
+    info->losses.damaged += survey->losses.damaged;
+    info->losses.lost_events += survey->losses.lost_events;
+    info->losses.lost_packets += survey->losses.lost_packets;
+    info->losses.cut_packets += survey->losses.cut_packets;
+    info->losses.lost_unknown |= survey->losses.lost_unknown;
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+    uint32_t a = (*(const struct process_name *const *)left)->pid,
+             b = (*(const struct process_name *const *)right)->pid;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The processes in order of their numbers; the caller frees the array. */
+static const struct process_name **sort_processes(const struct names *names, unsigned *count)
+{
+    const struct process_name **sorted = alloc_zero(names->count, sizeof(sorted[0]));
+
+    *count = 0;
+    for (uint32_t i = 0; i < names->size; i++)
+        if (names->table[i].is_used)
+            sorted[(*count)++] = &names->table[i];
+    qsort(sorted, *count, sizeof(sorted[0]), compare_pids);
+    return sorted;
+}
+
+/* Processes by program, in order of their first: "init, sh (9), cat (77)". */
+static void print_programs(const struct process_name **processes, unsigned count)
+{
+    static const struct table_column columns[] = {{"first", "first", -1, true},
+                                                  {"processes", "processes", -1, false}};
+    struct table programs = {.columns = columns, .column_count = 2};
+    int column = printf("\nprocesses   %u seen in the sampled packets:", count);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct table_row *row = table_add(&programs, processes[i]->name);
+
+        row->cells[0].count = processes[i]->pid;
+        row->cells[1].count = 1;
+    }
+    table_sort(&programs, -1);
+    table_merge_names(&programs);
+    table_sort(&programs, 0);
+    for (size_t i = 0; i < programs.count; i++) {
+        const struct table_row *row = &programs.rows[i];
+        char text[128], number[32] = "";
+
+        if (row->cells[1].count > 1)
+            snprintf(number, sizeof(number), " (%" PRIu64 ")", row->cells[1].count);
+        snprintf(text, sizeof(text), " %s%s%s", row->name, number, i + 1 < programs.count ? "," : "");
+        if (i == PROGRAMS_SHOWN) {
+            printf(" and %zu more programs", programs.count - i);
+            break;
+        }
+        if (column + (int)strlen(text) > 100)
+            column = printf("\n           ") - 1;
+        column += printf("%s", text);
+    }
+    printf("\n");
+    table_free(&programs);
+}
+
+static double seconds_between(const struct trace *trace, uint64_t begin, uint64_t end)
+{
+    return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
+}
+
+static void print_text(const struct info *info)
+{
+    const struct trace *trace = &info->trace;
+    const struct schema *schema = &trace->schema;
+    int64_t start = schema_ns(schema, trace->begin);
+    time_t seconds = (time_t)(start / 1000000000);
+    char uuid[37], date[64], shown[64];
+    uint64_t packets = 0, bytes = 0;
+    double events = 0;
+    struct tm tm;
+    unsigned count;
+    const struct process_name **processes = sort_processes(&info->names, &count);
+
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        packets += info->surveys[i].packets;
+        bytes += trace->streams[i].size;
+        events += estimate_events(&info->surveys[i]);
+    }
+    format_uuid(schema->tsdl.uuid, uuid);
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+    printf("trace       %s\n", trace->directory);
+    printf("schema      %s, %u events declared\n", uuid, schema->event_count);
+    printf("byte order  %s\n", schema->big_endian ? "big-endian" : "little-endian");
+    printf("clock       %s, %" PRIu64 " Hz\n", schema->tsdl.clock_name, schema->clock_freq);
+    printf("start       %s.%09" PRId64 " UTC\n", date, start % 1000000000);
+    printf("duration    %.9f s\n", seconds_between(trace, trace->begin, trace->end));
+    printf("processors  %u\n", trace->stream_count);
+    printf("packets     %" PRIu64 ", %" PRIu64 " bytes\n", packets, bytes);
+    printf("events      about %.0f\n", events);
+    printf("lost        %" PRIu64 " events%s, %" PRIu64 " packets, %" PRIu64 " packets cut\n",
+           info->losses.lost_events, info->losses.lost_unknown ? " (and some before the trace begins)" : "",
+           info->losses.lost_packets, info->losses.cut_packets);
+    if (info->losses.damaged != 0)
+        printf("DAMAGED     %" PRIu64 " packets; see tarn check\n", info->losses.damaged);
+    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+        printf("env         %s = %s\n", env->name, env->text);
+    printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
+           "lost events", "begin, s", "end, s");
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct survey *survey = &info->surveys[i];
+
+        snprintf(shown, sizeof(shown), trace->streams[i].cpu == ~0u ? "?" : "%u", trace->streams[i].cpu);
+        printf("%-10s %4s %10" PRIu64 " %14" PRIu64 " %12.0f %12" PRIu64 " %14.6f %14.6f\n",
+               trace->streams[i].name, shown, survey->packets, trace->streams[i].size,
+               estimate_events(survey), survey->losses.lost_events,
+               survey->packets ? seconds_between(trace, trace->begin, survey->begin) : 0,
+               survey->packets ? seconds_between(trace, trace->begin, survey->end) : 0);
+    }
+    print_programs(processes, count);
+    free(processes);
+}
+
+static void print_json_string(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
+            printf("\\u00%02x", (unsigned char)*text);
+        else
+            putchar(*text);
+    putchar('"');
+}
+
+static void print_json(const struct info *info)
+{
+    const struct trace *trace = &info->trace;
+    const struct schema *schema = &trace->schema;
+    char uuid[37];
+    unsigned count;
+    const struct process_name **processes = sort_processes(&info->names, &count);
+
+    format_uuid(schema->tsdl.uuid, uuid);
+    printf("{\"trace\":");
+    print_json_string(trace->directory);
+    printf(",\"uuid\":\"%s\",\"byte_order\":\"%s\",\"clock_hz\":%" PRIu64 ",\"begin_ns\":%" PRId64
+           ",\"end_ns\":%" PRId64,
+           uuid, schema->big_endian ? "be" : "le", schema->clock_freq, schema_ns(schema, trace->begin),
+           schema_ns(schema, trace->end));
+    printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"lost_packets\":%" PRIu64
+           ",\"cut_packets\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\"streams\":[",
+           info->losses.lost_events, info->losses.lost_unknown ? "true" : "false", info->losses.lost_packets,
+           info->losses.cut_packets, info->losses.damaged);
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct survey *survey = &info->surveys[i];
+
+        printf("%s{\"file\":", i ? "," : "");
+        print_json_string(trace->streams[i].name);
+        printf(",\"cpu\":%" PRId64 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
+               ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 "}",
+               trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
+               trace->streams[i].size, estimate_events(survey), survey->losses.lost_events,
+               survey->losses.lost_packets);
+    }
+    printf("],\"processes\":[");
+    for (unsigned i = 0; i < count; i++) {
+        printf("%s{\"pid\":%u,\"name\":", i ? "," : "", processes[i]->pid);
+        print_json_string(processes[i]->name);
+        printf("}");
+    }
+    printf("]}\n");
+    free(processes);
+}
+
+static int show_info(const char *directory, bool json)
+{
+    struct info info;
+    struct fail fail;
+    int status;
+
+    if (!trace_open(&info.trace, directory, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    losses_open(&info.losses, &info.trace);
+    names_open(&info.names, &info.trace.schema);
+    info.surveys = alloc_zero(info.trace.stream_count, sizeof(info.surveys[0]));
+    for (unsigned i = 0; i < info.trace.stream_count; i++)
+        survey_stream(&info, &info.trace.streams[i], &info.surveys[i]);
+    if (json)
+        print_json(&info);
+    else
+        print_text(&info);
+    status = info.losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    free(info.surveys);
+    names_close(&info.names);
+    trace_close(&info.trace);
+    return status;
+}
+
+int run_info(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    bool json = false;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_FINE;
+        }
+        if (option != 'j')
+            return EXIT_USAGE;
+        json = true;
+    }
+    if (optind != argc - 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    return show_info(argv[optind], json);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/command/list.c - `tarn list`: the events of all processors in order. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/command/list.h>
+#include <tools/tarn/read/order.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tarn list [OPTION]... DIRECTORY\n\n"
+    "Prints the events of all processors in order of time. Only the packets that the asked\n"
+    "time needs are read.\n\n" FILTER_HELP "  --limit N           at most the first N of these events\n"
+    "  --tail N            only the last N of these events\n"
+    "  --json              JSON lines\n"
+    "  --csv               comma-separated values, with a heading\n"
+    "  --babeltrace        as babeltrace2 --clock-cycles --no-delta --names=all prints them\n"
+    "  --clock             time since the clock's origin instead of the trace's start\n"
+    "  --cycles            time in ticks of the clock\n"
+    "  --help              this text\n";
+
+enum {
+    OPTION_LIMIT = OPTION_OWN,
+    OPTION_TAIL,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_BABELTRACE,
+    OPTION_CLOCK,
+    OPTION_CYCLES,
+    OPTION_HELP
+};
+
+static bool parse_count(const char *text, uint64_t *count)
+{
+    char *end;
+
+    *count = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && *end == '\0';
+}
+
+/* Returns an exit status to leave with, or -1 to go on. */
+static int parse_options(struct list *list, int argc, char **argv)
+{
+    static const struct option options[] = {FILTER_OPTIONS,
+                                            {"limit", required_argument, NULL, OPTION_LIMIT},
+                                            {"tail", required_argument, NULL, OPTION_TAIL},
+                                            {"json", no_argument, NULL, OPTION_JSON},
+                                            {"csv", no_argument, NULL, OPTION_CSV},
+                                            {"babeltrace", no_argument, NULL, OPTION_BABELTRACE},
+                                            {"clock", no_argument, NULL, OPTION_CLOCK},
+                                            {"cycles", no_argument, NULL, OPTION_CYCLES},
+                                            {"help", no_argument, NULL, OPTION_HELP},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        bool fine = true;
+
+        switch (option) {
+        case OPTION_LIMIT:
+            fine = parse_count(optarg, &list->limit);
+            break;
+        case OPTION_TAIL:
+            fine = parse_count(optarg, &list->tail);
+            break;
+        case OPTION_JSON:
+            list->style = PRINT_JSON;
+            break;
+        case OPTION_CSV:
+            list->style = PRINT_CSV;
+            break;
+        case OPTION_BABELTRACE:
+            list->style = PRINT_BABELTRACE;
+            break;
+        case OPTION_CLOCK:
+            list->time = PRINT_TIME_CLOCK;
+            break;
+        case OPTION_CYCLES:
+            list->time = PRINT_TIME_CYCLES;
+            break;
+        case OPTION_HELP:
+            fputs(help, stdout);
+            return EXIT_FINE;
+        default:
+            if (!filter_option(&list->filter, option, optarg))
+                return EXIT_USAGE;
+        }
+        if (!fine) {
+            complain("'%s' is no number", optarg);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind != argc - 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    list->directory = argv[optind];
+    return -1;
+}
+
+uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
+                   struct reporter *reporter, struct printer *printer, uint64_t skip)
+{
+    struct merge merge;
+    struct names names;
+    struct cursor *cursor;
+    bool needs_names = list->filter.process != NULL;
+    uint64_t count = 0;
+
+    names_open(&names, &trace->schema);
+    merge_open(&merge, trace, list->filter.streams, slice->from, reporter);
+    while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
+        if (needs_names)
+            names_learn(&names, &cursor->event);
+        if (cursor->ticks > list->filter.to_ticks || cursor->ns >= slice->to_ns)
+            break;
+        if (cursor->ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
+            continue;
+        if (printer != NULL && count >= skip)
+            print_event(printer, cursor);
+        count++;
+        if (printer != NULL && printer->out->failed)
+            break;
+    }
+    merge_close(&merge);
+    names_close(&names);
+    return count;
+}
+
+/* From where to read for the last events: goes back from the end, each time twice as far, until enough are
+ * found. SKIP tells how many of them are too many. */
+static uint64_t find_tail(const struct list *list, const struct trace *trace, uint64_t *skip)
+{
+    uint64_t last = list->filter.to_ticks < trace->end ? list->filter.to_ticks : trace->end;
+    struct list counting = *list;
+
+    counting.limit = UINT64_MAX;
+    for (uint64_t span = 1u << 16;; span *= 4) {
+        uint64_t from = span < last && last - span > trace->begin ? last - span : 0;
+        struct losses ignored;
+        uint64_t count;
+
+        if (from < list->filter.from_ticks)
+            from = list->filter.from_ticks;
+        losses_open(&ignored, trace);
+        ignored.quiet = true;
+        count = list_walk(&counting, trace, &(struct slice){from, INT64_MIN, INT64_MAX}, &ignored.reporter,
+                          NULL, 0);
+        if (count >= list->tail || from == list->filter.from_ticks || from == 0 || span >= 1ull << 62) {
+            *skip = count > list->tail ? count - list->tail : 0;
+            return from;
+        }
+    }
+}
+
+/* In one go; for what depends on all events before, such as --limit. */
+static bool list_in_order(const struct list *list, const struct trace *trace, struct losses *losses,
+                          struct fail *fail)
+{
+    struct out out;
+    struct printer printer;
+    struct slice all = {list->filter.from_ticks, INT64_MIN, INT64_MAX};
+    uint64_t skip = 0;
+
+    out_open(&out, STDOUT_FILENO, 0);
+    if (!printer_open(&printer, trace, &out, list->style, list->time, fail)) {
+        out_close(&out);
+        return false;
+    }
+    if (list->tail != UINT64_MAX)
+        all.from = find_tail(list, trace, &skip);
+    print_heading(&printer);
+    list_walk(list, trace, &all, &losses->reporter, &printer, skip);
+    printer_close(&printer);
+    return out_close(&out) || fail_set(fail, "cannot write: %s", strerror(errno));
+}
+
+static int list_events(struct list *list, const struct trace *trace)
+{
+    struct slices slices = {NULL, 0};
+    struct losses losses;
+    struct fail fail;
+    bool fine;
+
+    if (!filter_resolve(&list->filter, trace, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    losses_open(&losses, trace);
+    losses.as_babeltrace = list->style == PRINT_BABELTRACE;
+    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL)
+        slices_plan(&slices, trace, &list->filter);
+    fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &fail)
+                            : list_in_order(list, trace, &losses, &fail);
+    slices_free(&slices);
+    if (!fine) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    if (!losses.as_babeltrace)
+        losses_summary(&losses);
+    return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+}
+
+int run_list(int argc, char **argv)
+{
+    struct list list = {.limit = UINT64_MAX, .tail = UINT64_MAX};
+    struct trace trace;
+    struct fail fail;
+    int status = parse_options(&list, argc, argv);
+
+    if (status >= 0)
+        return status;
+    if (!trace_open(&trace, list.directory, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    status = list_events(&list, &trace);
+    filter_free(&list.filter);
+    trace_close(&trace);
+    return status;
+}

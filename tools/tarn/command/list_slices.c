@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/list_slices.c - `tarn list` on several processors: workers print slices of time side by
+ * side.
+ *
+ * Each worker takes the next slice, walks it as if it were a trace of its own and prints into its own
+ * buffer. Buffers go out in the order of the slices: a worker whose buffer is full, or whose slice is done,
+ * waits for its turn. So the output is what one walk would print, and memory is a buffer per worker.
+ *
+ * Packets across a cut are read for both slices. What is to be reported of a packet is reported by the slice
+ * that owns its place in the file: slices own the places between the packets they start reading at.
+ *
+ * Locking: `lock` protects what is listed under it; everything else of a worker is its own.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/command/list.h>
+#include <unistd.h>
+
+#define WORKERS_MAX  16u
+#define BUFFER_BYTES (24u << 20)
+#define REPORTS_KEPT 100000u
+
+struct crew {
+    const struct list *list;
+    const struct trace *trace;
+    const struct slices *slices;
+    struct losses *losses;
+    pthread_mutex_t lock;
+    pthread_cond_t turn_changed;
+    /* under lock */
+    unsigned next; /* slice to be taken */
+    unsigned turn; /* slice whose output may be written; its worker alone writes and reports */
+    bool failed;   /* output is gone: nobody needs to go on */
+};
+
+struct worker {
+    struct reporter reporter; /* first */
+    struct crew *crew;
+    pthread_t thread;
+    struct out out;
+    struct printer printer;
+    unsigned slice;
+    uint64_t *owned_from, *owned_to; /* by stream: offsets in the file */
+    struct report *reports;          /* of this slice, told when its turn comes */
+    unsigned report_count;
+};
+
+static void wait_turn(struct worker *worker)
+{
+    struct crew *crew = worker->crew;
+
+    pthread_mutex_lock(&crew->lock);
+    while (crew->turn != worker->slice)
+        pthread_cond_wait(&crew->turn_changed, &crew->lock);
+    if (crew->failed)
+        worker->out.failed = true;
+    pthread_mutex_unlock(&crew->lock);
+}
+
+static void before_write(struct out *out)
+{
+    wait_turn(out->owner);
+}
+
+static void keep_report(struct reporter *reporter, const struct report *report)
+{
+    struct worker *worker = (struct worker *)reporter;
+    unsigned rank = report->stream->rank, count = worker->report_count;
+
+    if (report->offset < worker->owned_from[rank] || report->offset >= worker->owned_to[rank] ||
+        count == REPORTS_KEPT)
+        return;
+    if ((count & (count - 1)) == 0)
+        worker->reports = alloc_more(worker->reports, count ? 2 * count : 1, sizeof(worker->reports[0]));
+    worker->reports[worker->report_count++] = *report;
+}
+
+/* The first packet that a slice reads of a stream. */
+static uint64_t first_offset(const struct crew *crew, unsigned slice, const struct stream *stream)
+{
+    uint64_t from;
+
+    if (slice == crew->slices->count)
+        return stream->size;
+    from = crew->slices->slices[slice].from;
+    return from == 0 ? 0 : stream_seek(crew->trace, stream, from);
+}
+
+static void work_on_slice(struct worker *worker)
+{
+    struct crew *crew = worker->crew;
+
+    for (unsigned i = 0; i < crew->trace->stream_count; i++) {
+        worker->owned_from[i] = first_offset(crew, worker->slice, &crew->trace->streams[i]);
+        worker->owned_to[i] = first_offset(crew, worker->slice + 1, &crew->trace->streams[i]);
+    }
+    worker->report_count = 0;
+    if (worker->slice == 0)
+        print_heading(&worker->printer);
+    list_walk(crew->list, crew->trace, &crew->slices->slices[worker->slice], &worker->reporter,
+              &worker->printer, 0);
+    wait_turn(worker);
+    out_flush(&worker->out);
+    for (unsigned i = 0; i < worker->report_count; i++)
+        crew->losses->reporter.report(&crew->losses->reporter, &worker->reports[i]);
+    pthread_mutex_lock(&crew->lock);
+    crew->turn++;
+    crew->failed |= worker->out.failed;
+    pthread_cond_broadcast(&crew->turn_changed);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct crew *crew = worker->crew;
+
+    for (;;) {
+        pthread_mutex_lock(&crew->lock);
+        worker->slice = crew->next++;
+        pthread_mutex_unlock(&crew->lock);
+        if (worker->slice >= crew->slices->count)
+            return NULL;
+        work_on_slice(worker);
+    }
+}
+
+static bool open_worker(struct worker *worker, struct crew *crew, struct fail *fail)
+{
+    worker->reporter.report = keep_report;
+    worker->crew = crew;
+    out_open(&worker->out, STDOUT_FILENO, BUFFER_BYTES);
+    worker->out.before_write = before_write;
+    worker->out.owner = worker;
+    worker->owned_from = alloc_zero(crew->trace->stream_count, sizeof(uint64_t));
+    worker->owned_to = alloc_zero(crew->trace->stream_count, sizeof(uint64_t));
+    return printer_open(&worker->printer, crew->trace, &worker->out, crew->list->style, crew->list->time,
+                        fail);
+}
+
+static void close_worker(struct worker *worker)
+{
+    printer_close(&worker->printer);
+    out_close(&worker->out);
+    free(worker->owned_from);
+    free(worker->owned_to);
+    free(worker->reports);
+}
+
+bool list_slices(const struct list *list, const struct trace *trace, const struct slices *slices,
+                 struct losses *losses, struct fail *fail)
+{
+    struct crew crew = {.list = list,
+                        .trace = trace,
+                        .slices = slices,
+                        .losses = losses,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .turn_changed = PTHREAD_COND_INITIALIZER};
+    struct worker *workers = alloc_zero(WORKERS_MAX, sizeof(workers[0]));
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
+    unsigned opened = 0, started = 1;
+    bool fine = true;
+
+    while (fine && opened < count)
+        fine = open_worker(&workers[opened++], &crew, fail);
+    if (fine) {
+        while (started < count &&
+               pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+            started++;
+        work(&workers[0]);
+        for (unsigned i = 1; i < started; i++)
+            pthread_join(workers[i].thread, NULL);
+        if (crew.failed)
+            fine = fail_set(fail, "cannot write: %s", strerror(errno));
+    }
+    for (unsigned i = 0; i < opened; i++)
+        close_worker(&workers[i]);
+    free(workers);
+    return fine;
+}

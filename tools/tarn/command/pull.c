@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/pull.c - `tarn pull SOURCE -o DIR`: copies a guest's trace into a directory while it
+ * runs.
+ *
+ * run_pull -> open_source -> begin -> pull_loop -> summary. A broken link is opened again and the pull goes
+ * on where it stopped. Ctrl-C asks the guest to finish; a second one stops at once. Whatever happens the
+ * directory holds a valid trace of what came (pull_writer.c).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/source/pull_writer.h>
+#include <trace/format/store.h>
+#include <unistd.h>
+
+#define PROGRESS_SECONDS 0.5
+#define FINISH_SECONDS   30.0 /* that the guest is given for its last packets */
+
+static const char help[] =
+    "usage: tarn pull SOURCE -o DIR [OPTION]...\n\n"
+    "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
+    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; serial:PATH, its serial link, where\n"
+    "PATH is the socket of QEMU's virtserialport, or a tty; or its memory, read from outside:\n"
+    "core:FILE, an ELF memory dump; gdb:HOST:PORT or gdb:PATH, the stopped guest of QEMU's gdb server;\n"
+    "ram:FILE, what a running guest shares through a memory-backend-file.\n\n"
+    "  -o, --output DIR     where the trace goes; made if missing, must be empty\n"
+    "      --force          replace the trace that is in DIR\n"
+    "      --mask MASK      first set the class mask: all, none, a number, or sched,ipc,...\n"
+    "      --mode MODE      while pulling: stream (default; what finds no room is counted), flight, once\n"
+    "      --snapshot       copy what the guest's buffers hold now and end\n"
+    "      --previous       copy what the system before left when it was reset or died\n"
+    "      --duration SEC   end after so many seconds\n"
+    "      --wait SEC       keep trying to connect for so long (default 0)\n"
+    "      --resume SEC     after a broken link try again for so long (default 10)\n"
+    "      --slow MS        pause after each packet, to test what a slow consumer loses\n"
+    "  -q, --quiet          no progress, only the summary\n\n"
+    "It ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when a guest whose memory "
+    "is\n"
+    "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
+    "there is. In a guest's memory it changes nothing: no --mask, and --mode means nothing.\n\n"
+    "Exit status: 0 whole, 1 packets are missing or were refused, 2 nothing done.\n";
+
+struct pull {
+    const char *name, *output;
+    bool force, quiet, snapshot, previous;
+    const char *mask_text;
+    uint32_t mode;
+    double duration, wait, resume;
+    unsigned slow_ms;
+
+    struct source *source;
+    struct trace_writer writer;
+    double begun, last_progress, finish_by; /* finish_by: 0 until the end was asked for */
+    uint64_t last_bytes;
+    unsigned breaks;
+    uint64_t guest_lost; /* packets, as the guest counts */
+    bool line_open;      /* a progress line is on the terminal */
+    struct wire_end end;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    if (interrupted)
+        _exit(EXIT_DAMAGE);
+    interrupted = 1;
+}
+
+static void end_line(struct pull *pull)
+{
+    if (pull->line_open)
+        fputc('\n', stderr);
+    pull->line_open = false;
+}
+
+static void show_progress(struct pull *pull)
+{
+    double now = now_seconds(), since = now - pull->last_progress;
+    bool terminal = isatty(2);
+
+    if (pull->quiet || since < (terminal ? PROGRESS_SECONDS : 1.0))
+        return;
+    fprintf(stderr, "%s%6.1f s  %11llu events  %9.1f MB  %7.1f MB/s  lost %llu packets, %llu events%s",
+            terminal ? "\r" : "", now - pull->begun, (unsigned long long)pull->writer.events,
+            (double)pull->writer.bytes * 1e-6, (double)(pull->writer.bytes - pull->last_bytes) * 1e-6 / since,
+            (unsigned long long)(pull->writer.missing + pull->writer.refused),
+            (unsigned long long)count_discarded(&pull->writer), terminal ? "  " : "\n");
+    pull->line_open = terminal;
+    pull->last_progress = now;
+    pull->last_bytes = pull->writer.bytes;
+}
+
+static bool begin(struct pull *pull, bool again, struct fail *fail)
+{
+    uint32_t flags = pull->previous ? WIRE_PULL_PREVIOUS
+                                    : WIRE_PULL_MODE | (pull->snapshot ? WIRE_PULL_SNAPSHOT : 0) |
+                                          (again ? WIRE_PULL_RESUME : 0);
+    uint64_t want[WIRE_CPUS_MAX];
+
+    for (uint32_t cpu = 0; cpu < pull->source->hello.cpu_count; cpu++)
+        want[cpu] = pull->writer.cpu[cpu].next;
+    return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
+}
+
+/* A trace is of one boot and one geometry. */
+static bool same_trace(const struct wire_hello *a, const struct wire_hello *b)
+{
+    return a->boot_id == b->boot_id && a->buffer_bytes == b->buffer_bytes && a->cpu_count == b->cpu_count &&
+           a->generation == b->generation && memcmp(a->uuid, b->uuid, 16) == 0;
+}
+
+/* Goes on where the pull stopped. The guest forgot what it was asked for with the connection: an end too. */
+static bool resume(struct pull *pull, struct fail *fail)
+{
+    return begin(pull, true, fail) &&
+           (pull->finish_by == 0 || pull->source->class->end_pull(pull->source, fail));
+}
+
+static void close_source(struct pull *pull)
+{
+    if (pull->source)
+        pull->source->class->close(pull->source);
+    pull->source = NULL;
+}
+
+static bool reconnect(struct pull *pull, struct fail *why)
+{
+    double until = now_seconds() + pull->resume;
+    struct fail fail;
+
+    end_line(pull);
+    complain("%s", why->text);
+    close_source(pull);
+    if (pull->resume <= 0 || interrupted || pull->snapshot)
+        return false;
+    complain("trying to resume for %g seconds", pull->resume);
+    for (double left = pull->resume; left > 0; left = until - now_seconds()) {
+        pull->source = open_source(pull->name, left, &fail);
+        if (pull->source && !same_trace(&pull->source->hello, &pull->writer.hello)) {
+            complain("the guest was started again, or its trace cleared: this trace ends here");
+            return false;
+        }
+        pull->breaks += pull->source != NULL;
+        if (pull->source && resume(pull, &fail))
+            return true;
+        complain("%s", fail.text);
+        close_source(pull);
+    }
+    return false;
+}
+
+/* False: stop now, the trace cannot be written. */
+static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
+{
+    uint64_t refused = pull->writer.refused;
+
+    switch (item->kind) {
+    case SOURCE_METADATA:
+        return write_metadata(&pull->writer, item->bytes, item->size, fail);
+    case SOURCE_PACKET:
+        if (!write_packet(&pull->writer, item, fail))
+            return false;
+        if (pull->writer.refused != refused) {
+            end_line(pull);
+            complain("refused: %s", fail->text);
+        }
+        if (pull->slow_ms)
+            usleep(pull->slow_ms * 1000);
+        return true;
+    case SOURCE_STATUS:
+        pull->guest_lost = 0;
+        for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
+            pull->guest_lost += item->cpu[cpu].lost;
+        return true;
+    case SOURCE_END:
+        pull->end = item->end;
+        return true;
+    }
+    return true;
+}
+
+/* Runs until END, or until nothing more can come. */
+static bool pull_loop(struct pull *pull, struct fail *fail)
+{
+    struct source_item *item = alloc_zero(1, sizeof(*item));
+    bool fine = true;
+
+    while (fine && pull->end.reason == 0) {
+        double now = now_seconds();
+        bool finish = interrupted || (pull->duration > 0 && now - pull->begun >= pull->duration);
+        if (finish && pull->finish_by == 0 && !pull->snapshot) {
+            pull->finish_by = now + FINISH_SECONDS;
+            pull->source->class->end_pull(pull->source, fail); /* a broken link shows below */
+        }
+        if (pull->finish_by != 0 && now > pull->finish_by) {
+            fine = fail_set(fail, "the guest does not finish");
+            break;
+        }
+        switch (pull->source->class->next(pull->source, item, 100, fail)) {
+        case SOURCE_ITEM:
+            fine = take_item(pull, item, fail);
+            break;
+        case SOURCE_NOTHING:
+            break;
+        case SOURCE_BROKEN:
+            fine = reconnect(pull, fail);
+            if (!fine)
+                fail_set(fail, "the link broke: the end of the trace is missing");
+            break;
+        }
+        show_progress(pull);
+    }
+    free(item);
+    return fine;
+}
+
+static const char *end_text(const struct pull *pull)
+{
+    switch (pull->end.reason) {
+    case WIRE_ENDED_ASKED:
+        return "as asked";
+    case WIRE_ENDED_STOPPED:
+        return "tracing was stopped in the guest";
+    case WIRE_ENDED_SNAPSHOT:
+        return pull->previous ? "the previous trace is complete" : "snapshot complete";
+    case WIRE_ENDED_CHANGED:
+        return "the guest's buffers were cleared or changed";
+    case WIRE_ENDED_BUSY:
+        return "somebody else pulls from this guest";
+    case WIRE_ENDED_GUEST:
+        return "the guest ended";
+    default:
+        return "the guest could not go on";
+    }
+}
+
+static int summarize(struct pull *pull, bool fine)
+{
+    struct trace_writer *writer = &pull->writer;
+    double seconds = now_seconds() - pull->begun;
+
+    end_line(pull);
+    fprintf(stderr, "%s: %llu events, %llu packets, %.1f MB in %.1f s (%.1f MB/s, %.0f events/s)%s%s\n",
+            pull->output, (unsigned long long)writer->events, (unsigned long long)writer->packets,
+            (double)writer->bytes * 1e-6, seconds, (double)writer->bytes * 1e-6 / seconds,
+            (double)writer->events / seconds, fine ? ", ended: " : ", incomplete",
+            fine ? end_text(pull) : "");
+    fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
+            (unsigned long long)writer->missing, (unsigned long long)writer->refused,
+            (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
+    fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
+    if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
+        return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
+    bool whole =
+        fine && writer->missing == 0 && writer->refused == 0 && pull->end.reason != WIRE_ENDED_CHANGED;
+    return whole ? EXIT_FINE : EXIT_DAMAGE;
+}
+
+static bool set_mask(struct pull *pull, struct fail *fail)
+{
+    struct wire_request request = {.operation = WIRE_OP_SET_MASK};
+    int32_t status;
+    const uint8_t *data;
+    size_t size;
+
+    if (!parse_mask(pull->mask_text, &request.a, fail) ||
+        pull->source->class->control(pull->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
+        return false;
+    return status >= 0 || fail_set(fail, "cannot set the mask: %s", guest_error_text(status));
+}
+
+/* The source is asked for the trace of the system before: from here on its HELLO is that one's. */
+static bool choose_previous(struct pull *pull, struct fail *fail)
+{
+    static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
+    struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
+    struct wire_previous previous;
+    int32_t status;
+    const uint8_t *data;
+    size_t size;
+
+    if (pull->source->class->control(pull->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
+        return false;
+    if (status < 0 || size < WIRE_PREVIOUS_BYTES)
+        return fail_set(fail, "no previous trace: %s", guest_error_text(status));
+    wire_get_previous(data, &previous);
+    pull->source->hello = previous.hello;
+    if (!check_hello(&pull->source->hello, fail))
+        return false;
+    if (!pull->quiet)
+        fprintf(stderr, "the previous system ended %s%s%s\n",
+                ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
+                previous.reason);
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && *end == 0 && *seconds >= 0 && *seconds < 1e9;
+}
+
+/* 0: go on; else the exit status + 1. */
+static int parse_options(struct pull *pull, int argc, char **argv)
+{
+    enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, FORCE},
+        {"mask", required_argument, NULL, MASK},
+        {"mode", required_argument, NULL, MODE},
+        {"snapshot", no_argument, NULL, SNAPSHOT},
+        {"previous", no_argument, NULL, PREVIOUS},
+        {"duration", required_argument, NULL, DURATION},
+        {"wait", required_argument, NULL, WAIT},
+        {"resume", required_argument, NULL, RESUME},
+        {"slow", required_argument, NULL, SLOW},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    struct fail fail;
+    double slow = 0;
+    uint64_t mask;
+    int option;
+
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+        bool fine = true;
+        fail_set(&fail, "bad number '%s'", optarg ? optarg : "");
+        switch (option) {
+        case 'o':
+            pull->output = optarg;
+            break;
+        case 'q':
+            pull->quiet = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_FINE + 1;
+        case FORCE:
+            pull->force = true;
+            break;
+        case MASK:
+            pull->mask_text = optarg;
+            fine = parse_mask(optarg, &mask, &fail);
+            break;
+        case MODE:
+            fine = parse_mode(optarg, &pull->mode, &fail);
+            break;
+        case SNAPSHOT:
+            pull->snapshot = true;
+            break;
+        case PREVIOUS:
+            pull->previous = pull->snapshot = true; /* it changes no more */
+            break;
+        case DURATION:
+            fine = parse_seconds(optarg, &pull->duration);
+            break;
+        case WAIT:
+            fine = parse_seconds(optarg, &pull->wait);
+            break;
+        case RESUME:
+            fine = parse_seconds(optarg, &pull->resume);
+            break;
+        case SLOW:
+            fine = parse_seconds(optarg, &slow) && slow <= 10000;
+            break;
+        default:
+            return EXIT_USAGE + 1;
+        }
+        if (!fine) {
+            complain("%s", fail.text);
+            return EXIT_USAGE + 1;
+        }
+    }
+    pull->slow_ms = (unsigned)slow;
+    if (optind != argc - 1 || !pull->output) {
+        fputs(help, stderr);
+        return EXIT_USAGE + 1;
+    }
+    pull->name = argv[optind];
+    return 0;
+}
+
+int run_pull(int argc, char **argv)
+{
+    struct pull *pull = alloc_zero(1, sizeof(*pull));
+    struct sigaction action = {.sa_handler = note_interrupt};
+    struct fail fail;
+    int status = EXIT_USAGE;
+
+    pull->mode = 1;
+    pull->resume = 10;
+    interrupted = 0;
+    int parsed = parse_options(pull, argc, argv);
+    if (parsed != 0) {
+        free(pull);
+        return parsed - 1;
+    }
+    pull->writer.directory_fd = -1;
+    pull->source = open_source(pull->name, pull->wait, &fail);
+    if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&
+        open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
+        if ((!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
+            sigaction(SIGINT, &action, NULL);
+            sigaction(SIGTERM, &action, NULL);
+            pull->begun = pull->last_progress = now_seconds();
+            bool fine = pull_loop(pull, &fail);
+            end_line(pull);
+            if (!fine)
+                complain("%s", fail.text);
+            status = summarize(pull, fine);
+        } else {
+            complain("%s", fail.text);
+        }
+        close_trace_writer(&pull->writer);
+    } else {
+        complain("%s", fail.text);
+    }
+    close_source(pull);
+    free(pull);
+    return status;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/print/print.c - print programs: compiled once per event type, run once per event; see print.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/print/print_value.h>
+
+#define SMALL_LABELS 256u
+#define ROOM_MAX     (64u << 20)
+#define PREFIX_ROOM  512u /* time, processor, thread with an escaped name, class */
+
+/* Literal text of one program while it is compiled. */
+struct literal {
+    char *text;
+    size_t length, size;
+};
+
+static void add_literal(struct literal *literal, const char *text, size_t length)
+{
+    if (literal->size - literal->length < length || literal->text == NULL) {
+        literal->size = 2 * literal->size + length + 64;
+        literal->text = alloc_more(literal->text, literal->size, 1);
+    }
+    memcpy(literal->text + literal->length, text, length);
+    literal->length += length;
+}
+
+static void add_text(struct literal *literal, const char *text)
+{
+    add_literal(literal, text, strlen(text));
+}
+
+/* Small values of an enumeration are printed ahead of time. */
+static void compile_labels(struct printer *printer, struct print_op *op)
+{
+    char *scratch = alloc_zero(1, value_room(op->field, false));
+    struct print_text *small = arena_alloc(&printer->arena, SMALL_LABELS * sizeof(*small));
+    uint64_t limit = 0;
+
+    for (const struct tsdl_label *label = op->field->labels; label != NULL; label = label->next)
+        if (label->high < SMALL_LABELS && label->high >= limit)
+            limit = label->high + 1;
+    for (uint64_t value = 0; value < limit; value++) {
+        char *end = put_enum(scratch, value, op->field, printer->style);
+
+        small[value].length = (uint32_t)(end - scratch);
+        small[value].text = arena_string(&printer->arena, scratch, small[value].length);
+    }
+    op->small = small;
+    op->small_count = (uint32_t)limit;
+    free(scratch);
+}
+
+static void compile_value(struct printer *printer, struct print_op *op, const struct field *field)
+{
+    const struct schema *schema = &printer->trace->schema;
+    bool big = schema->big_endian != (schema->swap != field->swap && field->width > 1);
+    unsigned place = field->offset % 8, bits = field->width * 8u;
+
+    op->field = field;
+    if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING) {
+        op->code = OP_STRING;
+        return;
+    }
+    if (field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE) {
+        op->code = OP_LIST;
+        return;
+    }
+    op->code = OP_SLOW;
+    if (field->kind == FIELD_ENUM)
+        compile_labels(printer, op);
+    if (place + field->width > 8)
+        return;
+    op->word = field->offset - place;
+    op->swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    op->up = (uint8_t)(big ? place * 8 : 64 - bits - place * 8);
+    op->down = (uint8_t)(64 - bits);
+    if (field->kind == FIELD_ENUM && !field->is_signed)
+        op->code = OP_ENUM;
+    else if (field->kind == FIELD_INTEGER && (field->base == 10 || printer->style == PRINT_JSON))
+        op->code = field->is_signed ? OP_SIGNED : OP_UNSIGNED;
+    else if (field->kind == FIELD_INTEGER && field->base == 16)
+        op->code = OP_HEX;
+}
+
+/* What stands before field NUMBER. */
+static void add_field_name(struct literal *literal, enum print_style style, const char *name, unsigned number)
+{
+    static const char *const before[] = {
+        [PRINT_TEXT] = " ", [PRINT_JSON] = ",\"", [PRINT_CSV] = " ", [PRINT_BABELTRACE] = ", "};
+    static const char *const first[] = {
+        [PRINT_TEXT] = " ", [PRINT_JSON] = "\"", [PRINT_CSV] = "", [PRINT_BABELTRACE] = " "};
+    static const char *const after[] = {
+        [PRINT_TEXT] = "=", [PRINT_JSON] = "\":", [PRINT_CSV] = "=", [PRINT_BABELTRACE] = " = "};
+
+    add_text(literal, number == 0 ? first[style] : before[style]);
+    add_text(literal, name);
+    add_text(literal, after[style]);
+}
+
+/* People need not see what only fills a word. */
+static bool is_hidden(const struct printer *printer, const struct field *field)
+{
+    return printer->style == PRINT_TEXT && strncmp(field->name, "reserved", 8) == 0;
+}
+
+static bool compile_program(struct printer *printer, struct print_program *program, const char *prefix,
+                            const struct field *fields, unsigned count, const char *suffix, struct fail *fail)
+{
+    struct literal literal = {NULL, 0, 0};
+
+    program->ops = arena_alloc(&printer->arena, (count + 1) * sizeof(program->ops[0]));
+    program->count = 0;
+    program->room = PREFIX_ROOM;
+    add_text(&literal, prefix);
+    for (unsigned i = 0; i <= count; i++) {
+        struct print_op *op = &program->ops[program->count];
+
+        if (i < count && is_hidden(printer, &fields[i]))
+            continue;
+        if (i < count) {
+            add_field_name(&literal, printer->style, fields[i].name, program->count);
+            compile_value(printer, op, &fields[i]);
+            program->room += value_room(&fields[i], printer->style == PRINT_BABELTRACE);
+        } else {
+            add_text(&literal, suffix);
+        }
+        op->literal = memcpy(arena_alloc(&printer->arena, literal.length + 32), literal.text, literal.length);
+        op->literal_length = (uint32_t)literal.length;
+        program->room += literal.length + 32;
+        literal.length = 0;
+        program->count++;
+    }
+    free(literal.text);
+    if (program->room > ROOM_MAX)
+        return fail_set(fail, "metadata: an event could take more than %u bytes to print", ROOM_MAX);
+    return true;
+}
+
+static bool compile_event(struct printer *printer, const struct event_type *type, struct fail *fail)
+{
+    char prefix[2048], name[1600];
+    const char *suffix = "\n";
+
+    switch (printer->style) {
+    case PRINT_TEXT:
+        snprintf(prefix, sizeof(prefix), "%s:", type->name);
+        break;
+    case PRINT_JSON:
+        *put_escaped(name, type->name, strlen(type->name), PRINT_JSON) = '\0';
+        snprintf(prefix, sizeof(prefix), ",\"event\":%s,\"fields\":{", name);
+        suffix = "}}\n";
+        break;
+    case PRINT_CSV:
+        *put_escaped(name, type->name, strlen(type->name), PRINT_CSV) = '\0';
+        name[strlen(name) - 2] = '\0';
+        snprintf(prefix, sizeof(prefix), "%s,\"", name + 2);
+        suffix = "\"\n";
+        break;
+    case PRINT_BABELTRACE:
+        snprintf(prefix, sizeof(prefix), type->has_fields ? ", event.fields = {" : "");
+        suffix = type->has_fields ? " }\n" : "\n";
+        break;
+    }
+    return compile_program(printer, &printer->programs[type->index], prefix, type->fields, type->field_count,
+                           suffix, fail);
+}
+
+/* The parts of the environment that babeltrace2 prints with each event. */
+static void compile_environment(struct printer *printer)
+{
+    static const char *const shown[][2] = {
+        {"hostname", "trace:hostname"}, {"procname", "trace:procname"}, {"vpid", "trace:vpid"}};
+    struct literal literal = {NULL, 0, 0};
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        for (const struct tsdl_env *env = printer->trace->schema.tsdl.env; env != NULL; env = env->next) {
+            bool is_vpid = strcmp(shown[i][0], "vpid") == 0;
+
+            if (strcmp(env->name, shown[i][0]) != 0 || env->is_text == is_vpid)
+                continue;
+            add_text(&literal, ", ");
+            add_text(&literal, shown[i][1]);
+            add_text(&literal, is_vpid ? " = (" : " = ");
+            add_text(&literal, env->text);
+            add_text(&literal, is_vpid ? ")" : "");
+            break;
+        }
+    printer->trace_prefix = arena_string(&printer->arena, literal.length ? literal.text : "", literal.length);
+    printer->trace_prefix_length = literal.length;
+    free(literal.text);
+}
+
+bool printer_open(struct printer *printer, const struct trace *trace, struct out *out, enum print_style style,
+                  enum print_time time, struct fail *fail)
+{
+    const struct schema *schema = &trace->schema;
+
+    memset(printer, 0, sizeof(*printer));
+    printer->trace = trace;
+    printer->out = out;
+    printer->style = style;
+    printer->time = time;
+    printer->second = INT64_MIN;
+    printer->start_ns = time == PRINT_TIME_START ? schema_ns(schema, trace->begin) : 0;
+    printer->programs =
+        arena_alloc(&printer->arena, (schema->event_count + 1) * sizeof(printer->programs[0]));
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        if (!compile_event(printer, schema->events[i], fail)) {
+            printer_close(printer);
+            return false;
+        }
+        if (printer->room_max < printer->programs[i].room)
+            printer->room_max = printer->programs[i].room;
+    }
+    if (style == PRINT_BABELTRACE) {
+        compile_environment(printer);
+        if (!compile_program(printer, &printer->context, "{", schema->context_fields,
+                             schema->context_field_count, " }", fail)) {
+            printer_close(printer);
+            return false;
+        }
+        printer->context_text = arena_alloc(&printer->arena, printer->context.room);
+    }
+    return true;
+}
+
+void printer_close(struct printer *printer)
+{
+    arena_free(&printer->arena);
+}
+
+/* Literals are stored with 32 bytes to spare, and every program has reserved as much. */
+static inline char *put_literal(char *at, const struct print_op *op)
+{
+    memcpy(at, op->literal, 32);
+    if (op->literal_length > 32)
+        memcpy(at + 32, op->literal + 32, op->literal_length - 32);
+    return at + op->literal_length;
+}
+
+static char *run_program(char *at, const struct print_program *program, const struct event *event,
+                         enum print_style style)
+{
+    const struct print_op *end = program->ops + program->count;
+
+    for (const struct print_op *op = program->ops; op < end; op++) {
+        uint64_t value;
+
+        at = put_literal(at, op);
+        switch ((enum op_code)op->code) {
+        case OP_UNSIGNED:
+            at = put_unsigned(at, load64(event->bytes + op->word, op->swap) << op->up >> op->down);
+            break;
+        case OP_SIGNED:
+            at = put_signed(at, (int64_t)(load64(event->bytes + op->word, op->swap) << op->up) >> op->down);
+            break;
+        case OP_HEX:
+            value = load64(event->bytes + op->word, op->swap) << op->up >> op->down;
+            at = put_hex(at, value, style == PRINT_BABELTRACE ? hex_upper : hex_lower);
+            break;
+        case OP_ENUM:
+            value = load64(event->bytes + op->word, op->swap) << op->up >> op->down;
+            if (value < op->small_count)
+                at = put_bytes(at, op->small[value].text, op->small[value].length);
+            else
+                at = put_enum(at, value, op->field, style);
+            break;
+        case OP_SLOW:
+            value = field_integer(op->field, event->bytes);
+            at = op->field->kind == FIELD_ENUM ? put_enum(at, value, op->field, style)
+                                               : put_number(at, value, op->field, style);
+            break;
+        case OP_STRING:
+            at = put_escaped(at, (const char *)event->bytes + op->field->offset,
+                             field_text_length(op->field, event), style);
+            break;
+        case OP_LIST:
+            at = put_list(at, event, op->field, style);
+            break;
+        case OP_END:
+            break;
+        }
+    }
+    return at;
+}
+
+/* Damaged times may lie further apart than the result can tell. */
+static int64_t ns_between(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
+/* Seconds with nine decimals; the whole seconds are kept from the event before. */
+static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_column)
+{
+    int64_t second = ns / 1000000000, rest = ns % 1000000000;
+
+    if (rest < 0)
+        rest += 1000000000, second--;
+    if (second != printer->second) {
+        printer->second = second;
+        printer->second_length = (unsigned)(put_signed(printer->second_text, second) - printer->second_text);
+    }
+    for (unsigned i = printer->second_length; is_column && i < 5; i++)
+        *at++ = ' ';
+    memcpy(at, printer->second_text, sizeof(printer->second_text));
+    at += printer->second_length;
+    *at++ = '.';
+    return put_padded(at, (uint64_t)rest, 9);
+}
+
+static char *put_spaces_to(char *at, char *column)
+{
+    while (at < column)
+        *at++ = ' ';
+    return at;
+}
+
+/* [    0.000001234] cpu 0 name/tid            event: field=value ... */
+static char *put_text_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+{
+    const struct running *running = &cursor->running;
+    char *column;
+
+    *at++ = '[';
+    if (printer->time == PRINT_TIME_CYCLES)
+        at = put_unsigned(at, cursor->ticks);
+    else
+        at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), true);
+    at = put_bytes(at, "] cpu", 5);
+    if (cursor->packet.header.cpu_id < 10)
+        *at++ = ' ';
+    at = put_unsigned(at, cursor->packet.header.cpu_id);
+    *at++ = ' ';
+    column = at + 19;
+    for (unsigned i = 0; i < running->comm_length; i++) {
+        unsigned char c = (unsigned char)running->comm[i];
+
+        *at++ = c < 0x20 || c >= 0x7f ? '.' : (char)c;
+    }
+    *at++ = '/';
+    at = running->is_known ? put_unsigned(at, running->tid) : put_bytes(at, "?", 1);
+    at = put_spaces_to(at, column);
+    *at++ = ' ';
+    return at;
+}
+
+static char *put_json_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+{
+    const struct running *running = &cursor->running;
+
+    at = put_bytes(at, "{\"ns\":", 6);
+    at = put_signed(at, cursor->ns);
+    at = put_bytes(at, ",\"cycles\":", 10);
+    at = put_unsigned(at, cursor->ticks);
+    at = put_bytes(at, ",\"cpu\":", 7);
+    at = put_unsigned(at, cursor->packet.header.cpu_id);
+    if (running->is_known) {
+        at = put_bytes(at, ",\"pid\":", 7);
+        at = put_unsigned(at, running->pid);
+        at = put_bytes(at, ",\"tid\":", 7);
+        at = put_unsigned(at, running->tid);
+        at = put_bytes(at, ",\"comm\":", 8);
+        at = put_escaped(at, running->comm, running->comm_length, PRINT_JSON);
+    }
+    return at;
+}
+
+static char *put_csv_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+{
+    const struct running *running = &cursor->running;
+
+    at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), false);
+    *at++ = ',';
+    at = put_unsigned(at, cursor->ticks);
+    *at++ = ',';
+    at = put_unsigned(at, cursor->packet.header.cpu_id);
+    *at++ = ',';
+    if (running->is_known)
+        at = put_unsigned(at, running->pid);
+    *at++ = ',';
+    if (running->is_known)
+        at = put_unsigned(at, running->tid);
+    *at++ = ',';
+    for (unsigned i = 0; i < running->comm_length; i++) {
+        unsigned char c = (unsigned char)running->comm[i];
+
+        *at++ = c < 0x20 || c >= 0x7f || c == '"' || c == ',' ? '.' : (char)c;
+    }
+    *at++ = ',';
+    return at;
+}
+
+/* As `babeltrace2 --clock-cycles --no-delta --names=all` begins a line. */
+static char *put_babeltrace_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+{
+    const struct event_type *type = cursor->event.type;
+
+    if (printer->context_stream != cursor->stream || printer->context_offset != cursor->packet.offset) {
+        struct event header = {.bytes = cursor->packet.bytes, .words = TRACE_PACKET_WORDS};
+        char *end = run_program(printer->context_text, &printer->context, &header, PRINT_BABELTRACE);
+
+        printer->context_length = (size_t)(end - printer->context_text);
+        printer->context_stream = cursor->stream;
+        printer->context_offset = cursor->packet.offset;
+    }
+    at = put_bytes(at, "timestamp = ", 12);
+    at = put_padded(at, cursor->ticks, 20);
+    at = put_bytes(at, printer->trace_prefix, printer->trace_prefix_length);
+    at = put_bytes(at, ", name = ", 9);
+    at = put_string(at, type->name);
+    at = put_bytes(at, ", stream.packet.context = ", 26);
+    return put_bytes(at, printer->context_text, printer->context_length);
+}
+
+void print_event(struct printer *printer, const struct cursor *cursor)
+{
+    const struct print_program *program = &printer->programs[cursor->event.type->index];
+    size_t room =
+        program->room + printer->context_length + printer->context.room + printer->trace_prefix_length;
+    char *at = out_reserve(printer->out, room);
+
+    switch (printer->style) {
+    case PRINT_TEXT:
+        at = put_text_prefix(at, printer, cursor);
+        break;
+    case PRINT_JSON:
+        at = put_json_prefix(at, printer, cursor);
+        break;
+    case PRINT_CSV:
+        at = put_csv_prefix(at, printer, cursor);
+        break;
+    case PRINT_BABELTRACE:
+        at = put_babeltrace_prefix(at, printer, cursor);
+        break;
+    }
+    out_commit(printer->out, run_program(at, program, &cursor->event, printer->style));
+}
+
+void print_heading(struct printer *printer)
+{
+    if (printer->style == PRINT_CSV)
+        out_commit(printer->out, put_string(out_reserve(printer->out, PREFIX_ROOM),
+                                            "seconds,cycles,cpu,pid,tid,comm,event,fields\n"));
+}

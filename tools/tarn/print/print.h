@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/print/print.h - events to text, JSON lines, CSV, and babeltrace2's own text.
+ *
+ * For each event type and style a small program is compiled once: literal text, then a field, and so on.
+ * Printing an event runs it: no look-ups, no allocation. Programs never write more than `room` bytes, which
+ * the compiler of the program works out from the layout, so one reservation covers a line.
+ */
+#ifndef TARN_PRINT_H
+#define TARN_PRINT_H
+
+#include <tools/tarn/out.h>
+#include <tools/tarn/read/decode.h>
+
+enum print_style { PRINT_TEXT, PRINT_JSON, PRINT_CSV, PRINT_BABELTRACE };
+enum print_time { PRINT_TIME_START, PRINT_TIME_CLOCK, PRINT_TIME_CYCLES };
+
+struct print_program {
+    struct print_op *ops;
+    unsigned count;
+    size_t room;
+};
+
+struct printer {
+    const struct trace *trace;
+    struct out *out;
+    enum print_style style;
+    enum print_time time;
+    int64_t start_ns;
+    struct print_program *programs; /* by event index */
+    struct print_program context;   /* packet context, for babeltrace2's text only */
+    const char *trace_prefix;       /* what babeltrace2 prints of the environment */
+    size_t trace_prefix_length;
+    size_t room_max;
+    struct arena arena;
+    /* the packet context, printed once per packet */
+    char *context_text;
+    size_t context_length;
+    const struct stream *context_stream;
+    uint64_t context_offset;
+    /* the seconds, printed once per second */
+    int64_t second;
+    char second_text[PUT_NUMBER_MAX];
+    unsigned second_length;
+};
+
+bool printer_open(struct printer *printer, const struct trace *trace, struct out *out, enum print_style style,
+                  enum print_time time, struct fail *fail);
+void print_heading(struct printer *printer); /* CSV's first line */
+void print_event(struct printer *printer, const struct cursor *cursor);
+void printer_close(struct printer *printer);
+
+/* TEXT with control characters and quotes escaped for STYLE, with its quotes; at most 6 bytes a character. */
+char *put_escaped(char *at, const char *text, size_t length, enum print_style style);
+
+#endif

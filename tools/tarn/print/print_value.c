@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/print/print_value.c - one value as text in each style; see print.h. */
+#include <tools/tarn/print/print_value.h>
+
+/* Per style: 0 as it is, 1 a backslash and the letter in escape_letter, 2 control character, 3 not ASCII. */
+static const char escape_letters[] = {['\\'] = '\\', ['"'] = '"',  ['\a'] = 'a', ['\b'] = 'b', ['\033'] = 'e',
+                                      ['\f'] = 'f',  ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\v'] = 'v'};
+
+static bool is_plain(unsigned char c, enum print_style style)
+{
+    if (c < 0x20 || c == 0x7f || c == '"' || c == '\\')
+        return false;
+    if (style == PRINT_BABELTRACE)
+        return c != '\'' && c != '?';
+    return c < 0x80;
+}
+
+/* The length of the UTF-8 character at TEXT, or 0 when it is none. */
+static unsigned utf8_length(const unsigned char *text, size_t left)
+{
+    unsigned length = text[0] >= 0xc2 && text[0] < 0xe0   ? 2
+                      : (text[0] & 0xf0) == 0xe0          ? 3
+                      : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
+                                                          : 0;
+
+    if (length == 0 || length > left)
+        return 0;
+    for (unsigned i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+static char *put_hex_byte(char *at, const char *before, unsigned char c)
+{
+    at = put_string(at, before);
+    *at++ = hex_lower[c >> 4];
+    *at++ = hex_lower[c & 15];
+    return at;
+}
+
+/* One character that is not plain. */
+static char *put_special(char *at, unsigned char c, enum print_style style)
+{
+    char letter = c < sizeof(escape_letters) ? escape_letters[c] : 0;
+
+    if (style == PRINT_JSON) {
+        if (c == '"' || c == '\\' || (letter != 0 && strchr("bfnrt", letter) != NULL)) {
+            *at++ = '\\';
+            *at++ = letter;
+            return at;
+        }
+        return c < 0x80 ? put_hex_byte(at, "\\u00", c) : put_string(at, "\xef\xbf\xbd");
+    }
+    if (style == PRINT_CSV && c == '"')
+        return put_string(at, "\\\"\"");
+    if (style == PRINT_BABELTRACE && (c == '\'' || c == '?'))
+        letter = (char)c;
+    if (letter == 0)
+        return put_hex_byte(at, "\\x", c);
+    *at++ = '\\';
+    *at++ = letter;
+    return at;
+}
+
+char *put_escaped(char *at, const char *text, size_t length, enum print_style style)
+{
+    const char *quote = style == PRINT_CSV ? "\"\"" : "\"";
+
+    at = put_string(at, quote);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        unsigned run;
+
+        if (is_plain(c, style)) {
+            *at++ = (char)c;
+        } else if (c >= 0x80 && (run = utf8_length((const unsigned char *)text + i, length - i)) != 0) {
+            at = put_bytes(at, text + i, run);
+            i += run - 1;
+        } else {
+            at = put_special(at, c, style);
+        }
+    }
+    return put_string(at, quote);
+}
+
+static char *put_binary(char *at, uint64_t value, unsigned bits)
+{
+    at = put_string(at, "0b");
+    while (bits-- > 0)
+        *at++ = (char)('0' + (value >> bits & 1));
+    return at;
+}
+
+static char *put_octal(char *at, uint64_t value)
+{
+    unsigned digits = (unsigned)(66 - __builtin_clzll(value | 1)) / 3;
+
+    *at++ = '0';
+    for (unsigned i = digits; i-- > 0; value >>= 3)
+        at[i] = (char)('0' + (value & 7));
+    return at + digits;
+}
+
+/* VALUE is sign-extended if the field is signed. */
+char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style)
+{
+    unsigned bits = field->width * 8u;
+    uint64_t mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
+
+    if (field->base == 10 || style == PRINT_JSON)
+        return field->is_signed ? put_signed(at, (int64_t)value) : put_unsigned(at, value);
+    if (field->base == 16)
+        return put_hex(at, value & mask, style == PRINT_BABELTRACE ? hex_upper : hex_lower);
+    if (field->base == 2)
+        return put_binary(at, value, bits);
+    /* babeltrace2 rounds a signed octal number up to whole digits */
+    if (field->is_signed && bits < 64)
+        mask = (1ull << (bits + 2) / 3 * 3) - 1;
+    return put_octal(at, field->is_signed ? value & mask : value);
+}
+
+static bool has_value(const struct tsdl_label *label, uint64_t value, bool is_signed)
+{
+    return is_signed ? (int64_t)value >= (int64_t)label->low && (int64_t)value <= (int64_t)label->high
+                     : value >= label->low && value <= label->high;
+}
+
+/* babeltrace2: ( "label", "label" : container = 1 ); the others: the first label, or the number. */
+char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style)
+{
+    bool any = false;
+
+    if (style == PRINT_BABELTRACE)
+        at = put_string(at, "( ");
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
+        if (!has_value(label, value, field->is_signed))
+            continue;
+        if (style == PRINT_TEXT || style == PRINT_CSV)
+            return put_string(at, label->name);
+        if (any)
+            at = put_string(at, ", ");
+        at = put_escaped(at, label->name, strlen(label->name), style);
+        any = true;
+        if (style == PRINT_JSON)
+            return at;
+    }
+    if (style != PRINT_BABELTRACE)
+        return put_number(at, value, field, style);
+    at = put_string(at, any ? " : container = " : "<unknown> : container = ");
+    at = put_number(at, value, field, style);
+    return put_string(at, " )");
+}
+
+char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style)
+{
+    uint64_t count = field_count(field, event);
+    const uint8_t *bytes = event->bytes + field->offset;
+
+    *at++ = '[';
+    for (uint64_t i = 0; i < count; i++, bytes += field->width) {
+        uint64_t value = load_integer(bytes, field->width, field->is_signed, field->swap);
+
+        if (style == PRINT_BABELTRACE) {
+            at = put_string(at, i == 0 ? " [" : ", [");
+            at = put_unsigned(at, i);
+            at = put_string(at, "] = ");
+        } else if (i != 0) {
+            *at++ = ',';
+        }
+        at = field->labels ? put_enum(at, value, field, style) : put_number(at, value, field, style);
+    }
+    return put_string(at, style == PRINT_BABELTRACE ? " ]" : "]");
+}
+
+static size_t scalar_room(const struct field *field)
+{
+    size_t room = 80; /* binary is the longest: 0b and 64 digits */
+
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+        room += 6 * strlen(label->name) + 8;
+    return room;
+}
+
+size_t value_room(const struct field *field, bool indexes)
+{
+    size_t bytes = TRACE_LENGTH_MAX * 8 - field->offset;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+        return 8 + 6 * (size_t)field->count;
+    case FIELD_STRING:
+        return 8 + 6 * bytes;
+    case FIELD_ARRAY:
+        return 8 + field->count * (scalar_room(field) + (indexes ? 16 : 0));
+    case FIELD_SEQUENCE:
+        return 8 + bytes / field->width * (scalar_room(field) + (indexes ? 16 : 0));
+    default:
+        return 40 + scalar_room(field);
+    }
+}

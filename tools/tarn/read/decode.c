@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/read/decode.c - packets to typed events: the slow paths; see decode.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/read/decode.h>
+
+bool event_tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words)
+{
+    const struct field *tail = type->tail;
+    uint64_t room = words * 8ul, size;
+
+    if (words < type->words || room < tail->offset)
+        return false;
+    room -= tail->offset;
+    if (tail->kind == FIELD_STRING) {
+        const uint8_t *nul = memchr(bytes + tail->offset, 0, room);
+
+        if (nul == NULL)
+            return false;
+        size = (uint64_t)(nul - (bytes + tail->offset)) + 1;
+    } else {
+        size = field_integer(tail->counter, bytes);
+        if (size > room)
+            return false;
+        size *= tail->width;
+    }
+    return (tail->offset + size + 7) / 8 == words;
+}
+
+size_t field_text_length(const struct field *field, const struct event *event)
+{
+    size_t room = field->kind == FIELD_TEXT ? field->count : event->words * 8ul - field->offset;
+
+    return strnlen((const char *)event->bytes + field->offset, room);
+}
+
+static void send_report(struct cursor *cursor, struct report report)
+{
+    report.stream = cursor->stream;
+    if (cursor->reporter != NULL)
+        cursor->reporter->report(cursor->reporter, &report);
+}
+
+/* As babeltrace2 counts: the counter's difference between two packets, in the time from the end of one to
+ * the end of the next. Of what was lost before a stream's first packet the number is not known. */
+void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset)
+{
+    struct report report = {
+        .offset = offset, .packet_seq = header->packet_seq_num, .end = header->timestamp_end};
+
+    if (!cursor->has_previous) {
+        report.begin = header->timestamp_begin;
+        report.anomaly = ANOMALY_LOST_EVENTS;
+        report.count = UINT64_MAX;
+        if (header->events_discarded != 0)
+            send_report(cursor, report);
+    } else {
+        report.begin = cursor->previous_end;
+        if (header->events_discarded != cursor->previous_discarded) {
+            report.anomaly = header->events_discarded < cursor->previous_discarded ? ANOMALY_DISCARDED
+                                                                                   : ANOMALY_LOST_EVENTS;
+            report.count = header->events_discarded - cursor->previous_discarded;
+            send_report(cursor, report);
+        }
+        report.end = header->timestamp_begin;
+        if (header->packet_seq_num != cursor->previous_seq + 1) {
+            report.anomaly =
+                header->packet_seq_num <= cursor->previous_seq ? ANOMALY_SEQUENCE : ANOMALY_LOST_PACKETS;
+            report.count = header->packet_seq_num - cursor->previous_seq - 1;
+            send_report(cursor, report);
+        }
+        if (header->timestamp_begin < cursor->previous_end) {
+            report.anomaly = ANOMALY_PACKET_ORDER;
+            report.count = 0;
+            send_report(cursor, report);
+        }
+    }
+    if (header->flags & TRACE_PACKET_CUT) {
+        report.anomaly = ANOMALY_CUT;
+        report.begin = header->timestamp_begin;
+        report.end = header->timestamp_end;
+        report.count = 0;
+        send_report(cursor, report);
+    }
+    cursor->has_previous = true;
+    cursor->previous_end = header->timestamp_end;
+    cursor->previous_discarded = header->events_discarded;
+    cursor->previous_seq = header->packet_seq_num;
+}
+
+void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
+                 struct reporter *reporter)
+{
+    memset(cursor, 0, sizeof(*cursor));
+    cursor->trace = trace;
+    cursor->stream = stream;
+    cursor->reporter = reporter;
+    cursor->next_packet = from == 0 ? 0 : stream_seek(trace, stream, from);
+    if (cursor->next_packet > 0) {
+        struct trace_packet header;
+        uint64_t before = cursor->next_packet - stream->first_packet_bytes;
+
+        /* Losses count from the packet before. */
+        if (cursor->next_packet >= stream->first_packet_bytes &&
+            !anomaly_is_fatal(stream_header(trace, stream, before, &header)) &&
+            header.packet_size / 8 == stream->first_packet_bytes) {
+            cursor->has_previous = true;
+            cursor->previous_end = header.timestamp_end;
+            cursor->previous_discarded = header.events_discarded;
+            cursor->previous_seq = header.packet_seq_num;
+        }
+    }
+}
+
+void cursor_close(struct cursor *cursor)
+{
+    free(cursor->buffer.bytes);
+    memset(cursor, 0, sizeof(*cursor));
+}
+
+bool cursor_next_packet(struct cursor *cursor)
+{
+    const struct stream *stream = cursor->stream;
+    struct packet *packet = &cursor->packet;
+
+    while (cursor->next_packet < stream->size) {
+        enum anomaly anomaly =
+            stream_packet(cursor->trace, stream, cursor->next_packet, &cursor->buffer, packet);
+
+        if (anomaly != ANOMALY_NONE)
+            send_report(cursor, (struct report){.anomaly = anomaly,
+                                                .offset = packet->offset,
+                                                .packet_seq = packet->header.packet_seq_num});
+        if (anomaly_is_fatal(anomaly) || anomaly == ANOMALY_PACKET_TIME) {
+            cursor->next_packet = stream_resync(cursor->trace, stream, packet->offset + 8);
+            continue;
+        }
+        report_losses(cursor, &packet->header, packet->offset);
+        cursor->next_packet = packet->offset + packet->packet_bytes;
+        cursor->ticks = packet->header.timestamp_begin;
+        cursor->at = packet->bytes + sizeof(struct trace_packet);
+        cursor->end = packet->bytes + packet->content_bytes;
+        if (cursor->at < cursor->end)
+            return true;
+    }
+    cursor->at = cursor->end = NULL;
+    return false;
+}
+
+/* The rest of a packet cannot be trusted after a broken event; go on with the next packet. */
+void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly)
+{
+    send_report(cursor, (struct report){.anomaly = anomaly,
+                                        .offset = cursor->packet.offset +
+                                                  (uint64_t)(cursor->at - cursor->packet.bytes),
+                                        .packet_seq = cursor->packet.header.packet_seq_num,
+                                        .event_id = event_id(&cursor->trace->schema, &cursor->event)});
+    cursor->event.type = NULL;
+    cursor->at = cursor->end;
+}
+
+void running_set(struct running *running, const struct event *event, const struct field *pid,
+                 const struct field *tid, const struct field *comm)
+{
+    const char *name = (const char *)event->bytes + comm->offset;
+    size_t length = field_text_length(comm, event);
+
+    running->pid = (uint32_t)field_integer(pid, event->bytes);
+    running->tid = (uint32_t)field_integer(tid, event->bytes);
+    if (length == 0 && running->pid == 0) { /* before the first thread has a name */
+        name = "kernel";
+        length = 6;
+    }
+    running->comm_length = (uint8_t)(length < TRACE_NAME_BYTES ? length : TRACE_NAME_BYTES);
+    memset(running->comm, 0, sizeof(running->comm));
+    memcpy(running->comm, name, running->comm_length);
+    running->is_known = true;
+}
+
+void cursor_track(struct cursor *cursor)
+{
+    const struct known_events *known = &cursor->trace->schema.known;
+
+    if (cursor->event.type == known->switched)
+        running_set(&cursor->running, &cursor->event, known->next_pid, known->next_tid, known->next_comm);
+    else
+        running_set(&cursor->running, &cursor->event, known->context_pid, known->context_tid,
+                    known->context_name);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/decode.h - stage "decode": a packet to typed events.
+ *
+ * event_decode is the one place that trusts a byte of an event: it matches the header against the layout
+ * of the metadata before anyone looks at a field, so everything behind it may read fields freely. A cursor
+ * walks one stream event by event over all its packets and knows who runs (the context event that opens
+ * each packet, then sched_switch). Damage and losses on the way go to a reporter. Next stage: order.h.
+ */
+#ifndef TARN_DECODE_H
+#define TARN_DECODE_H
+
+#include <tools/tarn/read/read.h>
+
+struct event {
+    const struct event_type *type;
+    const uint8_t *bytes; /* of the header; fields lie at their offsets from here */
+    uint32_t words;       /* header included */
+    uint32_t time;        /* low half of the clock */
+};
+
+/* Something to tell about a stream. TICKS bounds the time of a loss. */
+struct report {
+    enum anomaly anomaly;
+    const struct stream *stream;
+    uint64_t offset; /* in the file: of the packet or event */
+    uint64_t packet_seq;
+    uint64_t count; /* lost packets or events; UINT64_MAX: unknown */
+    uint64_t begin, end;
+    uint32_t event_id;
+};
+struct reporter {
+    void (*report)(struct reporter *reporter, const struct report *report);
+};
+
+/* Who runs on a processor. */
+struct running {
+    uint32_t pid, tid;
+    char comm[TRACE_NAME_BYTES + 1];
+    uint8_t comm_length;
+    bool is_known;
+};
+
+struct cursor {
+    const struct trace *trace;
+    const struct stream *stream;
+    struct reporter *reporter;
+    struct event event; /* the current one */
+    uint64_t ticks;     /* its time */
+    int64_t ns;
+    struct running running; /* who ran when it was logged */
+    /* where the walk is */
+    const uint8_t *at, *end;
+    struct packet packet;
+    struct packet_buffer buffer;
+    uint64_t next_packet;
+    bool has_previous; /* a packet before this one, and what it said: */
+    uint64_t previous_end, previous_discarded, previous_seq;
+};
+
+/* A string or sequence at an event's end: does its length fit the header's? */
+bool event_tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words);
+
+/* The event at BYTES, of which the content has LEFT bytes (a multiple of 8, not 0). */
+static inline enum anomaly event_decode(const struct schema *schema, const uint8_t *bytes, size_t left,
+                                        struct event *event)
+{
+    uint32_t word = load32(bytes, schema->swap);
+    uint32_t id = schema->big_endian ? word >> 10 : word & 0x3fffff;
+    const struct event_type *type = schema_event(schema, id);
+
+    event->words = schema->big_endian ? word & 0x3ff : word >> 22;
+    event->time = load32(bytes + 4, schema->swap);
+    event->bytes = bytes;
+    event->type = type;
+    if (__builtin_expect(event->words == 0 || event->words * 8ul > left, 0))
+        return ANOMALY_EVENT_LENGTH;
+    if (__builtin_expect(type == NULL, 0))
+        return ANOMALY_EVENT_ID;
+    if (type->tail == NULL ? event->words != type->words : !event_tail_fits(type, bytes, event->words))
+        return ANOMALY_EVENT_LAYOUT;
+    return ANOMALY_NONE;
+}
+
+static inline uint32_t event_id(const struct schema *schema, const struct event *event)
+{
+    uint32_t word = load32(event->bytes, schema->swap);
+
+    return schema->big_endian ? word >> 10 : word & 0x3fffff;
+}
+
+/* Of a string or text field: its bytes, up to a NUL. */
+size_t field_text_length(const struct field *field, const struct event *event);
+/* Of a sequence or an array: its elements. */
+static inline uint64_t field_count(const struct field *field, const struct event *event)
+{
+    return field->kind == FIELD_SEQUENCE ? field_integer(field->counter, event->bytes) : field->count;
+}
+
+/* What packet AFTER tells about losses since the packet with the given numbers; shared with check. */
+void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset);
+
+/* Starts before the first event at or after FROM (ticks); 0 for the whole stream. */
+void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
+                 struct reporter *reporter);
+void cursor_close(struct cursor *cursor);
+bool cursor_next_packet(struct cursor *cursor);                     /* slow path of cursor_next */
+void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly); /* of a packet, after a broken event */
+/* Who runs, as fields of EVENT tell. */
+void running_set(struct running *running, const struct event *event, const struct field *pid,
+                 const struct field *tid, const struct field *comm);
+void cursor_track(struct cursor *cursor); /* after a context or switch event */
+
+/* The next event; false at the end of the stream. */
+static inline bool cursor_next(struct cursor *cursor)
+{
+    const struct known_events *known = &cursor->trace->schema.known;
+    enum anomaly anomaly;
+
+    if (cursor->event.type == known->switched && cursor->event.type != NULL)
+        cursor_track(cursor);
+    for (;;) {
+        if (__builtin_expect(cursor->at == cursor->end, 0) && !cursor_next_packet(cursor))
+            return false;
+        anomaly = event_decode(&cursor->trace->schema, cursor->at, (size_t)(cursor->end - cursor->at),
+                               &cursor->event);
+        cursor->ticks += cursor->event.time - (uint32_t)cursor->ticks;
+        if (__builtin_expect(anomaly == ANOMALY_NONE && cursor->ticks > cursor->packet.header.timestamp_end,
+                             0))
+            anomaly = ANOMALY_EVENT_TIME;
+        if (__builtin_expect(anomaly == ANOMALY_NONE, 1))
+            break;
+        cursor_skip_rest(cursor, anomaly);
+    }
+    cursor->ns = schema_ns(&cursor->trace->schema, cursor->ticks);
+    cursor->at += cursor->event.words * 8ul;
+    if (cursor->event.type == known->context)
+        cursor_track(cursor);
+    return true;
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/read/filter.c - which events a subcommand looks at; see filter.h. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/read/filter.h>
+
+/* One element of a list: LOW or LOW-HIGH. Returns what follows, NULL when it is malformed. */
+static const char *next_range(const char *list, uint64_t *low, uint64_t *high)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*list))
+        return NULL;
+    *low = *high = strtoull(list, &end, 0);
+    if (*end == '-') {
+        if (!isdigit((unsigned char)end[1]))
+            return NULL;
+        *high = strtoull(end + 1, &end, 0);
+    }
+    if (*end == ',' && end[1] != '\0')
+        return end + 1;
+    return *end == '\0' ? end : NULL;
+}
+
+bool list_has(const char *list, uint64_t number)
+{
+    uint64_t low, high;
+
+    while (list != NULL && *list != '\0') {
+        list = next_range(list, &low, &high);
+        if (list != NULL && number >= low && number <= high)
+            return true;
+    }
+    return false;
+}
+
+bool list_is_valid(const char *list)
+{
+    uint64_t low, high;
+
+    if (*list == '\0')
+        return false;
+    while (list != NULL && *list != '\0')
+        list = next_range(list, &low, &high);
+    return list != NULL;
+}
+
+/* Does one of the comma-separated patterns match? */
+static bool matches_any(const char *patterns, const char *name)
+{
+    char one[256];
+
+    while (*patterns != '\0') {
+        size_t length = strcspn(patterns, ",");
+
+        if (length < sizeof(one)) {
+            memcpy(one, patterns, length);
+            one[length] = '\0';
+            if (match_glob(one, name))
+                return true;
+        }
+        patterns += length + (patterns[length] == ',');
+    }
+    return false;
+}
+
+bool filter_option(struct filter *filter, int option, const char *value)
+{
+    const char **places[] = {&filter->from,    &filter->to,   &filter->cpus,    &filter->pids,
+                             &filter->process, &filter->tids, &filter->classes, &filter->events};
+
+    if (option < OPTION_FROM || option > OPTION_EVENT)
+        return false;
+    *places[option - OPTION_FROM] = value;
+    return true;
+}
+
+/* SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks. */
+static bool parse_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
+{
+    const struct schema *schema = &trace->schema;
+    bool is_absolute = *text == '@';
+    char *end;
+    long double seconds = strtold(text + is_absolute, &end), result;
+
+    if (end == text + is_absolute || *end != '\0' || !isfinite(seconds))
+        return fail_set(fail, "'%s' is no time; give seconds, or @seconds on the trace's clock", text);
+    if (is_absolute)
+        seconds -= (long double)schema->clock_base_ns / 1e9L;
+    result = roundl(seconds * (long double)schema->clock_freq);
+    if (!is_absolute)
+        result += (long double)trace->begin;
+    *ticks = result <= 0 ? 0 : result >= 1.8e19L ? UINT64_MAX : (uint64_t)result;
+    return true;
+}
+
+static bool wants_type(const struct filter *filter, const struct schema *schema,
+                       const struct event_type *type)
+{
+    const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
+
+    if (filter->events != NULL && !matches_any(filter->events, type->name))
+        return false;
+    return filter->classes == NULL || matches_any(filter->classes, class) ||
+           (list_is_valid(filter->classes) && list_has(filter->classes, TRACE_ID_CLASS(type->id)));
+}
+
+bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
+{
+    const struct schema *schema = &trace->schema;
+    const char *lists[] = {filter->cpus, filter->pids, filter->tids};
+    bool any = false;
+
+    filter->from_ticks = 0;
+    filter->to_ticks = UINT64_MAX;
+    for (int i = 0; i < 3; i++)
+        if (lists[i] != NULL && !list_is_valid(lists[i]))
+            return fail_set(fail, "'%s' is no list of numbers", lists[i]);
+    if ((filter->from && !parse_time(trace, filter->from, &filter->from_ticks, fail)) ||
+        (filter->to && !parse_time(trace, filter->to, &filter->to_ticks, fail)))
+        return false;
+    if (filter->cpus != NULL) {
+        filter->streams = alloc_zero(trace->stream_count, sizeof(bool));
+        for (unsigned i = 0; i < trace->stream_count; i++)
+            filter->streams[i] = list_has(filter->cpus, trace->streams[i].cpu);
+    }
+    if (filter->events != NULL || filter->classes != NULL) {
+        filter->types = alloc_zero(schema->event_count, sizeof(bool));
+        for (unsigned i = 0; i < schema->event_count; i++)
+            any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
+        if (!any)
+            return fail_set(fail, "the trace's schema has no event that is asked for");
+    }
+    filter->by_running = filter->pids || filter->tids || filter->process;
+    return true;
+}
+
+void filter_free(struct filter *filter)
+{
+    free(filter->streams);
+    free(filter->types);
+    filter->streams = filter->types = NULL;
+}
+
+bool filter_running(const struct filter *filter, const struct running *running, const struct names *names)
+{
+    if (!running->is_known)
+        return false;
+    if (filter->pids != NULL && !list_has(filter->pids, running->pid))
+        return false;
+    if (filter->tids != NULL && !list_has(filter->tids, running->tid))
+        return false;
+    if (filter->process != NULL) {
+        const char *name = names_find(names, running->pid);
+
+        return (name != NULL && matches_any(filter->process, name)) ||
+               matches_any(filter->process, running->comm);
+    }
+    return true;
+}

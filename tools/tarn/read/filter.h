@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/filter.h - which events a subcommand looks at: options shared by list and stats.
+ *
+ * The names of processes come from what the trace says while it is read (statedump, exec, rename), so a
+ * process is known by name from that event on; before, the running thread's name is compared.
+ */
+#ifndef TARN_FILTER_H
+#define TARN_FILTER_H
+
+#include <getopt.h>
+#include <tools/tarn/read/decode.h>
+#include <tools/tarn/read/names.h>
+
+#define FILTER_HELP                                                                                \
+    "  --from TIME         from this time on: seconds since the start, or @SECONDS on the clock\n" \
+    "  --to TIME           up to this time\n"                                                      \
+    "  --cpu LIST          only these processors: 0,2,4-7\n"                                       \
+    "  --pid LIST          only while these processes run\n"                                       \
+    "  --process PATTERN   only while a process or thread of this name runs\n"                     \
+    "  --tid LIST          only while these threads run\n"                                         \
+    "  --class LIST        only events of these classes, by name or number\n"                      \
+    "  --event PATTERNS    only events with these names: sched_*,irq_entry\n"
+
+/* Values of options are kept as given and resolved when the trace is open. */
+struct filter {
+    const char *from, *to, *cpus, *pids, *process, *tids, *classes, *events;
+    /* resolved */
+    uint64_t from_ticks, to_ticks;
+    bool *streams;   /* by rank; NULL: all */
+    bool *types;     /* by event index; NULL: all */
+    bool by_running; /* pid, tid or process is asked for */
+};
+
+enum {
+    OPTION_FROM = 256,
+    OPTION_TO,
+    OPTION_CPU,
+    OPTION_PID,
+    OPTION_PROCESS,
+    OPTION_TID,
+    OPTION_CLASS,
+    OPTION_EVENT,
+    OPTION_OWN
+};
+#define FILTER_OPTIONS                                                                                      \
+    {"from", required_argument, NULL, OPTION_FROM}, {"to", required_argument, NULL, OPTION_TO},             \
+        {"cpu", required_argument, NULL, OPTION_CPU}, {"pid", required_argument, NULL, OPTION_PID},         \
+        {"process", required_argument, NULL, OPTION_PROCESS}, {"tid", required_argument, NULL, OPTION_TID}, \
+        {"class", required_argument, NULL, OPTION_CLASS},                                                   \
+    {                                                                                                       \
+        "event", required_argument, NULL, OPTION_EVENT                                                      \
+    }
+
+bool filter_option(struct filter *filter, int option, const char *value); /* false: not one of these */
+bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail);
+void filter_free(struct filter *filter);
+bool filter_running(const struct filter *filter, const struct running *running, const struct names *names);
+
+static inline bool filter_wants(const struct filter *filter, const struct cursor *cursor,
+                                const struct names *names)
+{
+    if (filter->types != NULL && !filter->types[cursor->event.type->index])
+        return false;
+    return !filter->by_running || filter_running(filter, &cursor->running, names);
+}
+
+/* A list such as 1,3-5; false when NUMBER is not in it. Malformed lists hold nothing. */
+bool list_has(const char *list, uint64_t number);
+bool list_is_valid(const char *list);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/read/losses.c - damage and losses in words; see losses.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/read/losses.h>
+
+#define DAMAGE_SHOWN 20u /* then only counted */
+
+static void format_seconds(const struct trace *trace, uint64_t ticks, char text[40])
+{
+    /* Times from a damaged header lie anywhere, so that their distance may not fit a signed number. */
+    int64_t at = schema_ns(&trace->schema, ticks), start = schema_ns(&trace->schema, trace->begin);
+    uint64_t ns = at < start ? (uint64_t)start - (uint64_t)at : (uint64_t)at - (uint64_t)start;
+
+    snprintf(text, 40, "%s%" PRIu64 ".%09" PRIu64, at < start ? "-" : "", ns / 1000000000, ns % 1000000000);
+}
+
+static void format_count(uint64_t count, const char *what, char text[80])
+{
+    if (count == UINT64_MAX)
+        snprintf(text, 80, "an unknown number of %ss", what);
+    else
+        snprintf(text, 80, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+void format_report(const struct trace *trace, const struct report *report, char *text, size_t size)
+{
+    const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
+    const struct event_type *type = schema_event(&trace->schema, report->event_id);
+    char begin[40], end[40], count[80], cpu[24] = "";
+
+    if (report->stream->cpu != ~0u)
+        snprintf(cpu, sizeof(cpu), " cpu %u", report->stream->cpu);
+    format_seconds(trace, report->begin, begin);
+    format_seconds(trace, report->end, end);
+    switch (report->anomaly) {
+    case ANOMALY_LOST_EVENTS:
+    case ANOMALY_LOST_PACKETS:
+        format_count(report->count, report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet", count);
+        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s between [%s] and [%s]", kind->name,
+                 report->stream->name, cpu, report->packet_seq, count, begin, end);
+        break;
+    case ANOMALY_EVENT_LENGTH:
+    case ANOMALY_EVENT_ID:
+    case ANOMALY_EVENT_LAYOUT:
+    case ANOMALY_EVENT_TIME:
+        snprintf(text, size, "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": event %u.%u%s%s: %s",
+                 kind->name, report->stream->name, cpu, report->packet_seq, report->offset,
+                 TRACE_ID_CLASS(report->event_id), TRACE_ID_MINOR(report->event_id), type ? " " : "",
+                 type ? type->name : "", kind->meaning);
+        break;
+    case ANOMALY_TRUNCATED:
+    case ANOMALY_MAGIC:
+        snprintf(text, size, "%s: file %s%s offset %" PRIu64 ": %s", kind->name, report->stream->name, cpu,
+                 report->offset, kind->meaning);
+        break;
+    default:
+        snprintf(text, size, "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": %s", kind->name,
+                 report->stream->name, cpu, report->packet_seq, report->offset, kind->meaning);
+    }
+}
+
+static void format_wall(const struct trace *trace, uint64_t ticks, char text[64])
+{
+    int64_t ns = schema_ns(&trace->schema, ticks);
+    time_t seconds = ns / 1000000000;
+    struct tm tm;
+
+    localtime_r(&seconds, &tm);
+    snprintf(text, 64, "%02d:%02d:%02d.%09" PRId64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % 1000000000);
+}
+
+/* What babeltrace2 takes for the name of the trace. */
+static const char *host_name(const struct trace *trace)
+{
+    for (const struct tsdl_env *env = trace->schema.tsdl.env; env != NULL; env = env->next)
+        if (strcmp(env->name, "hostname") == 0 && env->is_text)
+            return env->text;
+    return "";
+}
+
+/* Word by word babeltrace2's warning, so that standard errors can be compared. */
+static void warn_as_babeltrace(const struct losses *losses, const struct report *report)
+{
+    const char *what = report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet";
+    char begin[64], end[64], uuid[37], count[64];
+
+    format_wall(losses->trace, report->begin, begin);
+    format_wall(losses->trace, report->end, end);
+    format_uuid(losses->trace->schema.tsdl.uuid, uuid);
+    if (report->count == UINT64_MAX)
+        snprintf(count, sizeof(count), "may have discarded %ss", what);
+    else
+        snprintf(count, sizeof(count), "discarded %" PRIu64 " %s%s", report->count, what,
+                 report->count == 1 ? "" : "s");
+    fprintf(stderr,
+            "WARNING: Tracer %s between [%s] and [%s] in trace \"%s\" (UUID: %s) within stream \"%s\" "
+            "(stream class ID: "
+            "0, stream ID: %u).\n",
+            count, begin, end, host_name(losses->trace), uuid, report->stream->path, report->stream->rank);
+}
+
+static void take_report(struct reporter *reporter, const struct report *report)
+{
+    struct losses *losses = (struct losses *)reporter;
+    char text[1024];
+
+    switch (report->anomaly) {
+    case ANOMALY_LOST_EVENTS:
+        if (report->count == UINT64_MAX)
+            losses->lost_unknown = true;
+        else
+            losses->lost_events += report->count;
+        break;
+    case ANOMALY_LOST_PACKETS:
+        losses->lost_packets += report->count;
+        break;
+    case ANOMALY_CUT:
+        losses->cut_packets++;
+        break;
+    default:
+        losses->damaged++;
+    }
+    if (losses->quiet || losses->damaged > DAMAGE_SHOWN)
+        return;
+    if (losses->as_babeltrace &&
+        (report->anomaly == ANOMALY_LOST_EVENTS || report->anomaly == ANOMALY_LOST_PACKETS)) {
+        warn_as_babeltrace(losses, report);
+        return;
+    }
+    format_report(losses->trace, report, text, sizeof(text));
+    complain("%s", text);
+    if (losses->damaged == DAMAGE_SHOWN)
+        complain("more damage follows; tarn check lists it all");
+}
+
+void losses_open(struct losses *losses, const struct trace *trace)
+{
+    memset(losses, 0, sizeof(*losses));
+    losses->reporter.report = take_report;
+    losses->trace = trace;
+}
+
+void losses_summary(const struct losses *losses)
+{
+    if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets)
+        complain("lost: %" PRIu64 " events%s, %" PRIu64 " packets, %" PRIu64 " packets cut",
+                 losses->lost_events, losses->lost_unknown ? " and some before the trace begins" : "",
+                 losses->lost_packets, losses->cut_packets);
+    if (losses->damaged)
+        complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/losses.h - a reporter that tells people about damage and losses, and counts both.
+ *
+ * Used by list and stats, which go on after damage; `tarn check` has its own, complete one.
+ */
+#ifndef TARN_LOSSES_H
+#define TARN_LOSSES_H
+
+#include <tools/tarn/read/decode.h>
+
+struct losses {
+    struct reporter reporter; /* first: handed to cursors */
+    const struct trace *trace;
+    bool as_babeltrace; /* word losses as babeltrace2 does */
+    bool quiet;         /* count only */
+    uint64_t damaged;   /* reports of damage */
+    uint64_t lost_events, lost_packets, cut_packets;
+    bool lost_unknown; /* something was lost before the first packet of a stream */
+};
+
+void losses_open(struct losses *losses, const struct trace *trace);
+void losses_summary(const struct losses *losses); /* to stderr */
+void format_report(const struct trace *trace, const struct report *report, char *text, size_t size);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/order.h - stage "order": the events of all processors as one sequence.
+ *
+ * A binary heap of one cursor per stream, ordered by time in nanoseconds, then by the streams' names: just
+ * the order of babeltrace2, which merges in nanoseconds whatever the clock's frequency. Memory is one packet
+ * per stream.
+ */
+#ifndef TARN_ORDER_H
+#define TARN_ORDER_H
+
+#include <tools/tarn/read/decode.h>
+
+struct merge {
+    const struct trace *trace;
+    struct cursor *cursors;
+    struct cursor **heap;
+    unsigned count; /* cursors in the heap */
+    bool started;
+};
+
+/* Streams for which WANTED is false are left out; NULL wants all. */
+void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
+                struct reporter *reporter);
+/* The cursor that stands at the next event, or NULL at the end. Valid until the next call. */
+struct cursor *merge_next(struct merge *merge);
+void merge_close(struct merge *merge);
+
+#endif

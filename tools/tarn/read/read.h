@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/read.h - stage "read": the files of a trace to packets.
+ *
+ * A stream is one file: the packets of one processor, back to back. Packets are read with pread into a
+ * buffer of the caller, one at a time, so memory does not depend on the length of the trace and a file that
+ * shrinks or grows meanwhile does no harm. No index is kept: a time is found by binary search over packet
+ * headers in the file (stream_seek), falling back to hopping from header to header.
+ *
+ * What is wrong with a packet has a name (enum anomaly); `tarn check` lists them, the others skip the packet
+ * and say so. Next stage: decode.h.
+ */
+#ifndef TARN_READ_H
+#define TARN_READ_H
+
+#include <tools/tarn/read/schema.h>
+
+#define PACKET_BYTES_MAX (16u << 20) /* far more than a buffer can be */
+
+struct stream {
+    char *path;       /* as babeltrace2 names it: DIR/FILE */
+    const char *name; /* FILE */
+    int fd;
+    uint64_t size;  /* bytes in the file when it was opened */
+    unsigned rank;  /* place among the streams in order of their names; breaks ties of time */
+    uint32_t cpu;   /* of the first packet; ~0 when there is none */
+    uint64_t begin; /* ticks: begin of the first packet */
+    uint64_t first_packet_bytes;
+};
+
+struct trace {
+    char *directory;
+    struct schema schema;
+    struct stream *streams;
+    unsigned stream_count;
+    uint64_t begin, end; /* ticks: of the first packet, of the last */
+};
+
+enum anomaly {
+    ANOMALY_NONE,
+    /* of a packet; up to and with ANOMALY_OPEN it cannot be walked */
+    ANOMALY_TRUNCATED,
+    ANOMALY_MAGIC,
+    ANOMALY_UUID,
+    ANOMALY_STREAM_ID,
+    ANOMALY_SIZE,
+    ANOMALY_OPEN,
+    ANOMALY_CPU,
+    ANOMALY_COMMITTED,
+    ANOMALY_PACKET_TIME,
+    ANOMALY_PACKET_ORDER,
+    ANOMALY_SEQUENCE,
+    ANOMALY_DISCARDED,
+    ANOMALY_CONTEXT,
+    ANOMALY_END,
+    ANOMALY_FILLER,
+    /* of an event */
+    ANOMALY_EVENT_LENGTH,
+    ANOMALY_EVENT_ID,
+    ANOMALY_EVENT_LAYOUT,
+    ANOMALY_EVENT_TIME,
+    /* losses: no damage */
+    ANOMALY_LOST_PACKETS,
+    ANOMALY_LOST_EVENTS,
+    ANOMALY_CUT,
+    ANOMALY_COUNT
+};
+
+struct anomaly_kind {
+    const char *name;
+    const char *meaning;
+    bool is_loss;
+};
+extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
+
+/* One packet in memory. */
+struct packet {
+    struct trace_packet header; /* in this machine's byte order */
+    uint64_t offset;            /* in the file */
+    const uint8_t *bytes;
+    uint64_t packet_bytes, content_bytes;
+};
+
+/* Where packet bytes go; grows to the largest packet seen. */
+struct packet_buffer {
+    uint8_t *bytes;
+    size_t size;
+};
+
+bool trace_open(struct trace *trace, const char *directory, struct fail *fail);
+void trace_close(struct trace *trace);
+
+/* The header of the packet at OFFSET, checked against everything a header can tell. */
+enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
+                           struct trace_packet *header);
+/* The same with the bytes. On ANOMALY_NONE and from ANOMALY_CPU on, PACKET can be walked. */
+enum anomaly stream_packet(const struct trace *trace, const struct stream *stream, uint64_t offset,
+                           struct packet_buffer *buffer, struct packet *packet);
+/* The next offset from FROM on where a packet seems to start, or the end of the file. */
+uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from);
+/* The offset of the last packet that begins before TIME (ticks), or of the first packet. */
+uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uint64_t time);
+
+static inline bool anomaly_is_fatal(enum anomaly anomaly)
+{
+    return anomaly != ANOMALY_NONE && anomaly <= ANOMALY_OPEN;
+}
+
+#endif

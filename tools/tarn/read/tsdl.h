@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/tsdl.h - first stage of metadata: TSDL text to declared types.
+ *
+ * Covers the part of CTF 1.8's TSDL that trace/gen writes: integers, enumerations, strings, fixed arrays,
+ * sequences, structs, type aliases, and the blocks trace, clock, env, stream and event. Whatever else turns
+ * up is refused with the line it stands on. schema.h turns the declarations into layouts.
+ */
+#ifndef TARN_TSDL_H
+#define TARN_TSDL_H
+
+#include <tools/tarn/tarn.h>
+
+#define TSDL_BYTES_MAX (16u << 20)
+
+enum tsdl_kind { TSDL_INTEGER, TSDL_ENUM, TSDL_STRING, TSDL_STRUCT, TSDL_ARRAY, TSDL_SEQUENCE };
+enum tsdl_order { TSDL_NATIVE, TSDL_LITTLE, TSDL_BIG };
+
+struct tsdl_label { /* one range of an enumeration; signed values are sign-extended */
+    const char *name;
+    uint64_t low, high;
+    struct tsdl_label *next;
+};
+
+struct tsdl_field {
+    const char *name;
+    const struct tsdl_type *type;
+    struct tsdl_field *next;
+};
+
+struct tsdl_type {
+    enum tsdl_kind kind;
+    unsigned align; /* bits */
+    /* integers; an enumeration repeats its container's */
+    unsigned bits;
+    unsigned base; /* 2, 8, 10 or 16 */
+    bool is_signed;
+    bool is_text;  /* has an encoding: arrays of it are text */
+    bool is_clock; /* mapped to a clock */
+    enum tsdl_order order;
+    /* enumerations */
+    const struct tsdl_label *labels;
+    /* structs */
+    const struct tsdl_field *fields;
+    /* arrays and sequences */
+    const struct tsdl_type *element;
+    uint64_t count;
+    const char *count_field;
+};
+
+struct tsdl_event {
+    const char *name;
+    uint64_t id;
+    bool has_id;
+    const struct tsdl_type *fields; /* NULL when none are declared */
+    unsigned line;
+    struct tsdl_event *next;
+};
+
+struct tsdl_env {
+    const char *name;
+    const char *text; /* numbers too */
+    bool is_text;
+    struct tsdl_env *next;
+};
+
+struct tsdl {
+    struct arena arena;
+    uint8_t uuid[16];
+    bool has_uuid;
+    enum tsdl_order order;
+    const struct tsdl_type *packet_header;
+    const char *clock_name;
+    uint64_t clock_freq;
+    int64_t clock_offset_s;
+    uint64_t clock_offset; /* ticks */
+    uint64_t stream_id;
+    bool has_stream;
+    const struct tsdl_type *packet_context;
+    const struct tsdl_type *event_header;
+    struct tsdl_event *events; /* in the order written */
+    struct tsdl_env *env;
+};
+
+bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail *fail);
+void tsdl_free(struct tsdl *tsdl);
+bool parse_uuid(const char *text, uint8_t uuid[16]);
+void format_uuid(const uint8_t uuid[16], char text[37]);
+
+#endif

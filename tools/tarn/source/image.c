@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/image.c - finds the trace's store in memory and checks it; see image.h,
+ * trace/format/store.h.
+ *
+ * image_open -> find_stores looks at the first words of every frame; each place where the magic stands is a
+ * candidate; take_store believes one whose own address, checksum, geometry and extents are right.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/source/image.h>
+
+#define FRAME          4096u
+#define PLACE_STEP     (1u << 20)
+#define SCAN_FRAMES    512u /* looked at in one go */
+#define CANDIDATES_MAX 64u
+#define COPY_TRIES     100u /* a change takes the guest microseconds, or as long as its host lets it stand */
+#define METADATA_MAX   (4u << 20)
+
+struct candidate {
+    uint64_t physical; /* as memory was arranged when it was found */
+    uint64_t place;
+    bool swap;
+};
+
+/* ---- checking ------------------------------------------------------------------------------------------ */
+
+static void swap_store(struct image *image, struct trace_store *s)
+{
+    s->magic = image_64(image, s->magic), s->self = image_64(image, s->self);
+    s->changes = image_64(image, s->changes), s->version = image_32(image, s->version);
+    s->checksum = image_32(image, s->checksum), s->bytes = image_32(image, s->bytes);
+    s->extent_count = image_32(image, s->extent_count), s->boot_id = image_64(image, s->boot_id);
+    s->info = image_64(image, s->info), s->cpu_count = image_32(image, s->cpu_count);
+    s->generation = image_32(image, s->generation), s->mode = image_32(image, s->mode);
+    s->end = image_32(image, s->end), s->buffer_bytes = image_64(image, s->buffer_bytes);
+    s->buffer_count = image_64(image, s->buffer_count), s->clock_hz = image_64(image, s->clock_hz);
+    s->clock_offset_ns = (int64_t)image_64(image, (uint64_t)s->clock_offset_ns);
+    s->age = image_32(image, s->age);
+}
+
+static void swap_extent(struct image *image, struct trace_extent *e)
+{
+    e->physical = image_64(image, e->physical), e->offset = image_64(image, e->offset);
+    e->bytes = image_64(image, e->bytes), e->kind = image_32(image, e->kind);
+    e->number = image_32(image, e->number);
+}
+
+static bool is_power_of_two(uint64_t value)
+{
+    return value && !(value & (value - 1));
+}
+
+/* Everything that later code divides by, allocates or indexes with. */
+static bool check_store(const struct trace_store *s, struct fail *fail)
+{
+    if (s->version != TRACE_STORE_VERSION)
+        return fail_set(fail, "the store has version %u, this program knows %u", s->version,
+                        TRACE_STORE_VERSION);
+    if (s->cpu_count == 0 || s->cpu_count > TRACE_CPUS_MAX)
+        return fail_set(fail, "the store says %u processors", s->cpu_count);
+    if (s->buffer_bytes < TRACE_BUFFER_BYTES_MIN || s->buffer_bytes > TRACE_BUFFER_BYTES_MAX ||
+        !is_power_of_two(s->buffer_bytes) || !is_power_of_two(s->buffer_count) || s->buffer_count < 2 ||
+        s->buffer_count > TRACE_RING_BYTES_MAX / s->buffer_bytes)
+        return fail_set(fail, "the store says %llu buffers of %llu bytes",
+                        (unsigned long long)s->buffer_count, (unsigned long long)s->buffer_bytes);
+    if (s->clock_hz == 0)
+        return fail_set(fail, "the guest does not know its clock yet");
+    return true;
+}
+
+static int compare_extents(const void *left, const void *right)
+{
+    const struct trace_extent *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static bool check_extents(const struct trace_extent *extents, uint32_t count, struct fail *fail)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct trace_extent *e = &extents[i], *before = i ? e - 1 : NULL;
+        bool fits = e->bytes > 0 && e->bytes <= UINT64_MAX - e->offset &&
+                    e->bytes <= UINT64_MAX - e->physical && e->offset % 8 == 0 && e->physical % 8 == 0 &&
+                    (e->kind != TRACE_EXTENT_WINDOW || e->bytes % 8 == 0);
+        bool apart = !before || before->kind != e->kind || before->number != e->number ||
+                     before->offset + before->bytes <= e->offset;
+        if (!fits || !apart)
+            return fail_set(fail, "extent %u of the store makes no sense", i);
+    }
+    return true;
+}
+
+/* ---- copying ---------------------------------------------------------------------------------------------
+ */
+
+/* The store as it lies in memory, copied in one piece that did not change meanwhile; the caller frees it. */
+static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size, struct fail *fail)
+{
+    const size_t changes_at = offsetof(struct trace_store, changes);
+    struct trace_store header;
+
+    for (unsigned turn = 0; turn < COPY_TRIES; turn++) {
+        uint64_t changes;
+        if (turn > 0)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (!memory_read(image->memory, physical, &header, sizeof(header), fail))
+            return NULL;
+        swap_store(image, &header);
+        if (header.bytes < sizeof(header) || header.bytes > TRACE_STORE_BYTES_MAX ||
+            header.extent_count != (header.bytes - sizeof(header)) / sizeof(struct trace_extent)) {
+            fail_set(fail, "the store says it has %u bytes and %u extents", header.bytes,
+                     header.extent_count);
+            continue; /* it may be in the making */
+        }
+        uint8_t *copy = alloc_zero(1, header.bytes);
+        /* system calls keep order: the copy after the first look, before the second */
+        if (!memory_read(image->memory, physical, copy, header.bytes, fail) ||
+            !memory_read(image->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
+            free(copy);
+            return NULL;
+        }
+        bool same = memcmp(copy + changes_at, &changes, sizeof(changes)) == 0 &&
+                    header.changes == image_64(image, changes);
+        bool right = trace_store_checksum(copy, header.bytes) == header.checksum;
+        /* who died before he changed anything left a store that is right */
+        if (same && right && (header.changes % 2 == 0 || !image->memory->live)) {
+            *size = header.bytes;
+            return copy;
+        }
+        free(copy);
+        fail_set(fail, right ? "the store does not come to rest" : "the store's checksum is wrong");
+        if (!image->memory->live)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* The info page says again what the store says, as long as the system runs that wrote both. */
+static bool info_belongs(struct image *image, uint64_t physical)
+{
+    struct trace_info info;
+    struct fail ignored;
+    const struct trace_store *s = &image->store;
+
+    return physical % 8 == 0 && memory_read(image->memory, physical, &info, sizeof(info), &ignored) &&
+           image_64(image, info.magic) == TRACE_INFO_MAGIC &&
+           image_32(image, info.version) == TRACE_INFO_VERSION &&
+           image_32(image, info.cpu_count) == s->cpu_count &&
+           (image_64(image, info.buffer_mask) + 1) * 8 == s->buffer_bytes &&
+           image_64(image, info.buffer_count) == s->buffer_count &&
+           image_32(image, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
+}
+
+/* Believes the store at an address, if it is one. */
+static bool take_store(struct image *image, uint64_t physical, struct fail *fail)
+{
+    struct trace_store header;
+    size_t size = 0;
+    uint8_t *copy = copy_store(image, physical, &size, fail);
+    struct trace_extent *extents;
+
+    if (!copy)
+        return false;
+    memcpy(&header, copy, sizeof(header));
+    swap_store(image, &header);
+    extents = alloc_zero(header.extent_count + 1, sizeof(extents[0]));
+    memcpy(extents, copy + sizeof(header), header.extent_count * sizeof(extents[0]));
+    free(copy);
+    for (uint32_t i = 0; i < header.extent_count; i++)
+        swap_extent(image, &extents[i]);
+    qsort(extents, header.extent_count, sizeof(extents[0]), compare_extents);
+    if (header.magic != TRACE_STORE_MAGIC || header.self != physical)
+        fail_set(fail, "what is at the store's address is a copy of it");
+    else if (check_store(&header, fail) && check_extents(extents, header.extent_count, fail)) {
+        free(image->extents);
+        image->store = header, image->extents = extents;
+        image->info = header.age == 0 && info_belongs(image, header.info) ? header.info : 0;
+        return true;
+    }
+    free(extents);
+    return false;
+}
+
+/* ---- looking for it
+ * ---------------------------------------------------------------------------------------- */
+
+/* The start of frames, many in one go: what is far away answers once. */
+static bool look_at_frames(struct memory *memory, const struct memory_range *range, uint64_t first,
+                           uint64_t step, size_t count, uint64_t *words, struct fail *fail)
+{
+    struct memory_piece pieces[SCAN_FRAMES];
+
+    for (size_t i = 0; i < count; i++)
+        pieces[i] = (struct memory_piece){range->place + first + i * step, &words[i], sizeof(words[i])};
+    return memory->class->read(memory, pieces, count, fail);
+}
+
+static bool find_stores(struct memory *memory, uint64_t step, struct candidate *found, size_t *count,
+                        struct fail *fail)
+{
+    uint64_t words[SCAN_FRAMES];
+
+    *count = 0;
+    for (size_t r = 0; r < memory->range_count; r++) {
+        const struct memory_range *range = &memory->ranges[r];
+        uint64_t at = -range->physical % step;
+        while (at < range->bytes && range->bytes - at >= FRAME) {
+            uint64_t left = (range->bytes - at - FRAME) / step + 1;
+            size_t frames = left < SCAN_FRAMES ? (size_t)left : SCAN_FRAMES;
+            if (!look_at_frames(memory, range, at, step, frames, words, fail))
+                return false;
+            for (size_t i = 0; i < frames && *count < CANDIDATES_MAX; i++) {
+                bool same = words[i] == TRACE_STORE_MAGIC;
+                if (same || words[i] == __builtin_bswap64(TRACE_STORE_MAGIC))
+                    found[(*count)++] = (struct candidate){range->physical + at + i * step,
+                                                           range->place + at + i * step, !same};
+            }
+            at += frames * step;
+        }
+    }
+    return true;
+}
+
+/* Do the rings lie where the extents say? Some packet of each processor must. */
+static bool rings_show_packets(struct image *image)
+{
+    struct fail ignored;
+
+    for (uint32_t cpu = 0; cpu < image->store.cpu_count; cpu++) {
+        struct image_ring ring;
+        if (!image_ring_open(&ring, image, cpu, &ignored))
+            return false;
+        if (!image_ring_holds(&ring, ring.head) && !(ring.head > 0 && image_ring_holds(&ring, ring.head - 1)))
+            return false;
+    }
+    return true;
+}
+
+/* Where memory's ranges depend on where the store lies, each possibility is looked at. */
+static bool try_candidate(struct image *image, const struct candidate *candidate, struct fail *fail)
+{
+    struct memory *memory = image->memory;
+    struct trace_store header;
+    struct memory_piece piece = {candidate->place, &header, sizeof(header)};
+
+    image->swap = candidate->swap;
+    if (!memory->class->arrange)
+        return take_store(image, candidate->physical, fail);
+    if (!memory->class->read(memory, &piece, 1, fail))
+        return false;
+    uint64_t self = image_64(image, header.self);
+    fail_set(fail, "the store's own address is not where it lies");
+    for (unsigned attempt = 0; memory->class->arrange(memory, attempt, candidate->place, self); attempt++) {
+        if (take_store(image, self, fail) && rings_show_packets(image))
+            return true;
+    }
+    return false;
+}
+
+/* Kernels put it at a multiple of PLACE_STEP (trace/control/store.c): far fewer places to look at first. */
+bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail)
+{
+    static const uint64_t steps[] = {PLACE_STEP, FRAME};
+    struct candidate found[CANDIDATES_MAX];
+    struct fail why = {""};
+    size_t count;
+
+    *image = (struct image){.memory = memory};
+    for (unsigned pass = 0; pass < sizeof(steps) / sizeof(steps[0]); pass++) {
+        if (!find_stores(memory, steps[pass], found, &count, fail))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (try_candidate(image, &found[i], &why) && image->store.age == age)
+                return true;
+        }
+    }
+    image_close(image);
+    if (why.text[0])
+        return fail_set(fail, "no trace to be read in this memory: %s", why.text);
+    return fail_set(fail, "no %strace in this memory: it is no Tarn guest, or has not come up yet",
+                    age ? "previous " : "");
+}
+
+void image_close(struct image *image)
+{
+    free(image->extents);
+    *image = (struct image){0};
+}
+
+/* ---- what else the store knows
+ * -------------------------------------------------------------------------------- */
+
+uint64_t image_info64(struct image *image, size_t offset)
+{
+    uint64_t value = 0;
+    struct fail ignored;
+
+    if (!image->info || !memory_read(image->memory, image->info + offset, &value, sizeof(value), &ignored))
+        return 0;
+    return image_64(image, value);
+}
+
+/* A kernel that starts anew finds its info page as its image has it: without the magic. */
+static enum image_change look_at_info(struct image *image)
+{
+    if (!image->info || info_belongs(image, image->info))
+        return IMAGE_SAME;
+    return image_info64(image, offsetof(struct trace_info, magic)) == TRACE_INFO_MAGIC ? IMAGE_CHANGED
+                                                                                       : IMAGE_ENDED;
+}
+
+static bool same_rings(const struct trace_store *a, const struct trace_store *b)
+{
+    return a->generation == b->generation && a->buffer_bytes == b->buffer_bytes &&
+           a->buffer_count == b->buffer_count && a->cpu_count == b->cpu_count;
+}
+
+enum image_change image_look(struct image *image)
+{
+    const struct trace_store old = image->store;
+    struct trace_store now;
+    struct fail ignored;
+
+    if (!memory_read(image->memory, old.self, &now, sizeof(now), &ignored))
+        return IMAGE_CHANGED;
+    swap_store(image, &now);
+    if (now.magic != TRACE_STORE_MAGIC || now.boot_id != old.boot_id)
+        return IMAGE_CHANGED; /* its frames are somebody else's by now */
+    if (now.changes == old.changes)
+        return look_at_info(image);
+    if (now.changes % 2 || !take_store(image, old.self, &ignored))
+        return IMAGE_SAME; /* in the middle of it: next time */
+    if (!same_rings(&image->store, &old))
+        return IMAGE_CHANGED;
+    return image->store.age != old.age || image->store.end != old.end ? IMAGE_ENDED : IMAGE_GROWN;
+}
+
+char *image_metadata(struct image *image, size_t *size)
+{
+    char *text = NULL;
+    struct fail ignored;
+
+    *size = 0;
+    for (uint32_t i = 0; i < image->store.extent_count; i++) {
+        const struct trace_extent *e = &image->extents[i];
+        if (e->kind != TRACE_EXTENT_METADATA)
+            continue;
+        if (e->offset != *size || e->bytes > METADATA_MAX - *size) {
+            free(text);
+            return NULL;
+        }
+        text = alloc_more(text, *size + e->bytes, 1);
+        if (!memory_read(image->memory, e->physical, text + *size, e->bytes, &ignored)) {
+            free(text);
+            return NULL;
+        }
+        *size += e->bytes;
+    }
+    return text;
+}

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/image_source.c - sources that read a guest's memory: core:FILE, gdb:ADDRESS, ram:FILE.
+ *
+ * Memory that stands still is a snapshot: every ring's packets from the oldest on, at last the open one as
+ * far as it is written. The memory of a running guest is followed: what is overwritten before or while it is
+ * copied is lost and counted, and no byte of it gets out (image_ring.c). Nothing is ever written to it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/source.h>
+#include <trace/events.h>
+#include <trace/format/metadata.h>
+
+#define TORN_SECONDS   2.0 /* that a writer is given to finish, before his packet is cut */
+#define STATUS_SECONDS 0.5
+#define LOOK_SECONDS   0.5     /* whether the guest is still there */
+#define IDLE_NS        1000000 /* between two looks at rings in which nothing happens */
+
+/* One processor's ring on its way out. */
+struct drain {
+    struct image_ring ring;
+    uint64_t next;        /* packet to be read */
+    uint64_t sent_end;    /* behind the last that got out */
+    uint64_t count_from;  /* what is missing before it was lost before the pull began */
+    uint64_t lost, cut;   /* packets */
+    double waiting_since; /* that `next` is incomplete; 0: it is not */
+    uint64_t waiting_for; /* head of that moment: one wait counts for all that were closed then */
+    uint64_t given_up;    /* packets before this one had their time */
+    uint64_t target;      /* packets before this one are wanted; valid while finishing */
+    bool done;
+};
+
+struct image_source {
+    struct source source; /* first: a source is cast to this */
+    struct memory *memory;
+    struct image image;
+    char *metadata;
+    size_t metadata_size;
+    bool metadata_sent;
+    uint32_t finishing; /* enum wire_end_reason, 0: not yet */
+    bool dangling;      /* rings are not those that the store names: read no more */
+    double status_at, look_at;
+    uint32_t turn; /* processor */
+    uint8_t *copy; /* one buffer */
+    uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
+    struct drain drain[WIRE_CPUS_MAX];
+};
+
+static struct image_source *image_of(struct source *source)
+{
+    return (struct image_source *)source;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static void fill_hello(struct image_source *image)
+{
+    const struct trace_store *store = &image->image.store;
+    bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->image.swap;
+
+    image->source.hello = (struct wire_hello){
+        .version = WIRE_VERSION,
+        .byte_order = little ? 1 : 2,
+        .cpu_count = store->cpu_count,
+        .mode = store->mode,
+        .buffer_bytes = store->buffer_bytes,
+        .buffer_count = store->buffer_count,
+        .clock_hz = store->clock_hz,
+        .clock_offset_ns = store->clock_offset_ns,
+        .mask = image_info64(&image->image, offsetof(struct trace_info, mask)),
+        .boot_id = store->boot_id,
+        .generation = store->generation,
+    };
+    memcpy(image->source.hello.uuid, store->uuid, sizeof(store->uuid));
+    memcpy(image->source.hello.machine, store->machine, sizeof(store->machine));
+}
+
+static void format_uuid(char text[37], const uint8_t uuid[16])
+{
+    for (int i = 0; i < 16; i++)
+        text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
+/* The machine's name goes into the metadata between quotes. */
+static void copy_machine(char to[17], const char from[16])
+{
+    size_t length = 0;
+
+    while (length < 16 && from[length] && strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", from[length]))
+        length++;
+    snprintf(to, 17, "%.*s", (int)length, from);
+}
+
+/* What this program was built with, if the guest was, too. */
+static bool make_metadata(struct image_source *image, struct fail *fail)
+{
+    static const uint8_t ours[16] = TRACE_SCHEMA_UUID_BYTES;
+    const struct wire_hello *hello = &image->source.hello;
+    char machine[17], our_text[37], its_text[37];
+
+    if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
+        format_uuid(our_text, ours);
+        format_uuid(its_text, hello->uuid);
+        return fail_set(
+            fail, "the guest's memory holds no metadata, its schema is %s, and this program knows %s only",
+            its_text, our_text);
+    }
+    copy_machine(machine, hello->machine);
+    const struct trace_metadata_values values = {
+        .byte_order = hello->byte_order == 1 ? "le" : "be",
+        .hostname = "tarn",
+        .architecture = machine,
+        .cpu_count = hello->cpu_count,
+        .clock_hz = hello->clock_hz,
+        .clock_offset_ns = hello->clock_offset_ns,
+    };
+    uint64_t size =
+        trace_metadata_expand(NULL, 0, trace_metadata_template, trace_metadata_template_size, &values);
+    image->metadata = alloc_zero(1, size);
+    image->metadata_size = trace_metadata_expand(image->metadata, size, trace_metadata_template,
+                                                 trace_metadata_template_size, &values);
+    return true;
+}
+
+/* The guest's own text, if it is one. */
+static bool read_metadata(struct image_source *image, struct fail *fail)
+{
+    static const char start[] = "/* CTF 1.8";
+    char uuid[37];
+    size_t size;
+    char *text = image_metadata(&image->image, &size);
+
+    format_uuid(uuid, image->source.hello.uuid);
+    image->metadata_sent = false;
+    free(image->metadata);
+    image->metadata = NULL;
+    if (text && size > sizeof(start) && memcmp(text, start, sizeof(start) - 1) == 0 &&
+        !memchr(text, 0, size) && memmem(text, size, uuid, 36)) {
+        image->metadata = text, image->metadata_size = size;
+        return true;
+    }
+    free(text);
+    return make_metadata(image, fail);
+}
+
+static bool open_rings(struct image_source *image, struct fail *fail)
+{
+    for (uint32_t cpu = 0; cpu < image->source.hello.cpu_count; cpu++) {
+        struct image_ring *ring = &image->drain[cpu].ring;
+        uint64_t head = ring->head;
+        if (!image_ring_open(ring, &image->image, cpu, fail))
+            return false;
+        if (!ring->index_is_good && head > ring->head)
+            ring->head = head;
+    }
+    return !image->image.broken || fail_set(fail, "%s", image->image.fail.text);
+}
+
+static void image_source_close(struct source *source)
+{
+    struct image_source *image = image_of(source);
+
+    image_close(&image->image);
+    if (image->memory)
+        image->memory->class->close(image->memory);
+    free(image->metadata);
+    free(image->copy);
+    free(image);
+}
+
+static struct source *try_open(const struct source_class *class, const struct memory_class *memory,
+                               const char *address, uint32_t age, struct fail *fail)
+{
+    struct image_source *image = alloc_zero(1, sizeof(*image));
+
+    image->source.class = class;
+    image->memory = memory->open(address, fail);
+    if (image->memory && image_open(&image->image, image->memory, age, fail)) {
+        fill_hello(image);
+        image->copy = alloc_zero(1, image->source.hello.buffer_bytes);
+        if (check_hello(&image->source.hello, fail) && open_rings(image, fail) && read_metadata(image, fail))
+            return &image->source;
+    }
+    image_source_close(&image->source);
+    return NULL;
+}
+
+static struct source *open_image(const struct source_class *class, const struct memory_class *memory,
+                                 const char *address, double wait_seconds, struct fail *fail)
+{
+    double until = now_seconds() + wait_seconds;
+
+    for (;;) {
+        struct source *source = try_open(class, memory, address, 0, fail);
+        if (source || now_seconds() >= until)
+            return source;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+/* ---- a pull ---------------------------------------------------------------------------------------------
+ */
+
+/* What a guest that overwrites the oldest is about to overwrite is not begun with, so that none is missed. */
+static uint64_t choose_start(struct image_source *image, struct image_ring *ring, bool follow)
+{
+    uint64_t tail = image_ring_tail(ring), head = image_ring_head(ring);
+    uint64_t count = image->source.hello.buffer_count, most = count - count / 4;
+
+    if (follow && image->image.store.mode == TRACE_MODE_FLIGHT && head - tail >= most)
+        return head - most + 1;
+    return tail;
+}
+
+/* Decides an end once. */
+static void begin_end(struct image_source *image, enum wire_end_reason reason)
+{
+    if (image->finishing)
+        return;
+    image->finishing = reason;
+    for (uint32_t cpu = 0; cpu < image->source.hello.cpu_count; cpu++)
+        image->drain[cpu].target = image_ring_head(&image->drain[cpu].ring);
+}
+
+static bool image_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
+                             struct fail *fail)
+{
+    struct image_source *image = image_of(source);
+    bool follow = image->memory->live && !(flags & WIRE_PULL_SNAPSHOT);
+
+    for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
+        struct drain *drain = &image->drain[cpu];
+        drain->next = choose_start(image, &drain->ring, follow);
+        drain->count_from = image_ring_head(&drain->ring);
+        if ((flags & WIRE_PULL_RESUME) && want && want[cpu] <= drain->count_from)
+            drain->next = drain->count_from = want[cpu];
+    }
+    if (!follow)
+        begin_end(image, WIRE_ENDED_SNAPSHOT);
+    image->status_at = image->look_at = now_seconds();
+    return !image->image.broken || fail_set(fail, "%s", image->image.fail.text);
+}
+
+static bool image_end_pull(struct source *source, struct fail *fail)
+{
+    begin_end(image_of(source), WIRE_ENDED_ASKED);
+    return true;
+}
+
+/* ---- packets ----------------------------------------------------------------------------------------------
+ */
+
+static uint64_t field_64(const struct image_source *image, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, image->copy + offset, sizeof(value));
+    return image_64(&image->image, value);
+}
+
+/* What lies between the last packet that got out and this one is lost, but for history. */
+static void give_packet(struct image_source *image, uint32_t cpu, uint64_t number, struct source_item *item)
+{
+    struct drain *drain = &image->drain[cpu];
+    uint64_t due = drain->sent_end > drain->count_from ? drain->sent_end : drain->count_from;
+    uint64_t size = field_64(image, offsetof(struct trace_packet, content_size)) / 8 + 8;
+    uint64_t buffer = image->source.hello.buffer_bytes;
+    uint32_t flags;
+
+    memcpy(&flags, image->copy + offsetof(struct trace_packet, flags), sizeof(flags));
+    flags = image_32(&image->image, flags);
+    if (number > due)
+        drain->lost += number - due;
+    drain->cut += (flags & TRACE_PACKET_CUT) != 0;
+    drain->next = drain->sent_end = number + 1;
+    drain->waiting_since = 0;
+    item->kind = SOURCE_PACKET;
+    item->packet = (struct wire_packet){cpu, flags, number};
+    item->bytes = image->copy;
+    item->size = size < buffer ? size : buffer; /* content and the filler's header: the rest is no content */
+}
+
+/* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
+ * was. */
+static void follow_repair(struct drain *drain)
+{
+    uint64_t head = image_ring_head(&drain->ring);
+
+    if (head >= drain->next)
+        return;
+    drain->waiting_since = 0;
+    drain->given_up = 0;
+    drain->next = drain->sent_end <= head ? drain->sent_end : head;
+    if (drain->target > head)
+        drain->target = head;
+}
+
+/* Has the incomplete packet `next` had its time? In memory that stands still nobody will complete it. */
+static bool has_waited(struct image_source *image, struct drain *drain)
+{
+    double now = now_seconds();
+
+    if (!image->memory->live || drain->next < drain->given_up)
+        return true;
+    if (drain->waiting_since == 0) {
+        drain->waiting_since = now;
+        drain->waiting_for = image_ring_head(&drain->ring);
+    }
+    if (now - drain->waiting_since <= TORN_SECONDS)
+        return false;
+    drain->given_up = drain->waiting_for;
+    return true;
+}
+
+/* The open packet ends a pull. If it was closed meanwhile it is one like the others. */
+static bool take_open(struct image_source *image, uint32_t cpu, struct source_item *item)
+{
+    struct drain *drain = &image->drain[cpu];
+    uint64_t number;
+
+    if (image_packet_snapshot(&drain->ring, &number, image->copy) && number == drain->next) {
+        drain->done = true;
+        give_packet(image, cpu, number, item);
+        return true;
+    }
+    if (image_ring_head(&drain->ring) > drain->next)
+        drain->target = drain->next + 1;
+    else
+        drain->done = true;
+    return false;
+}
+
+/* Passes over what is gone. */
+static void pass_over(struct image_source *image, struct drain *drain)
+{
+    uint64_t head = image_ring_head(&drain->ring), count = image->source.hello.buffer_count;
+    uint64_t oldest = head >= count ? head - count + 1 : 0;
+
+    drain->next = oldest > drain->next ? oldest : drain->next + 1;
+    drain->waiting_since = 0;
+    if (drain->target < drain->next && image->finishing)
+        drain->target = drain->next < head ? drain->next : head;
+}
+
+/* False: there is nothing now. */
+static bool take_packet(struct image_source *image, uint32_t cpu, struct source_item *item)
+{
+    struct drain *drain = &image->drain[cpu];
+
+    for (uint64_t tries = 0; !drain->done && tries <= 2 * image->source.hello.buffer_count; tries++) {
+        follow_repair(drain);
+        if (image->finishing && drain->next >= drain->target) {
+            if (take_open(image, cpu, item))
+                return true;
+            continue;
+        }
+        enum image_state state = image_packet_copy(&drain->ring, drain->next, image->copy);
+        if (image->image.broken || state == IMAGE_OPEN)
+            return false;
+        if (state == IMAGE_INCOMPLETE && !has_waited(image, drain))
+            return false;
+        if (state == IMAGE_WHOLE ||
+            (state == IMAGE_INCOMPLETE && image_packet_cut(&drain->ring, drain->next, image->copy))) {
+            give_packet(image, cpu, drain->next, item);
+            return true;
+        }
+        pass_over(image, drain);
+    }
+    return false;
+}
+
+static bool take_any_packet(struct image_source *image, struct source_item *item)
+{
+    const uint32_t count = image->source.hello.cpu_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cpu = image->turn;
+        image->turn = (cpu + 1) % count;
+        if (take_packet(image, cpu, item))
+            return true;
+    }
+    return false;
+}
+
+static bool all_done(const struct image_source *image)
+{
+    for (uint32_t cpu = 0; cpu < image->source.hello.cpu_count; cpu++)
+        if (!image->drain[cpu].done)
+            return false;
+    return image->finishing != 0;
+}
+
+/* ---- one item after the other
+ * -------------------------------------------------------------------------------- */
+
+/* Is it still the same trace? */
+static bool look_around(struct image_source *image, struct fail *fail)
+{
+    double now = now_seconds();
+
+    if (!image->memory->live)
+        return true;
+    switch (image_look(&image->image)) {
+    case IMAGE_SAME:
+        break;
+    case IMAGE_GROWN:
+        image->dangling = !open_rings(image, fail) || !read_metadata(image, fail);
+        break;
+    case IMAGE_ENDED:
+        image->dangling = !open_rings(image, fail);
+        if (!image->dangling)
+            begin_end(image, WIRE_ENDED_GUEST);
+        break;
+    case IMAGE_CHANGED:
+        image->dangling = true;
+        break;
+    }
+    if (image->dangling) {
+        image->finishing = WIRE_ENDED_CHANGED;
+    } else if (now - image->look_at >= LOOK_SECONDS) {
+        image->look_at = now;
+        if (image->memory->class->ended(image->memory))
+            begin_end(image, WIRE_ENDED_GUEST);
+    }
+    return true;
+}
+
+static void fill_status(struct image_source *image, struct wire_cpu_status *status, uint32_t cpu)
+{
+    struct drain *drain = &image->drain[cpu];
+
+    *status = (struct wire_cpu_status){.next = drain->next, .lost = drain->lost, .cut = drain->cut};
+    if (image->dangling)
+        return;
+    status->head = image_ring_head(&drain->ring);
+    status->discarded = image_ring_discarded(&drain->ring);
+    status->torn = image_ring_torn(&drain->ring);
+}
+
+static bool take_status(struct image_source *image, struct source_item *item)
+{
+    double now = now_seconds();
+
+    if (now - image->status_at < STATUS_SECONDS)
+        return false;
+    image->status_at = now;
+    item->kind = SOURCE_STATUS;
+    item->cpu_count = image->source.hello.cpu_count;
+    for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
+        fill_status(image, &item->cpu[cpu], cpu);
+    return true;
+}
+
+static enum source_got image_next(struct source *source, struct source_item *item, int timeout_ms,
+                                  struct fail *fail)
+{
+    struct image_source *image = image_of(source);
+    double until = now_seconds() + timeout_ms * 1e-3;
+
+    for (;;) {
+        look_around(image, fail);
+        if (!image->metadata_sent && image->metadata) {
+            image->metadata_sent = true;
+            item->kind = SOURCE_METADATA;
+            item->bytes = (const uint8_t *)image->metadata, item->size = image->metadata_size;
+            return SOURCE_ITEM;
+        }
+        if (!image->dangling && (take_status(image, item) || take_any_packet(image, item)))
+            return SOURCE_ITEM;
+        if (image->image.broken) {
+            *fail = image->image.fail;
+            return SOURCE_BROKEN;
+        }
+        if (image->dangling || all_done(image)) {
+            item->kind = SOURCE_END;
+            item->end = (struct wire_end){image->finishing, 0};
+            return SOURCE_ITEM;
+        }
+        if (now_seconds() >= until)
+            return SOURCE_NOTHING;
+        nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
+    }
+}
+
+/* ---- requests
+ * -------------------------------------------------------------------------------------------------- */
+
+static size_t fill_statistics(struct image_source *image)
+{
+    uint8_t *to = image->statistics;
+    uint32_t count = image->source.hello.cpu_count;
+
+    wire_put_hello(to, &image->source.hello);
+    wire_put32(to + WIRE_HELLO_BYTES, count);
+    wire_put32(to + WIRE_HELLO_BYTES + 4, 0);
+    to += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
+        struct wire_cpu_status status;
+        fill_status(image, &status, cpu);
+        wire_put_cpu_status(to, &status);
+    }
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, to += 8)
+        wire_put64(to, image_info64(&image->image, offsetof(struct trace_info, switches) + 8ull * class));
+    return (size_t)(to - image->statistics);
+}
+
+static enum source_got image_control(struct source *source, const struct wire_request *request,
+                                     int32_t *status, const uint8_t **data, size_t *size, struct fail *fail)
+{
+    struct image_source *image = image_of(source);
+
+    if (request->operation != WIRE_OP_STATISTICS) {
+        fail_set(fail, "a guest's memory is read, never changed: this takes a link to the guest");
+        return SOURCE_BROKEN;
+    }
+    *status = 0;
+    *data = image->statistics, *size = fill_statistics(image);
+    return SOURCE_ITEM;
+}
+
+/* ---- the three ways
+ * --------------------------------------------------------------------------------------------- */
+
+static struct source *open_core(const char *address, double wait_seconds, struct fail *fail)
+{
+    return open_image(&source_core, &memory_core, address, wait_seconds, fail);
+}
+
+static struct source *open_gdb(const char *address, double wait_seconds, struct fail *fail)
+{
+    return open_image(&source_gdb, &memory_gdb, address, wait_seconds, fail);
+}
+
+static struct source *open_ram(const char *address, double wait_seconds, struct fail *fail)
+{
+    return open_image(&source_ram, &memory_ram, address, wait_seconds, fail);
+}
+
+#define IMAGE_CLASS(name, opener)                \
+    const struct source_class name = {           \
+        .scheme = #name + sizeof("source_") - 1, \
+        .open = opener,                          \
+        .begin_pull = image_begin_pull,          \
+        .end_pull = image_end_pull,              \
+        .next = image_next,                      \
+        .control = image_control,                \
+        .close = image_source_close,             \
+    }
+IMAGE_CLASS(source_core, open_core);
+IMAGE_CLASS(source_gdb, open_gdb);
+IMAGE_CLASS(source_ram, open_ram);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/link.c - frames over a file descriptor: send one, receive one with a time-out (link.h).
+ *
+ * Bytes are read in large pieces into one buffer, and frames are checked and handed out where they lie.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tools/tarn/source/link.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (2 * (size_t)(WIRE_FRAME_BYTES + WIRE_PAYLOAD_MAX))
+#define SEND_SECONDS 10.0 /* a guest that takes nothing for so long is gone */
+
+void link_open(struct link *link, int fd)
+{
+    *link = (struct link){.fd = fd, .buffer = alloc_zero(BUFFER_BYTES, 1)};
+}
+
+void link_close(struct link *link)
+{
+    if (link->fd >= 0)
+        close(link->fd);
+    free(link->buffer);
+    *link = (struct link){.fd = -1};
+}
+
+/* Waits until the descriptor is ready or the time has come; 1, 0, or -1 with errno. */
+static int wait_ready(int fd, short events, double until)
+{
+    for (;;) {
+        double left = until - now_seconds();
+        struct pollfd poller = {.fd = fd, .events = events};
+        int ready = poll(&poller, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+        if (ready >= 0)
+            return ready;
+        if (errno != EINTR)
+            return -1;
+        if (events == POLLIN)
+            return 0; /* Ctrl-C: let the caller look */
+    }
+}
+
+static bool send_bytes(struct link *link, const uint8_t *bytes, size_t size, struct fail *fail)
+{
+    double until = now_seconds() + SEND_SECONDS;
+
+    while (size > 0) {
+        ssize_t sent = send(link->fd, bytes, size, MSG_NOSIGNAL);
+        if (sent > 0) {
+            bytes += sent, size -= (size_t)sent;
+        } else if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+            if (wait_ready(link->fd, POLLOUT, until) == 0 && now_seconds() >= until)
+                return fail_set(fail, "the guest takes no data");
+        } else {
+            return fail_set(fail, "cannot send: %s", strerror(errno));
+        }
+    }
+    return true;
+}
+
+bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail)
+{
+    uint8_t frame[WIRE_FRAME_BYTES + WIRE_REQUEST_MAX];
+
+    if (size > WIRE_REQUEST_MAX)
+        return fail_set(fail, "a request of %zu bytes is too large", size);
+    wire_put_frame(frame, type, (uint32_t)size, link->sent++, wire_hash(payload, size));
+    if (size > 0)
+        memcpy(frame + WIRE_FRAME_BYTES, payload, size);
+    return send_bytes(link, frame, WIRE_FRAME_BYTES + size, fail);
+}
+
+/* Takes the frame that begins at `start` if it is there as a whole. `missing`: more bytes must come. */
+static enum source_got take_frame(struct link *link, struct wire_frame *frame, const uint8_t **payload,
+                                  struct fail *fail)
+{
+    const uint8_t *at = link->buffer + link->start;
+    size_t there = link->end - link->start;
+
+    if (there < WIRE_FRAME_BYTES)
+        return SOURCE_NOTHING;
+    switch (wire_get_frame(at, WIRE_PAYLOAD_MAX, frame)) {
+    case WIRE_FINE:
+        break;
+    case WIRE_NO_MAGIC:
+        return fail_set(fail, "what answers does not speak the link protocol (or bytes were lost)"),
+               SOURCE_BROKEN;
+    case WIRE_BAD_HEADER:
+        return fail_set(fail, "a frame header has a wrong checksum"), SOURCE_BROKEN;
+    case WIRE_TOO_LONG:
+        return fail_set(fail, "a frame of %u bytes is too long", frame->length), SOURCE_BROKEN;
+    }
+    if (frame->sequence != link->received)
+        return fail_set(fail, "frame %u came where %u was due", frame->sequence, link->received),
+               SOURCE_BROKEN;
+    if (there < WIRE_FRAME_BYTES + frame->length)
+        return SOURCE_NOTHING;
+    *payload = at + WIRE_FRAME_BYTES;
+    if (wire_hash(*payload, frame->length) != frame->payload_hash)
+        return fail_set(fail, "the payload of frame %u has a wrong checksum", frame->sequence), SOURCE_BROKEN;
+    link->received++;
+    link->start += WIRE_FRAME_BYTES + frame->length;
+    return SOURCE_ITEM;
+}
+
+/* Reads what there is. False: the other side closed, or an error. */
+static bool fill_buffer(struct link *link, struct fail *fail)
+{
+    if (link->start == link->end) {
+        link->start = link->end = 0;
+    } else if (BUFFER_BYTES - link->end < BUFFER_BYTES / 2) {
+        memmove(link->buffer, link->buffer + link->start, link->end - link->start);
+        link->end -= link->start, link->start = 0;
+    }
+    ssize_t got = recv(link->fd, link->buffer + link->end, BUFFER_BYTES - link->end, 0);
+    if (got > 0)
+        link->end += (size_t)got;
+    else if (got == 0)
+        return fail_set(fail, "the link was closed%s",
+                        link->start != link->end ? " in the middle of a frame"
+                        : link->received         ? ""
+                                                 : " before HELLO");
+    else if (errno != EAGAIN && errno != EINTR)
+        return fail_set(fail, "cannot receive: %s", strerror(errno));
+    return true;
+}
+
+enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
+                             int timeout_ms, struct fail *fail)
+{
+    double until = now_seconds() + timeout_ms * 1e-3;
+    bool tried = false;
+
+    for (;;) {
+        enum source_got got = take_frame(link, frame, payload, fail);
+        if (got != SOURCE_NOTHING)
+            return got;
+        if (tried && now_seconds() >= until)
+            return SOURCE_NOTHING; /* however steadily a peer trickles */
+        int ready = wait_ready(link->fd, POLLIN, until);
+        if (ready < 0)
+            return fail_set(fail, "cannot wait: %s", strerror(errno)), SOURCE_BROKEN;
+        if (ready == 0)
+            return SOURCE_NOTHING;
+        if (!fill_buffer(link, fail))
+            return SOURCE_BROKEN;
+        tried = true;
+    }
+}

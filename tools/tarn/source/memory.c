@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/source/memory.c - ranges of physical memory, the same for every way to it; see memory.h. */
+#include <stdlib.h>
+#include <tools/tarn/source/memory.h>
+
+void memory_add_range(struct memory *memory, struct memory_range range)
+{
+    if (range.bytes == 0 || range.bytes > UINT64_MAX - range.physical ||
+        range.bytes > UINT64_MAX - range.place)
+        return;
+    if ((memory->range_count & (memory->range_count - 1)) == 0)
+        memory->ranges =
+            alloc_more(memory->ranges, memory->range_count ? 2 * memory->range_count : 1, sizeof(range));
+    memory->ranges[memory->range_count++] = range;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct memory_range *a = left, *b = right;
+    return a->physical != b->physical ? (a->physical < b->physical ? -1 : 1)
+                                      : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+void memory_settle_ranges(struct memory *memory)
+{
+    uint64_t end = 0; /* of all ranges so far */
+    size_t kept = 0;
+
+    if (memory->range_count > 0)
+        qsort(memory->ranges, memory->range_count, sizeof(memory->ranges[0]), compare_ranges);
+    for (size_t i = 0; i < memory->range_count; i++) {
+        struct memory_range range = memory->ranges[i];
+        uint64_t taken = range.physical < end ? end - range.physical : 0;
+        if (taken >= range.bytes)
+            continue;
+        range.physical += taken, range.place += taken, range.bytes -= taken;
+        end = range.physical + range.bytes;
+        memory->ranges[kept++] = range;
+    }
+    memory->range_count = kept;
+}
+
+/* The range that holds an address; NULL: none. */
+static const struct memory_range *range_of(const struct memory *memory, uint64_t physical)
+{
+    size_t low = 0, high = memory->range_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct memory_range *range = &memory->ranges[middle];
+        if (physical < range->physical)
+            high = middle;
+        else if (physical - range->physical >= range->bytes)
+            low = middle + 1;
+        else
+            return range;
+    }
+    return NULL;
+}
+
+const struct memory_range *memory_find(const struct memory *memory, uint64_t physical, uint64_t bytes)
+{
+    const struct memory_range *range = range_of(memory, physical);
+    return range && bytes <= range->bytes - (physical - range->physical) ? range : NULL;
+}
+
+bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t bytes)
+{
+    while (bytes > 0) {
+        const struct memory_range *range = range_of(memory, physical);
+        if (!range)
+            return false;
+        uint64_t left = range->bytes - (physical - range->physical);
+        uint64_t part = left < bytes ? left : bytes;
+        physical += part, bytes -= part;
+    }
+    return true;
+}
+
+bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail)
+{
+    while (bytes > 0) {
+        const struct memory_range *range = range_of(memory, physical);
+        if (!range)
+            return fail_set(fail, "there is no memory at physical address %#llx",
+                            (unsigned long long)physical);
+        uint64_t inside = physical - range->physical, left = range->bytes - inside;
+        struct memory_piece piece = {range->place + inside, to, left < bytes ? (size_t)left : bytes};
+        if (!memory->class->read(memory, &piece, 1, fail))
+            return false;
+        physical += piece.bytes, bytes -= piece.bytes;
+        to = (char *)to + piece.bytes;
+    }
+    return true;
+}
+
+const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes)
+{
+    const struct memory_range *range = memory_find(memory, physical, bytes);
+    return range ? memory->class->map(memory, range->place + (physical - range->physical), bytes) : NULL;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/memory_ram.c - memory that a running guest shares with the host through a file: QEMU's
+ * memory-backend-file with share=on. Mapped to be read only; the guest notices nothing.
+ *
+ * The file is the guest's RAM from end to end. On a PC a hole for devices lies below 4 GiB, and what would be
+ * there goes on at 4 GiB: how large the low part is depends on the machine. A thing at a known place of the
+ * file that names its own physical address tells, if it lies above the hole; otherwise the usual sizes are
+ * tried.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <tools/tarn/source/memory.h>
+#include <unistd.h>
+
+#define GIB (1ull << 30)
+
+struct ram {
+    struct memory memory; /* first: memory is cast to this */
+    int fd;
+    uint64_t size;
+    char *base;
+};
+
+static struct ram *ram_of(struct memory *memory)
+{
+    return (struct ram *)memory;
+}
+
+/* ---- a file that is cut off while it is mapped ----------------------------------------------------- */
+
+static char *volatile mapped_from, *volatile mapped_to;
+
+/* The page that is gone reads as zeros from now on: no packet is made of them. */
+static void put_zero_page(int number, siginfo_t *about, void *context)
+{
+    char *page = (char *)((uintptr_t)about->si_addr & ~4095ull);
+    int saved = errno;
+
+    if (page < mapped_from || page >= mapped_to ||
+        mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        signal(SIGBUS, SIG_DFL); /* the fault comes again, and ends the program */
+    errno = saved;
+}
+
+static void watch_mapping(char *from, uint64_t bytes)
+{
+    struct sigaction action = {.sa_sigaction = put_zero_page, .sa_flags = SA_SIGINFO};
+
+    mapped_from = from, mapped_to = from + bytes;
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- the guest's end -------------------------------------------------------------------------------- */
+
+/* A read lease is given only while nobody has the file open, or mapped, to be written. */
+static bool ram_ended(struct memory *memory)
+{
+    const struct ram *ram = ram_of(memory);
+    struct stat about;
+
+    if (fstat(ram->fd, &about) == 0 && (uint64_t)about.st_size < ram->size)
+        return true;
+    signal(SIGIO, SIG_IGN); /* comes if somebody opens the file in this very moment */
+    if (fcntl(ram->fd, F_SETLEASE, F_RDLCK) != 0)
+        return false; /* a guest; or not our file, so that we may not ask */
+    fcntl(ram->fd, F_SETLEASE, F_UNLCK);
+    return true;
+}
+
+/* ---- where what lies ---------------------------------------------------------------------------------- */
+
+static void set_low_part(struct ram *ram, uint64_t low)
+{
+    ram->memory.range_count = 0;
+    free(ram->memory.ranges);
+    ram->memory.ranges = NULL;
+    memory_add_range(&ram->memory, (struct memory_range){0, low, 0});
+    if (low < ram->size)
+        memory_add_range(&ram->memory, (struct memory_range){4 * GIB, ram->size - low, low});
+}
+
+static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
+{
+    /* none; q35 and microvm; pc; what machines had with other settings */
+    static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
+                                         3584 * (GIB >> 10)};
+    struct ram *ram = ram_of(memory);
+
+    if (physical != place) {
+        uint64_t low = place + 4 * GIB - physical;
+        bool possible = physical >= 4 * GIB && physical > place && low > 0 && low < 4 * GIB && low <= place &&
+                        low % 4096 == 0;
+        if (attempt > 0 || !possible)
+            return false;
+        set_low_part(ram, low);
+        return true;
+    }
+    if (attempt >= sizeof(low_parts) / sizeof(low_parts[0]) ||
+        (attempt > 0 && low_parts[attempt] >= ram->size))
+        return false;
+    set_low_part(ram, attempt == 0 ? ram->size : low_parts[attempt]);
+    return true;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* Through the file, not the mapping: looking at a page that nobody has touched makes none of it. */
+static bool ram_read(struct memory *memory, const struct memory_piece *pieces, size_t count,
+                     struct fail *fail)
+{
+    const struct ram *ram = ram_of(memory);
+
+    for (size_t i = 0; i < count; i++)
+        if (pread(ram->fd, pieces[i].to, pieces[i].bytes, (off_t)pieces[i].place) != (ssize_t)pieces[i].bytes)
+            return fail_set(fail, "the guest's memory cannot be read");
+    return true;
+}
+
+static const void *ram_map(struct memory *memory, uint64_t place, uint64_t bytes)
+{
+    const struct ram *ram = ram_of(memory);
+    return place <= ram->size && bytes <= ram->size - place ? ram->base + place : NULL;
+}
+
+static void ram_close(struct memory *memory)
+{
+    struct ram *ram = ram_of(memory);
+
+    if (ram->base) {
+        mapped_from = mapped_to = NULL;
+        munmap(ram->base, ram->size);
+    }
+    close(ram->fd);
+    free(memory->ranges);
+    free(memory);
+}
+
+static bool map_file(struct ram *ram, struct fail *fail)
+{
+    struct stat about;
+
+    if (fstat(ram->fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 4096)
+        return fail_set(fail, "it holds no guest's memory");
+    ram->size = (uint64_t)about.st_size & ~4095ull;
+    void *base = mmap(NULL, ram->size, PROT_READ, MAP_SHARED, ram->fd, 0);
+    if (base == MAP_FAILED)
+        return fail_set(fail, "%s", strerror(errno));
+    ram->base = base;
+    watch_mapping(base, ram->size);
+    set_low_part(ram, ram->size);
+    return true;
+}
+
+static struct memory *ram_open(const char *address, struct fail *fail)
+{
+    struct fail why = {""};
+    struct ram *ram;
+    int fd = open(address, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) {
+        fail_set(fail, "cannot open %s: %s", address, strerror(errno));
+        return NULL;
+    }
+    ram = alloc_zero(1, sizeof(*ram));
+    *ram = (struct ram){.memory = {.class = &memory_ram}, .fd = fd};
+    if (map_file(ram, &why)) {
+        ram->memory.live = !ram_ended(&ram->memory);
+        return &ram->memory;
+    }
+    fail_set(fail, "%s: %s", address, why.text);
+    ram_close(&ram->memory);
+    return NULL;
+}
+
+const struct memory_class memory_ram = {
+    .open = ram_open,
+    .read = ram_read,
+    .close = ram_close,
+    .map = ram_map,
+    .ended = ram_ended,
+    .arrange = ram_arrange,
+};

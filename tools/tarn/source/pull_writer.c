@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/pull_writer.c - validates pulled packets and appends them to a trace directory
+ * (pull_writer.h).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <tools/tarn/source/pull_writer.h>
+#include <trace/format/format.h>
+#include <unistd.h>
+
+#define PACKET_BYTES sizeof(struct trace_packet)
+
+/* ---- the directory ------------------------------------------------------------------------------- */
+
+static bool is_trace_file(const char *name)
+{
+    return strcmp(name, "metadata") == 0 || strcmp(name, "metadata.new") == 0 ||
+           (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
+}
+
+/* Leaves an empty directory, or says why not and leaves everything. */
+static bool clear_directory(int directory_fd, const char *name, bool force, struct fail *fail)
+{
+    DIR *directory = fdopendir(dup(directory_fd));
+    struct dirent *entry;
+
+    if (!directory)
+        return fail_set(fail, "cannot list %s: %s", name, strerror(errno));
+    for (bool remove = false;; remove = true) {
+        bool found = false, foreign = false;
+        rewinddir(directory);
+        while ((entry = readdir(directory))) {
+            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                continue;
+            found = true;
+            foreign |= !is_trace_file(entry->d_name);
+            if (remove)
+                unlinkat(directory_fd, entry->d_name, 0);
+        }
+        if (!found || remove)
+            break;
+        if (!force || foreign) {
+            closedir(directory);
+            return fail_set(fail,
+                            foreign ? "%s holds other files than a trace"
+                                    : "%s is not empty; --force replaces the trace in it",
+                            name);
+        }
+    }
+    closedir(directory);
+    return true;
+}
+
+bool open_trace_writer(struct trace_writer *writer, const char *directory, bool force,
+                       const struct wire_hello *hello, struct fail *fail)
+{
+    *writer = (struct trace_writer){.hello = *hello, .directory_fd = -1};
+    for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
+        writer->cpu[cpu].fd = -1;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return fail_set(fail, "cannot make %s: %s", directory, strerror(errno));
+    writer->directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (writer->directory_fd < 0)
+        return fail_set(fail, "cannot open %s: %s", directory, strerror(errno));
+    writer->directory = strdup(directory);
+    writer->zeros = alloc_zero(1, hello->buffer_bytes);
+    if (clear_directory(writer->directory_fd, directory, force, fail))
+        return true;
+    close_trace_writer(writer);
+    return false;
+}
+
+void close_trace_writer(struct trace_writer *writer)
+{
+    for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
+        if (writer->cpu[cpu].fd >= 0)
+            close(writer->cpu[cpu].fd);
+    if (writer->directory_fd >= 0)
+        close(writer->directory_fd);
+    free(writer->directory);
+    free(writer->zeros);
+    *writer = (struct trace_writer){.directory_fd = -1};
+}
+
+/* ---- metadata ------------------------------------------------------------------------------------ */
+
+/* The text must be CTF 1.8 and carry the UUID that the packets carry. */
+static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, size_t size,
+                           struct fail *fail)
+{
+    static const char start[] = "/* CTF 1.8";
+    char uuid[37], *to = uuid;
+
+    for (int i = 0; i < 16; i++)
+        to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", hello->uuid[i]);
+    if (size < sizeof(start) || memcmp(text, start, sizeof(start) - 1) != 0 || memchr(text, 0, size))
+        return fail_set(fail, "the metadata is no CTF 1.8 text");
+    if (!memmem(text, size, uuid, 36))
+        return fail_set(fail, "the metadata does not describe this guest: its UUID is not %s", uuid);
+    return true;
+}
+
+bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
+{
+    if (!check_metadata(&writer->hello, text, size, fail))
+        return false;
+    int fd = openat(writer->directory_fd, "metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool fine = fd >= 0 && write(fd, text, size) == (ssize_t)size;
+    if (fd >= 0)
+        fine &= close(fd) == 0;
+    if (!fine || renameat(writer->directory_fd, "metadata.new", writer->directory_fd, "metadata") != 0)
+        return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(errno));
+    writer->have_metadata = true;
+    return true;
+}
+
+/* ---- packets ------------------------------------------------------------------------------------- */
+
+static uint32_t guest32(const struct trace_writer *writer, uint32_t value)
+{
+    return writer->hello.byte_order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1u : 2u)
+               ? value
+               : __builtin_bswap32(value);
+}
+
+static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
+{
+    return writer->hello.byte_order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1u : 2u)
+               ? value
+               : __builtin_bswap64(value);
+}
+
+/* Follows the events through the content: they must fill it exactly. */
+static bool count_events(const struct trace_writer *writer, const uint8_t *packet, size_t content,
+                         uint64_t *events)
+{
+    bool little = writer->hello.byte_order == 1;
+
+    *events = 0;
+    for (size_t at = PACKET_BYTES; at < content; ++*events) {
+        uint32_t word;
+        memcpy(&word, packet + at, 4);
+        word = guest32(writer, word);
+        uint32_t length = little ? word >> 22 : word & 0x3ff;
+        if (length == 0 || length * 8ull > content - at)
+            return false;
+        at += length * 8;
+    }
+    return true;
+}
+
+/* Everything that a reader relies on. */
+static bool check_packet(const struct trace_writer *writer, const struct source_item *item,
+                         struct trace_packet *header, uint64_t *events, struct fail *fail)
+{
+    const struct wire_hello *hello = &writer->hello;
+    const struct wire_packet *place = &item->packet;
+
+    if (place->cpu >= hello->cpu_count)
+        return fail_set(fail, "a packet of processor %u, but there are %u", place->cpu, hello->cpu_count);
+    if (item->size < PACKET_BYTES || item->size > hello->buffer_bytes)
+        return fail_set(fail, "a packet of %zu bytes", item->size);
+    memcpy(header, item->bytes, PACKET_BYTES);
+    uint64_t content = guest64(writer, header->content_size), size = guest64(writer, header->packet_size);
+    uint64_t number = guest64(writer, header->packet_seq_num),
+             begin = guest64(writer, header->timestamp_begin);
+    const struct stream_writer *stream = &writer->cpu[place->cpu];
+
+    if (guest32(writer, header->magic) != TRACE_CTF_MAGIC ||
+        guest32(writer, header->stream_id) != TRACE_STREAM_ID)
+        return fail_set(fail, "a packet without the magic number");
+    if (memcmp(header->uuid, hello->uuid, 16) != 0)
+        return fail_set(fail, "a packet with another schema's UUID");
+    if (size != hello->buffer_bytes * 8 || content % 64 != 0 || content < PACKET_BYTES * 8 ||
+        content > size || content / 8 > item->size)
+        return fail_set(fail, "a packet with content %llu of %llu bits", (unsigned long long)content,
+                        (unsigned long long)size);
+    if (guest32(writer, header->cpu_id) != place->cpu || number != place->sequence)
+        return fail_set(fail, "a packet in the wrong place: says processor %u number %llu, sent as %u, %llu",
+                        guest32(writer, header->cpu_id), (unsigned long long)number, place->cpu,
+                        (unsigned long long)place->sequence);
+    if (stream->started && number < stream->next)
+        return fail_set(fail, "packet %llu of processor %u came again or too late",
+                        (unsigned long long)number, place->cpu);
+    if (begin > guest64(writer, header->timestamp_end) || (stream->started && begin < stream->begin))
+        return fail_set(fail, "packet %llu of processor %u runs backwards in time",
+                        (unsigned long long)number, place->cpu);
+    if (!count_events(writer, item->bytes, content / 8, events))
+        return fail_set(fail, "packet %llu of processor %u is broken inside", (unsigned long long)number,
+                        place->cpu);
+    return true;
+}
+
+/* One system call writes the whole packet, the part that is not sent as zeros. */
+static bool append_packet(struct trace_writer *writer, struct stream_writer *stream,
+                          const struct source_item *item, struct fail *fail)
+{
+    size_t size = writer->hello.buffer_bytes;
+    off_t place = (off_t)(stream->packets * size);
+    struct iovec pieces[2] = {
+        {(void *)item->bytes, item->size},
+        {writer->zeros, size - item->size},
+    };
+
+    if (stream->fd < 0) {
+        char name[16];
+        snprintf(name, sizeof(name), "cpu%u", item->packet.cpu);
+        stream->fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (stream->fd < 0)
+            return fail_set(fail, "cannot make %s/%s: %s", writer->directory, name, strerror(errno));
+    }
+    ssize_t wrote = pwritev(stream->fd, pieces, 2, place);
+    if (wrote == (ssize_t)size)
+        return true;
+    int error = wrote < 0 ? errno : ENOSPC;
+    if (ftruncate(stream->fd, place) != 0)
+        return fail_set(fail, "cannot write to %s, and its last packet is partial: %s", writer->directory,
+                        strerror(error));
+    return fail_set(fail, "cannot write to %s: %s", writer->directory, strerror(error));
+}
+
+bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
+{
+    struct trace_packet header;
+    uint64_t events = 0;
+
+    if (!writer->have_metadata || !check_packet(writer, item, &header, &events, fail)) {
+        if (!writer->have_metadata)
+            fail_set(fail, "a packet came before the metadata");
+        writer->refused++;
+        return true;
+    }
+    struct stream_writer *stream = &writer->cpu[item->packet.cpu];
+    if (!append_packet(writer, stream, item, fail))
+        return false;
+    uint64_t discarded = guest64(writer, header.events_discarded);
+    if (!stream->started)
+        stream->discarded_first = discarded;
+    else
+        writer->missing += item->packet.sequence - stream->next;
+    stream->started = true;
+    stream->packets++;
+    stream->next = item->packet.sequence + 1;
+    stream->begin = guest64(writer, header.timestamp_begin);
+    stream->discarded_last = discarded;
+    writer->packets++;
+    writer->events += events;
+    writer->bytes += guest64(writer, header.content_size) / 8;
+    writer->cut += (guest32(writer, header.flags) & TRACE_PACKET_CUT) != 0;
+    return true;
+}
+
+uint64_t count_discarded(const struct trace_writer *writer)
+{
+    uint64_t discarded = 0;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        discarded += writer->cpu[cpu].discarded_last - writer->cpu[cpu].discarded_first;
+    return discarded;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/pull_writer.h - writes pulled packets as a trace directory, and nothing that it has not
+ * checked.
+ *
+ * The directory holds `metadata` and one file `cpuN` for each processor that sent something. Every file ends
+ * at a packet's end at every moment, so whatever stops the writer leaves a valid trace.
+ */
+#ifndef TARN_PULL_WRITER_H
+#define TARN_PULL_WRITER_H
+
+#include <tools/tarn/source/source.h>
+
+struct stream_writer {
+    int fd; /* -1: no file yet */
+    bool started;
+    uint64_t packets; /* written */
+    uint64_t next;    /* packet number that should come next */
+    uint64_t begin;   /* time of the last packet's begin */
+    uint64_t discarded_first, discarded_last;
+};
+
+struct trace_writer {
+    char *directory;
+    int directory_fd;
+    struct wire_hello hello;
+    bool have_metadata;
+    uint8_t *zeros; /* one buffer */
+    struct stream_writer cpu[WIRE_CPUS_MAX];
+    /* totals */
+    uint64_t packets, events, bytes; /* written; bytes of content */
+    uint64_t missing;                /* packet numbers that never came */
+    uint64_t refused;                /* packets that failed a check */
+    uint64_t cut;                    /* packets whose end the guest cut off */
+};
+
+/* `force`: a trace that is already there is removed; anything else in the directory makes it fail. */
+bool open_trace_writer(struct trace_writer *writer, const char *directory, bool force,
+                       const struct wire_hello *hello, struct fail *fail);
+/* Both: false only when writing is impossible (or the metadata wrong); a bad packet is counted and `fail`
+ * set. */
+bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail);
+bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
+uint64_t count_discarded(const struct trace_writer *writer); /* events, while the pull ran */
+void close_trace_writer(struct trace_writer *writer);
+
+#endif

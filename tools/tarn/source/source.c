@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/source.c - finds the source for a name, and what all sources share: checks and words.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/source/source.h>
+#include <trace/events.h>
+
+static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_gdb,
+                                                     &source_ram};
+
+double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+struct source *open_source(const char *name, double wait_seconds, struct fail *fail)
+{
+    const char *colon = strchr(name, ':');
+
+    for (size_t i = 0; colon && i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
+            strncmp(name, classes[i]->scheme, (size_t)(colon - name)) == 0)
+            return classes[i]->open(colon + 1, wait_seconds, fail);
+    fail_set(fail,
+             "'%s' names no source; one is written tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, "
+             "ram:FILE",
+             name);
+    return NULL;
+}
+
+/* Everything that later code divides by, allocates or indexes with comes from here. */
+bool check_hello(const struct wire_hello *hello, struct fail *fail)
+{
+    if (hello->version != WIRE_VERSION)
+        return fail_set(fail, "the guest speaks version %u of the link protocol, this program version %u",
+                        hello->version, WIRE_VERSION);
+    if (hello->byte_order != 1 && hello->byte_order != 2)
+        return fail_set(fail, "the guest says byte order %u", hello->byte_order);
+    if (hello->cpu_count == 0 || hello->cpu_count > WIRE_CPUS_MAX)
+        return fail_set(fail, "the guest says it has %u processors", hello->cpu_count);
+    if (hello->buffer_bytes < 4096 || hello->buffer_bytes > WIRE_PAYLOAD_MAX - 64 ||
+        (hello->buffer_bytes & (hello->buffer_bytes - 1)))
+        return fail_set(fail, "the guest says a buffer has %llu bytes",
+                        (unsigned long long)hello->buffer_bytes);
+    if (hello->clock_hz == 0)
+        return fail_set(fail, "the guest says its clock stands");
+    return true;
+}
+
+static const char *const mode_names[] = {"flight", "stream", "once"};
+
+const char *mode_name(uint32_t mode)
+{
+    return mode < 3 ? mode_names[mode] : "unknown";
+}
+
+bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
+{
+    for (*mode = 0; *mode < 3; (*mode)++)
+        if (strcmp(text, mode_names[*mode]) == 0)
+            return true;
+    return fail_set(fail, "'%s' is no mode: flight, stream, once", text);
+}
+
+static bool class_number(const char *name, size_t length, unsigned *number)
+{
+    for (*number = 0; *number < TRACE_CLASS_COUNT; ++*number) {
+        const char *known = trace_class_table[*number].name;
+        if (known && strlen(known) == length && strncmp(name, known, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool parse_mask(const char *text, uint64_t *mask, struct fail *fail)
+{
+    char *end;
+
+    if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
+        *mask = text[0] == 'a' ? ~0ull : 0;
+        return true;
+    }
+    errno = 0;
+    *mask = strtoull(text, &end, 0);
+    if (end != text && *end == 0 && errno == 0 && text[0] != '-')
+        return true;
+    *mask = 0;
+    for (const char *at = text;; at += strcspn(at, ",") + 1) {
+        size_t length = strcspn(at, ",");
+        unsigned number;
+        if (!class_number(at, length, &number))
+            return fail_set(
+                fail, "'%.*s' is no class of events; a mask is all, none, a number, or names with commas",
+                (int)length, at);
+        *mask |= 1ull << number;
+        if (at[length] == 0)
+            return true;
+    }
+}
+
+const char *guest_error_text(int32_t status)
+{
+    static const char *const texts[] = {
+        [1] = "no such operation",   [4] = "not allowed",  [5] = "an argument is out of range",
+        [7] = "no memory for that",  [8] = "no free slot", [12] = "in use: a pull is running",
+        [13] = "not now, try again", [17] = "too large",   [18] = "this guest cannot do it",
+    };
+    uint32_t number = (uint32_t)-status;
+    return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/source/source.h - where trace packets come from: one interface for every way to a guest.
+ *
+ * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is the network link, serial:PATH the one over a virtual
+ * serial port; core:FILE, gdb:ADDRESS and ram:FILE read a guest's memory from outside (image_source.c). Each
+ * is a source_class, named in the table of source.c. What a source hands out is framed and checksummed where
+ * its medium is, but not otherwise believed: pull_writer.c validates each packet.
+ */
+#ifndef TARN_SOURCE_H
+#define TARN_SOURCE_H
+
+#include <tools/tarn/tarn.h>
+#include <trace/format/wire.h>
+
+enum source_kind { SOURCE_METADATA, SOURCE_PACKET, SOURCE_STATUS, SOURCE_END };
+
+/* What came. `bytes` stay valid until the next call. */
+struct source_item {
+    enum source_kind kind;
+    const uint8_t *bytes; /* metadata text, or a trace packet up to its content's end and filler header */
+    size_t size;
+    struct wire_packet packet;
+    struct wire_end end;
+    uint32_t cpu_count;
+    struct wire_cpu_status cpu[WIRE_CPUS_MAX];
+};
+
+enum source_got { SOURCE_BROKEN = -1, SOURCE_NOTHING = 0, SOURCE_ITEM = 1 };
+
+struct source {
+    const struct source_class *class;
+    struct wire_hello hello; /* checked when the source was opened */
+};
+
+struct source_class {
+    const char *scheme;
+    /* Tries until `wait_seconds` have passed. NULL: fail says why. */
+    struct source *(*open)(const char *address, double wait_seconds, struct fail *fail);
+    /* `want` has hello.cpu_count entries, or is NULL. */
+    bool (*begin_pull)(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
+                       struct fail *fail);
+    bool (*end_pull)(struct source *source, struct fail *fail);
+    enum source_got (*next)(struct source *source, struct source_item *item, int timeout_ms,
+                            struct fail *fail);
+    /* Result: the guest's answer, 0 or a negative error; `data` valid until the next call. BROKEN: fail. */
+    enum source_got (*control)(struct source *source, const struct wire_request *request, int32_t *status,
+                               const uint8_t **data, size_t *size, struct fail *fail);
+    void (*close)(struct source *source);
+};
+
+extern const struct source_class source_tcp, source_serial, source_core, source_gdb, source_ram;
+
+struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
+bool check_hello(const struct wire_hello *hello, struct fail *fail);
+double now_seconds(void); /* monotonic */
+
+/* "all", "none", a number, or class names with commas. */
+bool parse_mask(const char *text, uint64_t *mask, struct fail *fail);
+bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
+const char *mode_name(uint32_t mode);
+const char *guest_error_text(int32_t status);
+
+#endif
