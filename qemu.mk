@@ -24,9 +24,10 @@ bench: deps ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
 
-run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [OPTIONS=]
+run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=]
 	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
-	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT)) $(if $(SERIAL),--serial $(SERIAL))
+	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT)) $(if $(SERIAL),--serial $(SERIAL)) \
+	    $(if $(RNG),--rng)
 
 lint: ## check format, includes, docs and common mistakes
 	@tools/lint

@@ -80,6 +80,13 @@ void spin_lock_contended(struct spinlock *lock)
         log_contended(lock, since, spins);
 }
 
+struct cpu *spin_holder(const struct spinlock *lock)
+{
+    uint32_t offset = atomic_load_explicit(&lock->held, memory_order_relaxed) - (uint32_t)(uintptr_t)cpus;
+    uint32_t index = offset / sizeof cpus[0];
+    return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
+}
+
 void spin_note_taken(struct spinlock *lock)
 {
     lock->since = arch_clock();

@@ -31,7 +31,7 @@ struct lock_class {
     struct lock_class variable __attribute__((section(".lock_classes"), used, aligned(8))) = {.name = text}
 
 struct spinlock {
-    _Atomic uint32_t held; /* 1 + number of the processor that holds it; 0 free */
+    _Atomic uint32_t held; /* spin_owner() of the processor that holds it; 0 free */
     uint32_t reserved;
     struct lock_class *class;
     uint64_t since; /* ticks, when the class is watched */
@@ -49,6 +49,7 @@ static inline void spin_lock(struct spinlock *lock);
 static inline bool spin_try_lock(struct spinlock *lock);
 static inline void spin_unlock(struct spinlock *lock);
 static inline bool spin_held(const struct spinlock *lock); /* by this processor: for asserts */
+struct cpu *spin_holder(const struct spinlock *lock); /* for the debugger; NULL: nobody, or this is no lock */
 
 #include <kernel/lock_inline.h>
 #endif

@@ -22,6 +22,7 @@
 #define CHUNK 256u
 
 static LOCK_CLASS(console_input_class, "console input");
+static LOCK_CLASS(hang_class, "debug hang");
 
 char machine_object[1], trace_object[1];
 
@@ -230,13 +231,29 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     arch_shutdown(status);
 }
 
-static int64_t hang(uint64_t milliseconds)
+static bool may_hang(void)
 {
     char text[8];
-    if (!boot_option("debug.hang=", text, sizeof text) || text[0] != '1')
+    return boot_option("debug.hang=", text, sizeof text) && text[0] == '1';
+}
+
+static int64_t hang(uint64_t milliseconds)
+{
+    if (!may_hang())
         return -E_UNSUPPORTED;
     for (uint64_t begin = arch_clock(), limit = clock_hz / 1000 * milliseconds; arch_clock() - begin < limit;)
         arch_relax();
+    return 0;
+}
+
+static int64_t hang_with_lock(uint64_t milliseconds)
+{
+    static struct spinlock hang_lock = SPINLOCK(&hang_class);
+    if (!may_hang())
+        return -E_UNSUPPORTED;
+    spin_lock(&hang_lock);
+    hang(milliseconds);
+    spin_unlock(&hang_lock);
     return 0;
 }
 
@@ -254,6 +271,8 @@ int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
         return 0;
     case MACHINE_DEBUG_HANG:
         return hang(argument);
+    case MACHINE_DEBUG_LOCK:
+        return hang_with_lock(argument);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -140,7 +140,8 @@ static inline void space_leave(struct cpu *cpu)
 /* Makes all processors that run the space forget [address, address + size) (size 0: everything). The tables
  * have been changed; waits for all answers. Locks may be held: waiting processors answer while they spin. */
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
-void tlb_handle_request(void); /* from the interrupt, and from spinning processors */
+void tlb_handle_request(void);                  /* from the interrupt, and from spinning processors */
+uint64_t tlb_unanswered(const struct cpu *cpu); /* for the debugger: the processors that it waits for there */
 
 /* All spaces, for statedump and system_read: calls visit with each, under space_list_lock. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);

@@ -99,6 +99,11 @@ static void ask(struct cpu *cpu, uint64_t targets)
     }
 }
 
+uint64_t tlb_unanswered(const struct cpu *cpu)
+{
+    return atomic_load_explicit(&requests[cpu->index].waiting, memory_order_relaxed);
+}
+
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
 {
     struct cpu *cpu = this_cpu();

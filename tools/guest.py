@@ -122,10 +122,11 @@ def boot_medium(arch, options, firmware, directory):
 
 
 def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
-                 forwards=(), serial_link=None, icount=False, reset="exit", shared=None, gdb=None, extra=()):
+                 forwards=(), serial_link=None, rng=False, icount=False, reset="exit", shared=None, gdb=None, extra=()):
     """The command line but for its consoles. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
     serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
+    rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
     shared: file that becomes the guest's memory, for `tarn pull ram:FILE`; it stays when the guest has ended.
     gdb: path of a socket for a debugger.
@@ -148,6 +149,9 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
         command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2",
                     "-chardev", f"socket,id=trace,path={serial_link},server=on,wait=off",
                     "-device", "virtserialport,chardev=trace,nr=1,name=tarn.trace"]
+    if rng:
+        command += ["-object", "rng-builtin,id=rng",
+                    "-device", "virtio-rng-pci,disable-legacy=on,rng=rng,max-bytes=65536,period=1000"]
     return [*command, *boot_medium(arch, options, firmware, directory), *extra]
 
 

@@ -2,10 +2,11 @@
 /*
  * kernel/debug/chains.c - who waits for whom, and deadlocks.
  *
- * A thread waits for one thread (who has its call, its lock) or for any one of several (the threads of the
- * servers that may receive from an endpoint, or that hold a saved reply). Threads that wait for nobody in
- * particular - for a message, a signal, a time - may go on by themselves, and so may whoever waits for at
- * least one that may. What remains waits for each other only: a deadlock.
+ * A thread waits for one thread (who has its call, its lock, the processor that shall forget translations) or
+ * for any one of several (the threads of the servers that may receive from an endpoint, or that hold a saved
+ * reply). Threads that wait for nobody in particular - for a message, a signal, a time - may go on by
+ * themselves, and so may whoever waits for at least one that may. What remains waits for each other only: a
+ * deadlock.
  *
  * Of a server's threads those are counted on that serve a call or receive from the endpoint; if there are
  * none, all. A word in user memory tells who holds the lock that it is: LOCK_WORD_* of tarn/abi.h.
@@ -112,8 +113,8 @@ static const struct thread *lock_word_holder(const struct thread *thread)
 
 static const struct thread *spinlock_holder(const struct spinlock *lock)
 {
-    uint32_t held = lock->held;
-    return held && held <= cpu_count ? cpus[held - 1].current : NULL;
+    const struct cpu *holder = spin_holder(lock);
+    return holder ? holder->current : NULL;
 }
 
 static void find_edges(struct node *node)
@@ -123,6 +124,8 @@ static void find_edges(struct node *node)
     const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
     if (cpu && cpu->waiting_lock)
         node->target = spinlock_holder(cpu->waiting_lock);
+    else if (cpu && tlb_unanswered(cpu))
+        node->target = cpus[__builtin_ctzll(tlb_unanswered(cpu))].current;
     else if (!thread->wait_lock || thread->state == THREAD_BLOCKED_RECEIVE)
         return;
     else if (endpoint)

@@ -106,7 +106,7 @@ struct thread *debug_find_thread(uint64_t tid); /* idle threads have none */
 struct space *debug_find_space(uint64_t pid);
 /* Calls visit with each object of the slab, also with those that are free. */
 void debug_each_object(const char *slab, void (*visit)(void *object, void *context), void *context);
-/* Calls visit for each lock that is held. owner: 1 + number of the processor. */
+/* Calls visit for each lock that is held. */
 struct spinlock;
 void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context);
 /* Does a capability of the space name the object with these rights? */

@@ -52,7 +52,9 @@ static void put_waiters(const struct spinlock *lock)
 
 static void put_lock(const struct spinlock *lock, void *context)
 {
-    const struct cpu *holder = &cpus[lock->held - 1];
+    const struct cpu *holder = spin_holder(lock);
+    if (!holder) /* it was one when it was found */
+        return;
     ++*(uint32_t *)context;
     debug_print("%016lx %-24s class %-16s held by cpu %u: %s\n", (uint64_t)lock,
                 debug_name_of((uint64_t)lock), lock->class->name, holder->index,

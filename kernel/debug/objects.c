@@ -169,6 +169,11 @@ const char *debug_wait_reason(const struct thread *thread)
                     cpu->waiting_lock->class->name);
         return text;
     }
+    if (cpu && tlb_unanswered(cpu)) {
+        format_text(text, sizeof text, "for cpu %u to forget translations",
+                    (unsigned)__builtin_ctzll(tlb_unanswered(cpu)));
+        return text;
+    }
     if (!lock)
         return text;
     switch (thread->state) {
@@ -229,13 +234,13 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
 extern const char data_start[], kernel_end[];                   /* the link script's */
 extern struct lock_class lock_class_first[], lock_class_last[]; /* the same */
 
-/* A lock is known by the pointer to its class: nothing else that the kernel keeps points there from behind a
- * small number. */
+/* A lock is known by the pointer to its class: nothing else that the kernel keeps points there from behind
+ * the name of a processor. */
 static bool is_held_lock(const struct spinlock *lock)
 {
     uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
-    return lock->held - 1 < cpu_count && lock->reserved == 0 && class >= first &&
-           class < (uint64_t)lock_class_last && (class - first) % sizeof(struct lock_class) == 0;
+    return class >= first && class < (uint64_t)lock_class_last &&
+           (class - first) % sizeof(struct lock_class) == 0 && lock->reserved == 0 && spin_holder(lock);
 }
 
 /* One page, or less. */

@@ -6,9 +6,11 @@
  *   debug             a session
  *   debug breakpoint  the same, by a breakpoint instruction in the kernel
  *   debug hang MS     a processor that hangs for so long with interrupts off; needs the boot option
- * debug.hang=1
+ * debug.hang=1 debug lock MS     two processors: one hangs while it holds a lock of the kernel, the other
+ * spins for it
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +26,38 @@ static void parse(int argc, char **argv, struct ipc_message *message)
         message->word[0] = MACHINE_DEBUG_BREAKPOINT;
     else if (argc == 3 && !strcmp(argv[1], "hang"))
         message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = strtoul(argv[2], NULL, 10);
+    else if (argc == 3 && !strcmp(argv[1], "lock"))
+        message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = strtoul(argv[2], NULL, 10);
     else
-        usage("[breakpoint | hang MS]");
+        usage("[breakpoint | hang MS | lock MS]");
+}
+
+static int ask(struct ipc_message message)
+{
+    int64_t error = ipc_call(SLOT_PROC, &message);
+    errno = error ? EIO : -(int)message.label;
+    return errno ? complain("no session") : 0;
+}
+
+static pthread_barrier_t both;
+
+static void *ask_together(void *message)
+{
+    pthread_barrier_wait(&both);
+    ask(*(struct ipc_message *)message);
+    return NULL;
+}
+
+/* Both threads are there before a processor hangs: to make one takes all processors. */
+static int ask_twice(struct ipc_message message)
+{
+    pthread_t thread;
+    pthread_barrier_init(&both, NULL, 2);
+    if ((errno = pthread_create(&thread, NULL, ask_together, &message)))
+        return complain("no second thread");
+    ask_together(&message);
+    pthread_join(thread, NULL);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -33,7 +65,5 @@ int main(int argc, char **argv)
     program_name = "debug";
     struct ipc_message message = {.label = PROC_DEBUG};
     parse(argc, argv, &message);
-    int64_t error = ipc_call(SLOT_PROC, &message);
-    errno = error ? EIO : -(int)message.label;
-    return errno ? complain("no session") : 0;
+    return message.word[0] == MACHINE_DEBUG_LOCK ? ask_twice(message) : ask(message);
 }

@@ -148,6 +148,7 @@ enum machine_debug_operation {
     MACHINE_DEBUG_BREAKPOINT, /* the same, by a breakpoint instruction in the kernel */
     MACHINE_DEBUG_HANG, /* the processor does nothing for so many milliseconds, and takes no interrupts: for
                            tests and demonstrations, and only with the boot option debug.hang=1 */
+    MACHINE_DEBUG_LOCK, /* the same, while it holds a lock of the kernel, always the same one */
 };
 
 /* Locks of programs (libc-glue) are words: 0 when free, else who holds it, and whether somebody may be

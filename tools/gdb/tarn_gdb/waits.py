@@ -151,7 +151,8 @@ class Waits:
 
     def held_locks(self):
         """(address of its class, address, processor that holds it)"""
+        owners = {at & 0xffffffff: number for number, (at, _) in enumerate(self.kernel.cpus())}  # spin_owner()
         for at in dict.fromkeys(self.locks()):
             lock = self.kernel.at(at, "struct spinlock")
-            if int(lock["held"]):
-                yield int(lock["class"]), at, int(lock["held"]) - 1
+            if int(lock["held"]) in owners:
+                yield int(lock["class"]), at, owners[int(lock["held"])]

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/demo/stall.c - a processor that hangs with interrupts off, in the middle of other work.
+ *
+ *     stall [SECONDS]     needs the boot option debug.hang=1 and the right to the machine
+ *
+ * Threads read sensors, one each: a system call, a little arithmetic, a pause. One sensor breaks after a
+ * while: THE KERNEL WAITS FOR IT WITH INTERRUPTS OFF, for so many seconds (60), and that processor does
+ * nothing else. The kernel has no such driver: what plays its part is the debugging call machine_debug.
+ * docs/debugging.md shows how to find out.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <tarn/runtime.h>
+#include <trace/user.h>
+
+#define SENSORS  4u
+#define READINGS 500u /* before one breaks */
+#define BROKEN   2u
+#define PAUSE_NS 2000000
+
+static unsigned seconds = 60;
+
+/* What the sensor says, in the end. */
+static uint64_t read_sensor(unsigned sensor, unsigned reading)
+{
+    bool broken = sensor == BROKEN && reading == READINGS;
+    if (broken)
+        trace_user_text("sensor 2 takes its time");
+    sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_HANG, broken ? seconds * 1000 : 0);
+    return clock_monotonic_ns() % 100;
+}
+
+static void *watch_sensor(void *argument)
+{
+    unsigned sensor = (unsigned)(uintptr_t)argument;
+    uint64_t mean = 0;
+    for (unsigned reading = 1; reading <= 2 * READINGS; reading++) {
+        mean = (mean * 7 + read_sensor(sensor, reading) * 1000) / 8;
+        if (reading % 100 == 0)
+            trace_user_values(sensor, reading, mean, 0);
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[SENSORS];
+    if (argc == 2)
+        seconds = (unsigned)atoi(argv[1]);
+    if (argc > 2 || seconds < 1) {
+        fprintf(stderr, "usage: stall [SECONDS]\n");
+        return 2;
+    }
+    if (!slot_is_filled(SLOT_MACHINE) || sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_HANG, 0)) {
+        fprintf(stderr, "stall: this takes the boot option debug.hang=1, and the right to the machine\n");
+        return 1;
+    }
+    for (unsigned i = 0; i < SENSORS; i++) {
+        if (pthread_create(&thread[i], NULL, watch_sensor, (void *)(uintptr_t)i)) {
+            fprintf(stderr, "stall: no memory for sensor %u\n", i);
+            return 1;
+        }
+    }
+    for (unsigned i = 0; i < SENSORS; i++)
+        pthread_join(thread[i], NULL);
+    puts("stall: all sensors were read");
+    return 0;
+}
