@@ -15,6 +15,10 @@ struct thread;
 
 void log_line(const char *format, ...)
     __attribute__((format(printf, 1, 2))); /* one line on the raw console */
+/* Lines of this processor from now on stand together, and are printed even if who has the console does not
+ * let go of it. One processor at a time; log_end_urgent takes what log_begin_urgent gave. */
+bool log_begin_urgent(void);
+void log_end_urgent(bool locked);
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 #define PANIC_STATUS      101u /* what arch_shutdown tells the outside */
 #define assert(condition) ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))

@@ -15,14 +15,16 @@
 #include <stdarg.h>
 #include <trace/control/control.h>
 
-#define LINE_MAX   256
-#define CHAIN_MAX  16
-#define TRACE_TAIL 32
-#define PATIENCE   100000000u /* turns of waiting for a lock, or for processors to stop */
+#define LINE_MAX        256
+#define CHAIN_MAX       16
+#define TRACE_TAIL      32
+#define PATIENCE        100000000u /* turns of waiting for a lock, or for processors to stop */
+#define URGENT_PATIENCE 1000000u
 
 static LOCK_CLASS(console_class, "console");
 static struct spinlock console_lock = SPINLOCK(&console_class);
 static _Atomic bool panicking;
+static _Atomic uint32_t urgent; /* 1 + the processor whose lines do not wait for the lock; 0: none */
 
 static void put_all(const char *text, size_t size)
 {
@@ -55,10 +57,29 @@ void log_line(const char *format, ...)
     va_start(arguments, format);
     size_t size = format_line(line, format, arguments);
     va_end(arguments);
-    if (panicking)
+    if (panicking || (urgent && urgent == this_cpu()->index + 1))
         put_all(line, size);
     else
         console_write(line, size);
+}
+
+/* Whoever has the lock may be what is to be told about: it is waited for, but not for ever. */
+bool log_begin_urgent(void)
+{
+    bool locked = false;
+    for (unsigned turn = 0; !locked && turn < URGENT_PATIENCE; turn++) {
+        locked = spin_try_lock(&console_lock);
+        arch_relax();
+    }
+    urgent = this_cpu()->index + 1;
+    return locked;
+}
+
+void log_end_urgent(bool locked)
+{
+    urgent = 0;
+    if (locked)
+        spin_unlock(&console_lock);
 }
 
 static void stop_others(struct cpu *self)
@@ -113,7 +134,7 @@ void panic(const char *format, ...)
     trace_store_end(TRACE_STORE_PANIC, line);
     print_current(cpu->current);
     print_chain();
-    trace_dump_tail(TRACE_TAIL);
+    trace_dump_tail(TRACE_ALL_CPUS, TRACE_TAIL);
     end_after_panic();
 }
 
@@ -124,6 +145,6 @@ void handle_nmi(uint64_t ip)
     log_line("NMI on cpu %u at %#lx", this_cpu()->index, ip);
     print_current(this_cpu()->current);
     print_chain();
-    trace_dump_tail(TRACE_TAIL);
+    trace_dump_tail(TRACE_ALL_CPUS, TRACE_TAIL);
     atomic_store(&panicking, was);
 }

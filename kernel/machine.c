@@ -15,6 +15,7 @@
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
+#include <kernel/watchdog.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/control/control.h>
@@ -237,12 +238,12 @@ static bool may_hang(void)
     return boot_option("debug.hang=", text, sizeof text) && text[0] == '1';
 }
 
-static int64_t hang(uint64_t milliseconds)
+/* argument: milliseconds, and above them a bit for each processor; none: this one, here. */
+static int64_t hang_somewhere(uint64_t argument)
 {
     if (!may_hang())
         return -E_UNSUPPORTED;
-    for (uint64_t begin = arch_clock(), limit = clock_hz / 1000 * milliseconds; arch_clock() - begin < limit;)
-        arch_relax();
+    watchdog_hang(argument >> 32, (uint32_t)argument);
     return 0;
 }
 
@@ -252,7 +253,7 @@ static int64_t hang_with_lock(uint64_t milliseconds)
     if (!may_hang())
         return -E_UNSUPPORTED;
     spin_lock(&hang_lock);
-    hang(milliseconds);
+    watchdog_hang(0, milliseconds);
     spin_unlock(&hang_lock);
     return 0;
 }
@@ -270,7 +271,7 @@ int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
         arch_breakpoint();
         return 0;
     case MACHINE_DEBUG_HANG:
-        return hang(argument);
+        return hang_somewhere(argument);
     case MACHINE_DEBUG_LOCK:
         return hang_with_lock(argument);
     default:

@@ -20,6 +20,7 @@
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
+#include <kernel/watchdog.h>
 #include <trace/control/control.h>
 
 #define NANOSECONDS     1000000000ll
@@ -115,6 +116,7 @@ void kernel_main(void)
     futex_init();
     init_cpu(this_cpu());
     console_init();
+    watchdog_init();
     start_cpus();
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz", cpu_count, frame_count_free() >> 8,
              clock_hz / 1000);

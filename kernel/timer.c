@@ -12,6 +12,7 @@
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
+#include <kernel/watchdog.h>
 #include <trace/control/control.h>
 #include <trace/timer.h>
 
@@ -184,6 +185,7 @@ static void beat(uint64_t now)
 {
     this_cpu()->timer_queue.heartbeat = trace_heartbeat(now);
     console_poll();
+    watchdog_beat(now);
 }
 
 void handle_timer(void)

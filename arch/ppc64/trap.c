@@ -14,6 +14,7 @@
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <kernel/watchdog.h>
 #include <tarn/abi.h>
 
 _Static_assert(USER_END == 3ull << 45, "user_copy.S");
@@ -273,7 +274,8 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    if (!debugger_stop(regs) && handle_nmi)
+    bool answered = watchdog_answer(regs); /* one may be for both */
+    if (!debugger_stop(regs) && !answered && handle_nmi)
         handle_nmi(regs->nip);
     if (!make_resumable(regs))
         panic("system reset at %lx, from where there is no way back", regs->nip);

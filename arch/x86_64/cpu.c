@@ -119,7 +119,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     arch->tss.rsp[0] = (uint64_t)top;
     arch->tss.io_map = sizeof(arch->tss); /* none: user mode has no ports */
     for (unsigned i = IST_NMI; i < IST_COUNT; i++) {
-        top += IST_STACK_BYTES;
+        top += i == IST_NMI ? NMI_STACK_BYTES : IST_STACK_BYTES;
         uint64_t *base = (uint64_t *)top - 2; /* stays aligned to 16 */
         *base = (uint64_t)cpu;                /* entry.S finds it there */
         arch->tss.ist[i - 1] = (uint64_t)base;
@@ -127,7 +127,8 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     arch->stack_high = (uint64_t)top;
     fill_gdt(arch);
 }
-_Static_assert(KERNEL_STACK_BYTES + (IST_COUNT - 1) * IST_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
+_Static_assert(KERNEL_STACK_BYTES + NMI_STACK_BYTES + (IST_COUNT - 2) * IST_STACK_BYTES <= CPU_STACKS_BYTES,
+               "they fit");
 
 /* ---- on the processor -------------------------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <kernel/watchdog.h>
 #include <tarn/abi.h>
 
 _Static_assert(USER_END == 0x600000000000, "user_copy.S");
@@ -112,8 +113,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    if (debugger_stop(regs))
-        return;
-    if (handle_nmi)
+    bool answered = watchdog_answer(regs); /* one NMI may be for both */
+    if (!debugger_stop(regs) && !answered && handle_nmi)
         handle_nmi(regs->rip);
 }

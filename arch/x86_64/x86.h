@@ -45,8 +45,9 @@
 #define RFLAGS_CLEARED 0x57700
 
 #define KERNEL_STACK_BYTES 0x4000
-#define IST_STACK_BYTES    0x1000
-#define CPU_STACKS_ORDER   3 /* pages of all stacks of a processor, as a power of two */
+#define NMI_STACK_BYTES    0x2000 /* a session of the debugger fits */
+#define IST_STACK_BYTES    0x1000 /* of each other special trap */
+#define CPU_STACKS_ORDER   3      /* pages of all stacks of a processor, as a power of two */
 #define CPU_STACKS_BYTES   (0x1000 << CPU_STACKS_ORDER)
 
 #ifndef __ASSEMBLER__

@@ -93,8 +93,6 @@ uint64_t debug_user_symbol_named(const struct space *space, const char *name);
 
 /* Up to `size` bytes, as many as there are without a gap. space NULL: the kernel's. */
 uint64_t debug_read(const struct space *space, uint64_t address, void *to, uint64_t size);
-bool debug_read_kernel_word(void *cpu, uint64_t address,
-                            uint64_t *word); /* of a cpu's stacks: arch_read_word */
 bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
 
 /* ---- objects.c: what the kernel has ------------------------------------------------------------------- */

@@ -31,8 +31,13 @@ void debugger_boot(void);
 
 /* "sched_reschedule+0x1c", or the number; snprintf's result. No locks, so also for a panic. */
 int debugger_symbol(char *text, size_t size, uint64_t address);
+/* The same for a return address, which may lie behind the end of a function whose last call never returns. */
+int debugger_return_symbol(char *text, size_t size, uint64_t address);
 /* The same for a user address of a space: by the symbols of its program in the boot archive. */
 int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
+
+/* arch_read_word of a processor's kernel stacks; context: struct cpu. No locks. */
+bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);
 
 /* ---- from the console's interrupt ------------------------------------------------------------------ */
 

@@ -16,7 +16,6 @@
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
-#include <kernel/machine.h>
 #include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/timer.h>
@@ -139,7 +138,7 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
     let_go();
     atomic_fetch_add(&sessions, 1);
     atomic_store(&owner, 0);
-    console_poll(); /* what was typed and not for us */
+    /* What was typed and is not for us the next heartbeat finds: it takes locks. */
 }
 
 static bool owns_session(const struct cpu *cpu)

@@ -7,6 +7,7 @@
 #include <arch/mmu.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>

@@ -49,6 +49,14 @@ int debugger_symbol(char *text, size_t size, uint64_t address)
     return format_text(text, size, "%s+%#lx", symbol.name, address - symbol.address);
 }
 
+int debugger_return_symbol(char *text, size_t size, uint64_t address)
+{
+    struct debug_symbol symbol;
+    if (!debug_symbol_at(address - 1, &symbol))
+        return format_text(text, size, "%#lx", address);
+    return format_text(text, size, "%s+%#lx", symbol.name, address - symbol.address);
+}
+
 const char *debug_name_of(uint64_t address)
 {
     static char text[160];

@@ -3,6 +3,7 @@
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
@@ -22,15 +23,13 @@ static const char *name_in(const struct space *space, uint64_t address)
     return space ? debug_user_name_of(space, address) : debug_name_of(address);
 }
 
-/* A return address may lie behind the end of a function whose last call never returns. */
 static void put_chain(const struct space *space, const uint64_t *chain, uint32_t count)
 {
-    struct debug_symbol symbol;
+    char symbol[160];
     for (uint32_t i = 0; i < count; i++) {
-        if (!space && i > 0 && debug_symbol_at(chain[i] - 1, &symbol))
-            debug_print("  %016lx %s+%#lx\n", chain[i], symbol.name, chain[i] - symbol.address);
-        else
-            debug_print("  %016lx %s\n", chain[i], name_in(space, chain[i]));
+        if (!space && i > 0)
+            debugger_return_symbol(symbol, sizeof symbol, chain[i]);
+        debug_print("  %016lx %s\n", chain[i], !space && i > 0 ? symbol : name_in(space, chain[i]));
     }
 }
 

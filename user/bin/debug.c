@@ -5,9 +5,9 @@
  *
  *   debug             a session
  *   debug breakpoint  the same, by a breakpoint instruction in the kernel
- *   debug hang MS     a processor that hangs for so long with interrupts off; needs the boot option
- * debug.hang=1 debug lock MS     two processors: one hangs while it holds a lock of the kernel, the other
- * spins for it
+ *   debug hang MS [CPU]...  a processor, or those with these numbers, hang for so long with interrupts off;
+ *                     needs the boot option debug.hang=1
+ *   debug lock MS     two processors: one hangs while it holds a lock of the kernel, the other spins for it
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,18 +18,30 @@
 #include <tarn/runtime.h>
 #include <user/bin/util.h>
 
+static uint64_t hang_argument(int count, char **words)
+{
+    uint64_t argument = strtoul(words[0], NULL, 10) & UINT32_MAX;
+    for (int i = 1; i < count; i++) {
+        uint64_t cpu = strtoul(words[i], NULL, 10);
+        if (cpu >= 32)
+            usage("hang MS [CPU]...: processors 0 to 31");
+        argument |= 1ull << (32 + cpu);
+    }
+    return argument;
+}
+
 static void parse(int argc, char **argv, struct ipc_message *message)
 {
     if (argc == 1)
         message->word[0] = MACHINE_DEBUG_ENTER;
     else if (argc == 2 && !strcmp(argv[1], "breakpoint"))
         message->word[0] = MACHINE_DEBUG_BREAKPOINT;
-    else if (argc == 3 && !strcmp(argv[1], "hang"))
-        message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = strtoul(argv[2], NULL, 10);
+    else if (argc >= 3 && !strcmp(argv[1], "hang"))
+        message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = hang_argument(argc - 2, argv + 2);
     else if (argc == 3 && !strcmp(argv[1], "lock"))
         message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = strtoul(argv[2], NULL, 10);
     else
-        usage("[breakpoint | hang MS | lock MS]");
+        usage("[breakpoint | hang MS [CPU]... | lock MS]");
 }
 
 static int ask(struct ipc_message message)

@@ -146,8 +146,9 @@ struct system_stats {
 enum machine_debug_operation {
     MACHINE_DEBUG_ENTER,      /* a session of the kernel's debugger on the console */
     MACHINE_DEBUG_BREAKPOINT, /* the same, by a breakpoint instruction in the kernel */
-    MACHINE_DEBUG_HANG, /* the processor does nothing for so many milliseconds, and takes no interrupts: for
-                           tests and demonstrations, and only with the boot option debug.hang=1 */
+    MACHINE_DEBUG_HANG, /* the processor does nothing for so many milliseconds, and takes no interrupts; with
+                           bits above the lower 32, the processors do so that they name: for tests and
+                           demonstrations, and only with the boot option debug.hang=1 */
     MACHINE_DEBUG_LOCK, /* the same, while it holds a lock of the kernel, always the same one */
 };
 

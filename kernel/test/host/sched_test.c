@@ -17,6 +17,7 @@
 #include <kernel/switch.h>
 #include <kernel/test/host/host.h>
 #include <kernel/thread.h>
+#include <kernel/watchdog.h>
 #include <trace/control/control.h>
 
 #define CPUS         4u
@@ -64,6 +65,10 @@ uint64_t trace_heartbeat(uint64_t now)
 }
 void console_poll(void)
 {
+}
+void watchdog_beat(uint64_t now)
+{
+    (void)now;
 }
 void tlb_handle_request(void)
 {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/watchdog.h - notices a processor that takes no timer interrupts any more, says where it is, and does
+ * what the boot option says.
+ *
+ * Every processor has a timer interrupt a few times a second, idle ones too (trace_heartbeat). At each of
+ * them it looks whether the next one in the ring of processors had its own. One that was silent for the boot
+ * option's time is looked into: an interrupt that nothing masks makes it tell where it is, several times,
+ * with time between them to take the timer interrupt that it owes. An emulated processor that its host did
+ * not let run takes it at once, and nothing was wrong but the time; one that hangs answers and still takes
+ * none.
+ *
+ * Time that stood still for whoever looks (a session of the debugger, a machine that was stopped from
+ * outside) counts for nobody. If no processor takes interrupts nobody notices: then an interrupt from outside
+ * that nothing masks (QMP inject-nmi) is the way in, see handle_nmi.
+ */
+#ifndef KERNEL_WATCHDOG_H
+#define KERNEL_WATCHDOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kernel_regs;
+
+void watchdog_init(void); /* reads boot options; before there is a second processor */
+/* From the timer interrupt, a few times a second on every processor. May enter the debugger or panic. */
+void watchdog_beat(uint64_t now);
+/* An interrupt that nothing masks came. True: this processor was to tell where it is, and has. */
+bool watchdog_answer(const struct kernel_regs *regs);
+
+/* For tests and demonstrations: the processors with a bit in `cpus` hang with interrupts off for so long,
+ * from their next timer interrupt on. */
+void watchdog_hang(uint64_t cpus, uint64_t milliseconds);
+
+#endif

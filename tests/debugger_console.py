@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sessions with the kernel's debugger on a guest's serial console, for tests."""
+import re
+
+import end_to_end as e2e
+from end_to_end import guest
+
+KEYS = "\x1d\x1dd"
+
+
+class Debugger:
+    """Commands to the debugger, and what they print; to the shell, while no session goes on."""
+
+    def __init__(self, machine):
+        self.machine, self.at, self.marks = machine, 0, 0
+
+    def wait(self, pattern, seconds=60):
+        self.at, match = self.machine.wait_line(pattern, seconds, self.at)
+        self.at += 1
+        return match
+
+    def entered(self, reason, seconds=60):
+        match = self.wait(r"\*\*\* debugger: (.*), on cpu (\d+) at (\S+)", seconds)
+        begun = self.at
+        self.wait(r"^help lists the commands", 60)
+        e2e.check(match[1] == reason, f"enter: {reason}", match[0])
+        return self.machine.lines[begun:self.at - 1]
+
+    def keys(self):
+        self.machine.type(KEYS)
+        return self.entered("keys")
+
+    def shell(self, command):
+        self.machine.type(command + "\n")
+
+    def run(self, command, seconds=120):
+        """The lines that a command prints. The debugger ignores what begins with #, but echoes it."""
+        self.marks += 1
+        begun = self.at
+        self.machine.type(f"{command}\n# {self.marks}\n")
+        end, _ = self.machine.wait_line(rf"debug> # {self.marks}$", seconds, begun)
+        self.at = end + 1
+        lines = self.machine.lines[begun:end]
+        first = next(i for i, line in enumerate(lines) if line.endswith("debug> " + command))
+        return lines[first + 1:]
+
+    def expect(self, command, *patterns, what=None):
+        lines = self.run(command)
+        text = "\n".join(lines)
+        missing = [pattern for pattern in patterns if not re.search(pattern, text, re.M)]
+        e2e.check(not missing, f"{what or command}", f"no match for {missing} in:\n{text}")
+        return lines
+
+    def go_on(self):
+        self.machine.type("continue\n")
+        self.wait(r"debug> continue$")
+
+    def is_alive(self, what):
+        """The shell answers, and the workload runs."""
+        self.machine.type("\n")
+        self.shell("echo ali''ve; sdet -n 2 >/tmp/sdet.out && echo sdet''-ran")
+        try:
+            self.wait(r"sdet-ran$", 120)
+            e2e.check(True, f"{what}: the system goes on")
+        except guest.GuestError as error:
+            e2e.check(False, f"{what}: the system goes on", error)
+            raise
