@@ -3,33 +3,14 @@
  * tests/model_test.c - tarn's model (who ran where, and how long), names and tables, by hand-made events.
  * Prints TAP.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/synthetic.h>
 #include <tests/tap.h>
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/table.h>
-
-static const char metadata[] =
-    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := uint8_t;\n"
-    "typealias integer { size = 32; align = 32; } := uint32_t;\n"
-    "typealias integer { size = 64; align = 64; } := uint64_t;\n"
-    "typealias integer { size = 8; align = 8; encoding = UTF8; } := text8_t;\n"
-    "trace { major = 1; minor = 8; uuid = \"00112233-4455-6677-8899-aabbccddeeff\"; byte_order = le;\n"
-    "  packet.header := struct { uint32_t magic; uint32_t stream_id; uint8_t uuid[16]; }; };\n"
-    "clock { name = monotonic; freq = 1000000000; };\n"
-    "stream { id = 0; packet.context := struct { uint64_t timestamp_begin; uint64_t timestamp_end;\n"
-    "  uint64_t content_size; uint64_t packet_size; uint64_t events_discarded; uint64_t packet_seq_num;\n"
-    "  uint64_t committed; uint32_t cpu_id; uint32_t flags; };\n"
-    "  event.header := struct { integer { size = 22; align = 32; } id;\n"
-    "    integer { size = 32; align = 32; map = clock.monotonic.value; } timestamp; } align(64); };\n"
-    "event { name = trace_context; id = 2; fields := struct { uint32_t pid; uint32_t tid; text8_t name[16]; "
-    "}; };\n"
-    "event { name = sched_switch; id = 65537; fields := struct { text8_t next_comm[16]; uint32_t next_tid;\n"
-    "  uint32_t next_pid; uint32_t prev_pid; uint32_t prev_tid; text8_t prev_comm[16]; }; };\n"
-    "event { name = process_exec; id = 720898; fields := struct { uint32_t pid; uint32_t more; string "
-    "filename; }; };\n"
-    "event { name = user_text; id = 1114113; fields := struct { string text; }; };\n";
 
 /* One processor, as the stages before would show it. */
 struct feed {
@@ -40,6 +21,28 @@ struct feed {
 
 static struct trace trace;
 static struct model model;
+
+static void put_integer(uint8_t *bytes, const struct field *field, uint64_t value)
+{
+    bool is_big = trace.schema.big_endian;
+
+    for (unsigned i = 0; i < field->width; i++)
+        bytes[field->offset + (is_big ? field->width - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+}
+
+static void set_field(struct feed *feed, const char *name, va_list *values)
+{
+    const struct field *field = schema_find_field(feed->cursor.event.type, name);
+
+    if (field == NULL) {
+        printf("# %s has no field %s\n", feed->cursor.event.type->name, name);
+        abort();
+    }
+    if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING)
+        strcpy((char *)feed->bytes + field->offset, va_arg(*values, const char *));
+    else
+        put_integer(feed->bytes, field, va_arg(*values, uint64_t));
+}
 
 static void start_event(struct feed *feed, const char *name, uint64_t ticks)
 {
@@ -52,56 +55,60 @@ static void start_event(struct feed *feed, const char *name, uint64_t ticks)
     feed->cursor.ticks = ticks;
 }
 
-static void set_number(struct feed *feed, const char *name, uint32_t value)
-{
-    memcpy(feed->bytes + schema_find_field(feed->cursor.event.type, name)->offset, &value, sizeof(value));
-}
+#define END ((const char *)NULL)
 
-static void set_text(struct feed *feed, const char *name, const char *text)
+/* Names of fields, each with its value: a text, or a number of 64 bits; then END. Returns who ran. */
+static struct model_thread *happens(struct feed *feed, uint64_t ticks, const char *name, ...)
 {
-    memcpy(feed->bytes + schema_find_field(feed->cursor.event.type, name)->offset, text, strlen(text));
-}
+    va_list values;
+    const char *field;
 
-static struct model_thread *begin_packet(struct feed *feed, uint64_t begin, uint64_t end, uint32_t tid,
-                                         uint32_t pid, const char *name)
-{
-    start_event(feed, "trace_context", begin);
-    feed->cursor.packet.header.timestamp_begin = begin;
-    feed->cursor.packet.header.timestamp_end = end;
-    set_number(feed, "tid", tid);
-    set_number(feed, "pid", pid);
-    set_text(feed, "name", name);
-    cursor_track(&feed->cursor);
+    start_event(feed, name, ticks);
+    va_start(values, name);
+    while ((field = va_arg(values, const char *)) != NULL)
+        set_field(feed, field, &values);
+    va_end(values);
     return model_take(&model, &feed->cursor);
 }
 
-/* Returns who ran before. */
-static struct model_thread *switch_to(struct feed *feed, uint64_t ticks, uint32_t tid, uint32_t pid,
-                                      const char *name)
+static struct model_thread *begin_packet(struct feed *feed, uint64_t begin, uint64_t end, uint64_t tid,
+                                         uint64_t pid, const char *name)
 {
-    struct model_thread *before;
+    feed->cursor.packet.header.timestamp_begin = begin;
+    feed->cursor.packet.header.timestamp_end = end;
+    feed->cursor.running = (struct running){.tid = (uint32_t)tid, .pid = (uint32_t)pid, .is_known = true};
+    strcpy(feed->cursor.running.comm, name);
+    return happens(feed, begin, "trace_context", "tid", tid, "pid", pid, "name", name, END);
+}
 
-    start_event(feed, "sched_switch", ticks);
-    set_number(feed, "next_tid", tid);
-    set_number(feed, "next_pid", pid);
-    set_text(feed, "next_comm", name);
-    before = model_take(&model, &feed->cursor);
+/* Who runs goes, and becomes STATE. Returns who ran before. */
+static struct model_thread *goes(struct feed *feed, uint64_t ticks, enum model_state state, uint64_t tid,
+                                 uint64_t pid, const char *name)
+{
+    struct running *running = &feed->cursor.running;
+    struct model_thread *before =
+        happens(feed, ticks, "sched_switch", "prev_tid", (uint64_t)running->tid, "prev_pid",
+                (uint64_t)running->pid, "prev_comm", running->comm, "prev_state", (uint64_t)state, "next_tid",
+                tid, "next_pid", pid, "next_comm", name, END);
+
     cursor_track(&feed->cursor);
     return before;
 }
 
-static struct model_thread *say_something(struct feed *feed, uint64_t ticks)
+static struct model_thread *switch_to(struct feed *feed, uint64_t ticks, uint64_t tid, uint64_t pid,
+                                      const char *name)
 {
-    start_event(feed, "user_text", ticks);
-    return model_take(&model, &feed->cursor);
+    return goes(feed, ticks, MODEL_READY, tid, pid, name);
 }
 
-static void exec(struct feed *feed, uint64_t ticks, uint32_t pid, const char *path)
+static struct model_thread *say_something(struct feed *feed, uint64_t ticks)
 {
-    start_event(feed, "process_exec", ticks);
-    set_number(feed, "pid", pid);
-    set_text(feed, "filename", path);
-    model_take(&model, &feed->cursor);
+    return happens(feed, ticks, "user_text", "text", "something", END);
+}
+
+static void exec(struct feed *feed, uint64_t ticks, uint64_t pid, const char *path)
+{
+    happens(feed, ticks, "process_exec", "pid", pid, "filename", path, END);
 }
 
 static bool is_called(uint32_t pid, const char *name)
@@ -114,7 +121,7 @@ static void test_model(void)
     static struct feed one = {.stream.rank = 0}, two = {.stream.rank = 1};
     struct model_thread *alpha, *beta, *gamma;
 
-    model_open(&model, &trace, 100);
+    model_open(&model, &trace, 100, 1000);
     begin_packet(&one, 50, 800, 0, 0, "idle/0");
     begin_packet(&two, 100, 2000, 0, 0, "");
     tell(switch_to(&one, 200, 1, 10, "alpha")->is_idle, "a switch is logged by who leaves");
@@ -131,7 +138,7 @@ static void test_model(void)
     gamma = begin_packet(&one, 900, 1000, 3, 12, "gamma"); /* 800 to 900: who knows */
     say_something(&one, 950);
     say_something(&two, 960);
-    model_finish(&model, 1000);
+    model_finish(&model);
     tell(alpha->ran == 300 + 400 && alpha->switches == 2 && alpha->migrations == 1,
          "time on two processors adds up; a migration is counted");
     tell(beta->ran == 300 && beta->migrations == 0,
@@ -149,7 +156,7 @@ static void test_bounds(void)
     static struct feed feed;
     const struct model_thread *last;
 
-    model_open(&model, &trace, 0);
+    model_open(&model, &trace, 0, UINT64_MAX);
     begin_packet(&feed, 0, UINT64_MAX, 1, 1, "first");
     for (uint32_t tid = 2; tid < MODEL_THREADS_MAX + 1000; tid++)
         switch_to(&feed, tid, tid, tid, "many");
@@ -222,19 +229,37 @@ static void test_tables(void)
     table_free(&table);
 }
 
-int main(void)
+static void test_byte_order(const char *order, const char *directory)
 {
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct fail fail = {""};
 
-    tell(schema_build(&trace.schema, metadata, sizeof(metadata) - 1, &fail), "a schema is built");
+    options.order = order;
+    options.directory = directory;
+    options.events = 1000;
+    options.cpus = 2;
+    tell(synthetic_write(&options, NULL, &fail) && trace_open(&trace, directory, &fail), "a trace is there");
     if (tests_failed != 0) {
         printf("# %s\n", fail.text);
-        return finish_tests();
+        return;
     }
-    trace.stream_count = 2;
     test_model();
     test_bounds();
+    trace_close(&trace);
+}
+
+int main(void)
+{
+    char root[] = "/tmp/model_test.XXXXXX", directory[64], command[64];
+
+    if (mkdtemp(root) == NULL)
+        return 1;
+    snprintf(directory, sizeof(directory), "%s/le", root);
+    test_byte_order("le", directory);
+    snprintf(directory, sizeof(directory), "%s/be", root);
+    test_byte_order("be", directory);
     test_tables();
-    schema_free(&trace.schema);
+    snprintf(command, sizeof(command), "rm -rf %s", root);
+    tell(system(command) == 0, "and cleaned up");
     return finish_tests();
 }

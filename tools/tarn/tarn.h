@@ -8,7 +8,7 @@
  *   read/read.h   files            -> packets
  *   read/decode.h packet           -> typed events
  *   read/order.h  all processors   -> one sequence
- *   model/model.h events           -> states: who ran where, and how long
+ *   model/model.h events           -> states: what each thread did, when, and why not
  *   answer/usage.h states          -> answers: tables of events and time
  *   print/print.h event            -> text, JSON, CSV
  *

@@ -57,7 +57,7 @@ void usage_open(struct usage *usage, const struct trace *trace, const struct fil
     memset(usage, 0, sizeof(*usage));
     usage->trace = trace;
     usage->filter = filter;
-    model_open(&usage->model, trace, filter->from_ticks);
+    model_open(&usage->model, trace, filter->from_ticks, filter->to_ticks);
     usage->types = alloc_zero(trace->schema.event_count + 1, sizeof(usage->types[0]));
     usage->cpus = alloc_zero(trace->stream_count + 1, sizeof(usage->cpus[0]));
     memcpy(usage->tables, empty_tables, sizeof(empty_tables));
@@ -119,7 +119,7 @@ void usage_count(struct usage *usage, struct reporter *reporter)
         count(&usage->total, bytes);
     }
     merge_close(&merge);
-    model_finish(&usage->model, filter->to_ticks);
+    model_finish(&usage->model);
     set_seconds(usage);
 }
 

@@ -1,183 +1,213 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/model/model.c - events to states; see model.h. */
+/*
+ * tools/tarn/model/model.c - takes events: what each means for who runs, for threads and processors; see
+ * model.h.
+ */
 #include <stdlib.h>
-#include <tools/tarn/model/model.h>
+#include <tools/tarn/model/model_parts.h>
 
-enum model_event { EVENT_OTHER, EVENT_CONTEXT, EVENT_SWITCH };
+const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running",
+                                                     [MODEL_READY] = "ready",
+                                                     [MODEL_BLOCKED_SEND] = "blocked_ipc_send",
+                                                     [MODEL_BLOCKED_RECEIVE] = "blocked_ipc_receive",
+                                                     [MODEL_BLOCKED_REPLY] = "blocked_reply",
+                                                     [MODEL_BLOCKED_NOTIFICATION] = "blocked_notification",
+                                                     [MODEL_BLOCKED_FUTEX] = "blocked_futex",
+                                                     [MODEL_SLEEPING] = "sleeping",
+                                                     [MODEL_BLOCKED_FAULT] = "blocked_fault",
+                                                     [MODEL_SUSPENDED] = "suspended",
+                                                     [MODEL_DEAD] = "dead",
+                                                     [MODEL_UNKNOWN] = "unknown"};
 
-void model_open(struct model *model, const struct trace *trace, uint64_t from)
+/* What it says is known already: begin_packet. */
+static void take_context(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                         const struct model_action *action)
 {
-    const struct known_events *known = &trace->schema.known;
+    (void)model, (void)cpu, (void)cursor, (void)action;
+}
 
+/* Fields in the order of `at`; T is a text or a string. An event that lacks one means nothing to the model.
+ */
+static const struct meaning {
+    const char *event;
+    model_taker *take;
+    const char *fields[8];
+    const char *widths; /* bytes of each, or T */
+} meanings[] = {
+    {"trace_context", take_context, {"pid", "tid"}, "44"},
+    {"trace_control", take_control, {"old_mask", "mask"}, "88"},
+    {"sched_switch",
+     take_switch,
+     {"prev_tid", "prev_pid", "prev_comm", "prev_state", "next_tid", "next_pid", "next_comm", "next_prio"},
+     "44T244T2"},
+    {"sched_wakeup", take_wakeup, {"comm", "tid", "prio"}, "T42"},
+    {"sched_enqueue", take_enqueue, {"tid"}, "4"},
+    {"sched_create", take_create, {"comm", "tid", "pid"}, "T44"},
+    {"sched_exit", take_exit, {"tid"}, "4"},
+    {"sched_priority", take_priority, {"tid", "prio"}, "44"},
+    {"timer_expire", take_expire, {"tid"}, "4"},
+    {"syscall_entry", take_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
+    {"syscall_exit", take_syscall_exit, {"number", "tid", "ret"}, "448"},
+    {"libc_entry", take_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
+    {"libc_exit", take_libc_exit, {"call", "tid", "ret"}, "448"},
+    {"fault_entry", take_fault_entry, {"address", "ip", "tid"}, "884"},
+    {"fault_exit", take_fault_exit, {"address", "duration", "kind", "tid"}, "8844"},
+    {"exception_entry", take_exception_entry, {"vector", "tid", "ip", "code"}, "4488"},
+    {"exception_exit", take_exception_exit, {"vector", "action"}, "44"},
+    {"irq_handler_entry", take_irq_entry, {"irq", "ip"}, "48"},
+    {"irq_handler_exit", take_irq_exit, {"irq", "ret"}, "44"},
+    {"irq_ipi_entry", take_ipi_entry, {"kind"}, "4"},
+    {"irq_ipi_exit", take_ipi_exit, {"kind"}, "4"},
+    {"fs_request_begin", take_request_begin, {"request", "client", "file"}, "448"},
+    {"fs_request_end", take_request_end, {"request", "result"}, "44"},
+    {"ipc_call", take_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
+    {"ipc_receive", take_receive, {"call_id", "client_tid"}, "84"},
+    {"ipc_reply", take_reply, {"call_id", "label", "client_tid"}, "884"},
+    {"ipc_return", take_return, {"call_id", "error"}, "88"},
+    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
+    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
+    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
+    {"process_rename", take_process_rename, {"pid"}, "4"},
+    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
+    {"state_thread", take_state_thread, {"tid", "pid", "state", "prio", "cpu", "comm"}, "44422T"},
+    {"state_image",
+     take_state_image,
+     {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
+     "48888T"},
+};
+
+static bool has_width(const struct field *field, char width, bool swap)
+{
+    if (field == NULL)
+        return false;
+    if (width == 'T')
+        return field->kind == FIELD_STRING || (field->kind == FIELD_TEXT && field->count == TRACE_NAME_BYTES);
+    return (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) && field->width == width - '0' &&
+           field->swap == swap;
+}
+
+static void resolve(struct model *model, const struct meaning *meaning)
+{
+    const struct schema *schema = &model->trace->schema;
+    const struct event_type *type = schema_find_event(schema, meaning->event);
+    struct model_action action = {.take = meaning->take};
+
+    if (type == NULL)
+        return;
+    for (unsigned i = 0; meaning->widths[i] != '\0'; i++) {
+        const struct field *field = schema_find_field(type, meaning->fields[i]);
+
+        if (!has_width(field, meaning->widths[i], schema->swap))
+            return;
+        action.at[i] = (uint16_t)field->offset;
+    }
+    model->actions[type->index] = action;
+}
+
+/* The number of a system call, by its name in the metadata; UINT32_MAX: none has it. */
+static uint32_t find_syscall(const struct schema *schema, const char *name)
+{
+    const struct field *number = schema_find_field(schema_find_event(schema, "syscall_entry"), "number");
+    const struct tsdl_label *label = number != NULL ? number->labels : NULL;
+
+    for (; label != NULL; label = label->next)
+        if (strcmp(label->name, name) == 0)
+            return (uint32_t)label->low;
+    return UINT32_MAX;
+}
+
+void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to)
+{
     memset(model, 0, sizeof(*model));
     model->trace = trace;
     model->from = from;
+    model->to = to;
     names_open(&model->names, &trace->schema);
+    images_open(&model->images);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
-    model->kinds = alloc_zero(trace->schema.event_count + 1, sizeof(model->kinds[0]));
-    if (known->context != NULL)
-        model->kinds[known->context->index] = EVENT_CONTEXT;
-    if (known->switched != NULL)
-        model->kinds[known->switched->index] = EVENT_SWITCH;
+    model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
     model->place_count = 256;
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+        resolve(model, &meanings[i]);
+    model->call_receive = find_syscall(&trace->schema, "ipc_receive");
 }
 
-void model_close(struct model *model)
+void model_observe(struct model *model, struct model_observer *observer)
 {
-    names_close(&model->names);
-    free(model->cpus);
-    free(model->kinds);
-    free(model->threads);
-    free(model->places);
-    arena_free(&model->arena);
-}
+    struct model_observer **last = &model->observers;
 
-/* The place of a thread in the hash table, or the free place where it would go. The table is never full.
- * Thread 0 is the idle thread of processor CPU, a stream's rank. */
-static uint32_t *find_place(const struct model *model, uint32_t tid, uint32_t cpu)
-{
-    for (uint32_t at = (tid != 0 ? tid : ~cpu) * 2654435761u;; at++) {
-        uint32_t *place = &model->places[at & (model->place_count - 1)];
-        const struct model_thread *thread;
-
-        if (*place == 0)
-            return place;
-        thread = model->threads[*place - 1];
-        if (thread->tid == tid && (tid != 0 || thread->cpu == cpu))
-            return place;
-    }
-}
-
-static void grow_places(struct model *model)
-{
-    model->place_count *= 2;
-    free(model->places);
-    model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
-    for (uint32_t i = 0; i < model->thread_count; i++)
-        *find_place(model, model->threads[i]->tid, model->threads[i]->cpu) = i + 1;
-}
-
-static struct model_thread *add_thread(struct model *model, uint32_t tid, uint32_t cpu)
-{
-    struct model_thread *thread = arena_alloc(&model->arena, sizeof(*thread));
-    uint32_t number = model->thread_count;
-
-    if ((number & (number - 1)) == 0)
-        model->threads = alloc_more(model->threads, number ? 2 * number : 1, sizeof(model->threads[0]));
-    thread->tid = tid;
-    thread->cpu = cpu;
-    thread->number = number;
-    model->threads[number] = thread;
-    model->thread_count++;
-    if (model->thread_count * 2 > model->place_count)
-        grow_places(model);
-    *find_place(model, tid, cpu) = number + 1;
-    return thread;
-}
-
-/* The thread of a number, called and placed as the event at hand says. */
-static struct model_thread *find_thread(struct model *model, const struct running *running, uint32_t cpu)
-{
-    static const struct running nobody = {
-        .pid = MODEL_NOBODY, .tid = MODEL_NOBODY, .comm = "(unknown)", .comm_length = 9, .is_known = true};
-    uint32_t place = *find_place(model, running->tid, cpu);
-    struct model_thread *thread;
-
-    if (!running->is_known || (place == 0 && running->tid != 0 && model->thread_count >= MODEL_THREADS_MAX)) {
-        running = &nobody;
-        place = *find_place(model, running->tid, cpu);
-    }
-    thread = place != 0 ? model->threads[place - 1] : add_thread(model, running->tid, cpu);
-    thread->pid = running->pid;
-    thread->is_idle = running->tid == 0;
-    if (running->comm_length != 0)
-        memcpy(thread->comm, running->comm, sizeof(thread->comm));
-    return thread;
-}
-
-/* Time up to NOW goes to the thread that runs, or is lost. */
-static void count_time(struct model_cpu *cpu, uint64_t now, bool is_lost)
-{
-    uint64_t ticks = now > cpu->since ? now - cpu->since : 0;
-
-    if (is_lost) {
-        cpu->lost += ticks;
-    } else {
-        cpu->thread->ran += ticks;
-        *(cpu->thread->is_idle ? &cpu->idle : &cpu->busy) += ticks;
-    }
-    cpu->since = now > cpu->since ? now : cpu->since;
-}
-
-static void run_thread(struct model_cpu *cpu, struct model_thread *thread, uint32_t rank)
-{
-    if (thread->has_run && thread->cpu != rank)
-        thread->migrations++;
-    if (!thread->is_idle)
-        thread->cpu = rank;
-    thread->has_run = true;
-    cpu->thread = thread;
-}
-
-static struct model_thread *take_switch(struct model *model, struct model_cpu *cpu,
-                                        const struct cursor *cursor)
-{
-    const struct known_events *known = &model->trace->schema.known;
-    const struct event *event = &cursor->event;
-    struct model_thread *before = cpu->thread;
-    uint32_t rank = cursor->stream->rank;
-    struct running running;
-    struct model_thread *next;
-
-    running_set(&running, event, known->next_pid, known->next_tid, known->next_comm);
-    next = find_thread(model, &running, rank);
-    count_time(cpu, cursor->ticks, false);
-    run_thread(cpu, next, rank);
-    next->switches++;
-    cpu->switches++;
-    return before;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = observer;
+    observer->next = NULL;
+    model->wants_segments |= observer->segment != NULL;
+    model->wants_events |= observer->event != NULL;
 }
 
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->stream->rank];
-    const struct packet *packet = &cursor->packet;
-    enum model_event kind = model->kinds[cursor->event.type->index];
-    uint32_t rank = cursor->stream->rank;
+    const struct model_action *action = &model->actions[cursor->event.type->index];
+    struct model_thread *thread;
 
-    if (cpu->thread == NULL || kind == EVENT_CONTEXT) {
-        struct model_thread *thread = find_thread(model, &cursor->running, rank);
-
-        if (cpu->thread == NULL) {
-            cpu->since = packet->header.timestamp_begin;
-            if (cpu->since < model->from)
-                cpu->since = model->from;
-        } else if (thread != cpu->thread) {
-            count_time(cpu, cpu->packet_end, false);
-            count_time(cpu, cursor->ticks, true);
-        }
-        if (thread != cpu->thread)
-            run_thread(cpu, thread, rank);
+    model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
+    if (cpu->thread == NULL || action->take == take_context)
+        begin_packet(model, cpu, cursor);
+    thread = cpu->thread;
+    if (model->wants_events && is_in_range(model))
+        for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+            if (observer->event != NULL)
+                observer->event(observer, cursor, thread);
+    if (action->take != NULL) {
+        if (action->take != take_switch)
+            names_learn(&model->names, &cursor->event);
+        action->take(model, cpu, cursor, action);
     }
-    cpu->packet_end = packet->header.timestamp_end;
-    return kind == EVENT_SWITCH ? take_switch(model, cpu, cursor) : cpu->thread;
+    cpu->last = cursor->ticks;
+    cpu->packet_end = cursor->packet.header.timestamp_end;
+    return thread;
 }
 
-void model_finish(struct model *model, uint64_t to)
+void model_finish(struct model *model)
 {
+    uint64_t end = 0;
+
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
         struct model_cpu *cpu = &model->cpus[i];
-        uint64_t end = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
+        uint64_t last = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
 
-        if (cpu->thread != NULL)
-            count_time(cpu, end < to ? end : to, false);
+        if (cpu->thread == NULL)
+            continue;
+        last = last < model->to ? last : model->to;
+        end = end > last ? end : last;
+        count_time(model, cpu, last);
+        if (cpu->thread != model->nobody) {
+            activities_cut(model, cpu->thread, 0, last);
+            close_segment(model, cpu->thread, last);
+            cpu->thread->end = cpu->thread->segment;
+        }
+    }
+    for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
+        if (thread->state == MODEL_RUNNING)
+            continue;
+        activities_cut(model, thread, 0, end);
+        close_segment(model, thread, end);
+        thread->end = thread->segment;
     }
 }
 
-const char *model_thread_name(const struct model *model, const struct model_thread *thread)
+void model_close(struct model *model)
 {
-    const char *name = thread->comm[0] != '\0' ? thread->comm : names_find(&model->names, thread->pid);
-
-    return name != NULL ? name : "(unknown)";
+    for (uint32_t i = 0; i < model->thread_room; i++)
+        if (model->threads[i] != NULL)
+            free(model->threads[i]->frames);
+    names_close(&model->names);
+    images_close(&model->images);
+    processes_close(model);
+    free(model->cpus);
+    free(model->actions);
+    free(model->threads);
+    free(model->places);
+    arena_free(&model->arena);
 }

@@ -1,77 +1,247 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/model.h - stage "model": events to states. Which thread ran on which processor, and how
- * long.
+ * tools/tarn/model/model.h - stage "model": events to states.
  *
- * Fed with the events of all processors in order (order.h), one by one. A thread's time on a processor begins
- * and ends with sched_switch. Every packet's context event says anew who runs: if that is not the thread that
- * should run, a switch was lost, and the time since the last event before is nobody's (`lost`), not guessed.
+ * At every moment a thread is in one state (it runs on a processor, is ready, or is blocked on something) and
+ * inside a stack of activities, each of which one event began and another ends: a POSIX call, in it a system
+ * call, in it a page fault, interrupted by an interrupt. The time between two changes of either is a segment.
+ * Segments of a thread follow each other without gap or overlap from when it was first known to its end, so
+ * whatever sums them up accounts for each tick once. Segments in which threads run on a processor, and the
+ * time that is counted as lost there, do the same for the processor: one that sleeps runs its idle thread.
  *
- * Threads are found by number; idle threads, which all have number 0, by their processor. What is remembered
- * is bounded: threads beyond MODEL_THREADS_MAX are one, MODEL_NOBODY, and so is who ran when no event tells.
- * Records stay where they are until model_close. Next stage: an analysis such as stats.c.
+ * Fed with the events of all processors in order (order.h), one by one; what it finds goes to observers: the
+ * answers (tools/tarn/answer) and the view's index. Where events were lost, nothing is guessed: a thread that
+ * may have run meanwhile is MODEL_UNKNOWN until an event tells, its activities are left with `is_cut`.
+ *
+ * Times are ticks of the trace's clock. What is remembered is bounded: threads beyond MODEL_THREADS_MAX are
+ * one, MODEL_NOBODY, which also stands for who runs when no event tells; it has no segments. Records of
+ * threads stay where they are until model_close. Nothing here locks: a model belongs to one thread.
  */
 #ifndef TARN_MODEL_H
 #define TARN_MODEL_H
 
+#include <tools/tarn/buffer.h>
+#include <tools/tarn/model/images.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
 
-#define MODEL_THREADS_MAX 262144u
-#define MODEL_NOBODY      UINT32_MAX /* pid and tid */
+#define MODEL_THREADS_MAX   262144u
+#define MODEL_PROCESSES_MAX 65536u
+#define MODEL_NOBODY        UINT32_MAX /* pid and tid */
+#define MODEL_DEPTH_MAX     24u        /* activities beyond are counted, not kept */
+
+enum model_state { /* up to MODEL_DEAD as sched.ev has them: thread_state */
+                   MODEL_RUNNING,
+                   MODEL_READY,
+                   MODEL_BLOCKED_SEND,
+                   MODEL_BLOCKED_RECEIVE,
+                   MODEL_BLOCKED_REPLY,
+                   MODEL_BLOCKED_NOTIFICATION,
+                   MODEL_BLOCKED_FUTEX,
+                   MODEL_SLEEPING,
+                   MODEL_BLOCKED_FAULT, /* waits for a pager or a fault handler */
+                   MODEL_SUSPENDED,
+                   MODEL_DEAD,
+                   MODEL_UNKNOWN, /* events were lost, or none told yet */
+                   MODEL_STATES
+};
+extern const char *const model_state_names[MODEL_STATES];
+
+enum activity {
+    ACTIVITY_LIBC,      /* detail: libc_call; args: of the call */
+    ACTIVITY_SYSCALL,   /* syscall_number; args: of the call */
+    ACTIVITY_FAULT,     /* fault_kind, known when it ends (before: UINT32_MAX); address, ip */
+    ACTIVITY_EXCEPTION, /* vector; ip, code */
+    ACTIVITY_IRQ,       /* irq; ip */
+    ACTIVITY_IPI,       /* ipi_kind */
+    ACTIVITY_REQUEST,   /* fs_request_begin and _end in a server: request; client's pid, file */
+    ACTIVITIES
+};
+extern const char *const model_activity_names[ACTIVITIES];
+
+/* One activity under way. Own time: ran - inner. Waiting in it: end - begin - ran. */
+struct model_frame {
+    enum activity kind;
+    uint32_t detail;
+    uint64_t begin;
+    uint64_t args[2];    /* of the event that began it */
+    uint64_t ran;        /* on leaving: its thread on a processor since then, inner activities included */
+    uint64_t inner;      /* of that, in activities inside it that ended */
+    uint64_t interrupts; /* of that, in interrupts (ACTIVITY_IRQ, ACTIVITY_IPI) inside it */
+    int64_t result;      /* on leaving: return value, action, duration in ticks of the event that ends it */
+    bool is_cut;         /* begin or end was not seen (before the trace or `from`, lost, the thread died) */
+};
+
+/* One IPC call; its four ends carry the same id. Times are 0 until known. */
+struct model_call {
+    uint64_t id, label;
+    uint32_t endpoint;
+    struct model_thread *client, *server; /* server: NULL until known */
+    uint64_t called, received, replied, returned;
+    uint64_t parked; /* from when on its server worked on something else, and will answer later; 0: it did not
+                      */
+    int64_t error;
+    uint64_t reply_label; /* of the answer, once replied */
+    /* The call that the client was serving when it made this one; only while outer->id is still outer_id. */
+    const struct model_call *outer;
+    uint64_t outer_id; /* 0: none */
+};
 
 struct model_thread {
-    uint32_t tid, pid;
-    uint32_t cpu; /* where it ran last */
-    bool is_idle, has_run;
+    uint32_t number;   /* index in model.threads */
+    uint32_t tid, pid; /* MODEL_NOBODY: see above */
+    uint32_t cpu;      /* rank of the processor where it runs or ran last */
+    bool is_idle;      /* of processor `cpu`; tid 0 */
+    bool has_run;
+    bool was_created, has_ended; /* begin, end are its birth and death, not just what is known */
+    bool is_stack_known;         /* else it may be inside more activities than the stack shows */
+    uint16_t prio;
     char comm[TRACE_NAME_BYTES + 1];
-    uint64_t ran;        /* ticks on a processor */
-    uint64_t switches;   /* times it was switched to */
-    uint64_t migrations; /* of these: to another processor than before */
-    uint32_t number;     /* index in model.threads */
+    uint64_t begin, end; /* known since; end is valid when it has ended, and after model_finish */
+    enum model_state state;
+    uint64_t since;             /* this state */
+    uint64_t segment;           /* begin of the segment that is open */
+    uint32_t depth;             /* activities under way; may exceed MODEL_DEPTH_MAX */
+    struct model_frame *frames; /* from the outermost; their `ran` is not yet the frame's: model_ran */
+    /* Who made it ready last, and when; valid while READY and while it runs then. NULL: a timer, an
+     * interrupt, or not known. */
+    struct model_thread *waker;
+    uint64_t woken;
+    const struct model_call *calling; /* under way as client, or NULL */
+    const struct model_call *serving; /* what it works on: the call it received last, until it answers it or
+                                       * receives again; or NULL */
+    uint64_t ran, switches,
+        migrations; /* ticks on a processor; times switched to; of these: elsewhere than before */
+    /* the model's own */
+    struct model_call call;               /* the last one as client */
+    struct model_thread *previous, *next; /* in the list of those that live */
+    struct model_thread *same_place;      /* in the hash table */
+    bool is_named, has_pending_wakeup;
+    uint8_t frame_room;
 };
 
 struct model_cpu {
     struct model_thread *thread; /* who runs; NULL before the first event */
+    bool is_lost;                /* nobody knows who runs */
     uint64_t since;              /* ticks: from when on its time is not yet counted */
     uint64_t last;               /* of the last event */
     uint64_t packet_end;         /* of that event's packet */
     uint64_t busy, idle, lost;   /* ticks */
     uint64_t switches;
+    /* the model's own */
+    uint32_t expired_tid;      /* whom the last time-out was for */
+    uint32_t exception_action; /* what the last end of an exception said */
+};
+
+struct model_process {
+    uint32_t pid, parent; /* parent: MODEL_NOBODY until known */
+    bool was_created, has_ended;
+    uint64_t begin, end; /* ticks: birth or when first known; death */
+    int32_t status;      /* once it has ended */
+    uint32_t threads;    /* of it that the model has known */
+    const char *path;    /* of its program, or NULL */
+};
+
+/* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the
+ * state is still that of before the change. Only what lies between model.from and model.to, cut there; for
+ * each thread in order of time. A pointer that is passed is valid during the call, those to threads longer.
+ */
+struct model_observer {
+    /* A stretch of one state: thread->state, frames, depth, cpu, calling, serving tell which. */
+    void (*segment)(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                    uint64_t to);
+    /* An activity begins: frame is the innermost now. */
+    void (*enter)(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame);
+    /* An activity ends: frame is off the stack. */
+    void (*leave)(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end);
+    /* by: as thread->waker. direct: no wakeup was logged, an IPC handed the processor over. */
+    void (*wakeup)(struct model_observer *self, const struct model_thread *by,
+                   const struct model_thread *thread, uint64_t ticks, bool direct);
+    /* A processor changes threads; what prev will be is new_state. */
+    void (*switched)(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                     enum model_state new_state, const struct model_thread *next, uint64_t ticks);
+    /* A call passed one of its ends: called, received, parked, replied or returned was just set. has_ended:
+     * no more will come. */
+    void (*call)(struct model_observer *self, const struct model_call *call, uint64_t ticks, bool has_ended);
+    /* A thread is first known, or has ended. */
+    void (*thread)(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                   uint64_t ticks);
+    /* Every event, before the model takes it; thread: who runs. */
+    void (*event)(struct model_observer *self, const struct cursor *cursor,
+                  const struct model_thread *thread);
+    struct model_observer *next; /* the model's */
 };
 
 struct model {
     const struct trace *trace;
     struct names names;
-    uint64_t from;          /* ticks; time before is not counted */
+    struct images images;
+    uint64_t from, to;      /* ticks; time outside is not counted */
     struct model_cpu *cpus; /* by the stream's rank */
+    /* By number. In a model that was restored, those that ended before may be NULL. */
     struct model_thread **threads;
     uint32_t thread_count;
-    uint32_t *places; /* hash table: index in threads + 1 */
-    uint32_t place_count;
-    uint8_t *kinds; /* by event index: enum model_event of model.c, 0 for most */
+    /* the model's own */
+    struct model_observer *observers;
+    bool wants_segments, wants_events;
+    uint32_t thread_room;
+    uint64_t now; /* the time of the event at hand; never goes back, as ticks may within a nanosecond */
+    struct model_thread **places; /* hash table of those that live */
+    uint32_t place_count, live_count;
+    struct model_thread *live, *nobody;
+    struct model_process **processes; /* hash table */
+    uint32_t process_room, process_count;
+    struct model_action *actions; /* by event index */
+    uint32_t call_receive;        /* the system call ipc_receive, or UINT32_MAX */
     struct arena arena;
 };
 
-void model_open(struct model *model, const struct trace *trace, uint64_t from);
+/* Time before FROM and after TO (ticks) is not counted. */
+void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
+/* Before the first event. */
+void model_observe(struct model *model, struct model_observer *observer);
 /* Slow path of model_take. */
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor);
-/* Counts the time up to TO (ticks), or to the end of what each processor logged. */
-void model_finish(struct model *model, uint64_t to);
+/* Ends all segments and activities (is_cut) at `to`, or at the end of what was logged. */
+void model_finish(struct model *model);
 void model_close(struct model *model);
 
 /* What a thread is called: its own name, else its process's. */
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
+/* One that lives now, NULL: none. */
+struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
+/* NULL: nothing is known of it. */
+const struct model_process *model_process(const struct model *model, uint32_t pid);
+
+/* All that is needed to go on from here: threads that live, activities and calls under way, processors. Not
+ * what is known for ever: names, processes, images, threads that have ended. Returns the number of bytes. */
+size_t model_save(const struct model *model, struct buffer *out);
+/* Into a model of the same trace, used or new; it goes on after the event that was taken last before the
+ * save, with the same numbers of threads. On failure the model must be restored or closed. */
+bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
+
+/* Ticks that the thread of a FRAME under way has run in it up to the end of the last segment. */
+static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)
+{
+    return thread->ran - frame->ran;
+}
+
+struct model_action {
+    void (*take)(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                 const struct model_action *action); /* NULL: nothing to do */
+    uint16_t at[8];                                  /* offsets of the fields that it needs */
+};
 
 /* Takes the event that CURSOR stands at; the thread that ran when it was logged. */
 static inline struct model_thread *model_take(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->stream->rank];
 
-    names_learn(&model->names, &cursor->event);
-    cpu->last = cursor->ticks;
-    if (__builtin_expect(cpu->thread == NULL || model->kinds[cursor->event.type->index] != 0, 0))
+    if (model->actions[cursor->event.type->index].take != NULL || cpu->thread == NULL || model->wants_events)
         return model_take_known(model, cursor);
+    cpu->last = cursor->ticks;
     return cpu->thread;
 }
 

@@ -41,6 +41,17 @@ static void send_report(struct cursor *cursor, struct report report)
         cursor->reporter->report(cursor->reporter, &report);
 }
 
+/* The first packet that a processor ever wrote has number 0. */
+static bool follows(const struct cursor *cursor, const struct trace_packet *header)
+{
+    if (cursor->is_broken)
+        return false;
+    if (!cursor->has_previous)
+        return header->packet_seq_num == 0 && header->events_discarded == 0;
+    return header->packet_seq_num == cursor->previous_seq + 1 &&
+           header->events_discarded == cursor->previous_discarded;
+}
+
 /* As babeltrace2 counts: the counter's difference between two packets, in the time from the end of one to
  * the end of the next. Of what was lost before a stream's first packet the number is not known. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset)
@@ -133,8 +144,11 @@ bool cursor_next_packet(struct cursor *cursor)
                                                 .packet_seq = packet->header.packet_seq_num});
         if (anomaly_is_fatal(anomaly) || anomaly == ANOMALY_PACKET_TIME) {
             cursor->next_packet = stream_resync(cursor->trace, stream, packet->offset + 8);
+            cursor->is_broken = true;
             continue;
         }
+        cursor->has_gap = !follows(cursor, &packet->header);
+        cursor->is_broken = (packet->header.flags & TRACE_PACKET_CUT) != 0;
         report_losses(cursor, &packet->header, packet->offset);
         cursor->next_packet = packet->offset + packet->packet_bytes;
         cursor->ticks = packet->header.timestamp_begin;
@@ -156,6 +170,7 @@ void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly)
                                         .packet_seq = cursor->packet.header.packet_seq_num,
                                         .event_id = event_id(&cursor->trace->schema, &cursor->event)});
     cursor->event.type = NULL;
+    cursor->is_broken = true;
     cursor->at = cursor->end;
 }
 

@@ -54,6 +54,8 @@ struct cursor {
     struct packet packet;
     struct packet_buffer buffer;
     uint64_t next_packet;
+    bool has_gap;      /* events may be missing between this packet and the one before */
+    bool is_broken;    /* events of the packet before were skipped */
     bool has_previous; /* a packet before this one, and what it said: */
     uint64_t previous_end, previous_discarded, previous_seq;
 };

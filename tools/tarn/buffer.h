@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/buffer.h - bytes that grow at their end, and a reader of them that cannot run over.
+ *
+ * For what one part of the tool stores and the same build of it reads again: values are in this machine's
+ * byte order. The owner frees `bytes`.
+ */
+#ifndef TARN_BUFFER_H
+#define TARN_BUFFER_H
+
+#include <string.h>
+#include <tools/tarn/tarn.h>
+
+struct buffer {
+    uint8_t *bytes;
+    size_t used, size;
+};
+
+static inline void buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+{
+    if (buffer->size - buffer->used < count) {
+        buffer->size = 2 * buffer->size + count + 256;
+        buffer->bytes = alloc_more(buffer->bytes, buffer->size, 1);
+    }
+    memcpy(buffer->bytes + buffer->used, bytes, count);
+    buffer->used += count;
+}
+
+/* What is left to read. A value that is not there reads as zeros, and sets `failed`. */
+struct buffer_reader {
+    const uint8_t *at;
+    size_t left;
+    bool failed;
+};
+
+static inline void buffer_get(struct buffer_reader *reader, void *value, size_t count)
+{
+    if (reader->failed || reader->left < count) {
+        reader->failed = true;
+        memset(value, 0, count);
+        return;
+    }
+    memcpy(value, reader->at, count);
+    reader->at += count;
+    reader->left -= count;
+}
+
+#endif

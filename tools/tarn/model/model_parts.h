@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/model_parts.h - what the files of the model share among themselves.
+ *
+ * model.c takes events and knows by which function of take_*.c; processors.c has who runs, threads.c the
+ * table of threads and their states, activities.c their stacks, calls.c IPC. All changes happen at
+ * model->now, or earlier where events were lost. What stands here is run for every other event.
+ */
+#ifndef TARN_MODEL_PARTS_H
+#define TARN_MODEL_PARTS_H
+
+#include <tools/tarn/model/model.h>
+
+/* ---- observers ---- */
+
+static inline bool is_in_range(const struct model *model)
+{
+    return model->now >= model->from && model->now <= model->to;
+}
+
+static inline void tell_call(struct model *model, const struct model_call *call, bool has_ended)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->call != NULL)
+            observer->call(observer, call, model->now, has_ended);
+}
+
+static inline void tell_thread(struct model *model, const struct model_thread *thread, bool has_ended)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->thread != NULL)
+            observer->thread(observer, thread, has_ended, model->now);
+}
+
+static inline void tell_enter(struct model *model, const struct model_thread *thread,
+                              const struct model_frame *frame)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->enter != NULL)
+            observer->enter(observer, thread, frame);
+}
+
+static inline void tell_leave(struct model *model, const struct model_thread *thread,
+                              const struct model_frame *frame, uint64_t end)
+{
+    if (end < model->from)
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->leave != NULL)
+            observer->leave(observer, thread, frame, end);
+}
+
+/* ---- threads.c ---- */
+
+/* Who has this number; NULL: none that lives. Thread 0 is the idle thread of processor RANK. */
+struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank);
+/* Stands for all that are too many or not known; has no segments and no activities. */
+struct model_thread *thread_nobody(struct model *model);
+/* As thread_find, or a new one that is known from AT on; nobody when there are too many. PID may be
+ * MODEL_NOBODY, COMM NULL: not told. */
+struct model_thread *thread_know(struct model *model, uint32_t tid, uint32_t pid, const char *comm,
+                                 uint32_t rank, uint64_t at);
+void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t pid);
+/* Puts a record of number NUMBER into the tables of those that live; for checkpoints. */
+struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank);
+/* A record of that number, in no table. */
+struct model_thread *thread_record(struct model *model, uint32_t number);
+void thread_forget(struct model *model, struct model_thread *thread); /* takes it out of the tables */
+void thread_end(struct model *model, struct model_thread *thread);
+
+/* The segment that is open ends at AT, and the next begins. */
+static inline void close_segment(struct model *model, struct model_thread *thread, uint64_t at)
+{
+    uint64_t from = thread->segment, to = at;
+
+    if (at <= from)
+        return;
+    from = from > model->from ? from : model->from;
+    to = to < model->to ? to : model->to;
+    if (from < to) {
+        if (model->wants_segments)
+            for (struct model_observer *observer = model->observers; observer != NULL;
+                 observer = observer->next)
+                if (observer->segment != NULL)
+                    observer->segment(observer, thread, from, to);
+        if (thread->state == MODEL_RUNNING)
+            thread->ran += to - from;
+    }
+    thread->segment = at;
+}
+
+static inline void set_state(struct model *model, struct model_thread *thread, enum model_state state,
+                             uint64_t at)
+{
+    close_segment(model, thread, at);
+    thread->state = state;
+    thread->since = thread->segment;
+}
+
+/* ---- activities.c ---- */
+
+void activity_enter(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
+                    uint64_t arg0, uint64_t arg1);
+/* DETAIL: as on entry; of a fault its address decides, ARG0, and DETAIL is how it was dealt with. */
+void activity_leave(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
+                    uint64_t arg0, int64_t result);
+/* Of all its activities from DEPTH on the end will not be seen. */
+void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at);
+
+/* The kind of the innermost activity; ACTIVITIES: none, or it is not known. */
+static inline enum activity activity_top(const struct model_thread *thread)
+{
+    return thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX ? thread->frames[thread->depth - 1].kind
+                                                                  : ACTIVITIES;
+}
+
+static inline bool is_interrupted(const struct model_thread *thread)
+{
+    enum activity top = activity_top(thread);
+
+    return top == ACTIVITY_IRQ || top == ACTIVITY_IPI;
+}
+
+/* ---- calls.c ---- */
+
+void call_made(struct model *model, struct model_thread *client, uint64_t id, uint64_t label,
+               uint32_t endpoint, uint32_t server_tid);
+void call_received(struct model *model, struct model_thread *here, uint64_t id, uint32_t client_tid);
+void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
+                  uint32_t client_tid);
+void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error);
+/* The thread no longer works on what it served; whoever asked waits for an answer that comes later. */
+void serving_stop(struct model *model, struct model_thread *server);
+/* The call that a client has under way comes to nothing. */
+void call_abandon(struct model *model, struct model_thread *client);
+
+/* ---- processors.c ---- */
+
+/* Time up to AT goes to the thread that runs, or is lost. */
+void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
+/* From AT on nobody knows who runs there. */
+void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
+/* Events of processor CPU are lost from AT until now. Whoever does not run elsewhere may have run there. */
+void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at);
+/* NEXT runs there from SINCE on. */
+void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
+/* The first event of a packet says who runs; so does the first one of a walk that began later, of all the
+ * time since its packet began. */
+void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor);
+
+static inline struct model_thread *running_thread(const struct model *model, const struct model_cpu *cpu)
+{
+    return cpu->thread != model->nobody ? cpu->thread : NULL;
+}
+
+/* ---- processes.c ---- */
+
+struct model_process *process_know(struct model *model, uint32_t pid); /* NULL: too many */
+void processes_close(struct model *model);
+
+/* ---- events ---- */
+
+static inline uint32_t get32(const struct model *model, const struct cursor *cursor, uint16_t at)
+{
+    return load32(cursor->event.bytes + at, model->trace->schema.swap);
+}
+
+static inline uint64_t get64(const struct model *model, const struct cursor *cursor, uint16_t at)
+{
+    return load64(cursor->event.bytes + at, model->trace->schema.swap);
+}
+
+static inline uint16_t get16(const struct model *model, const struct cursor *cursor, uint16_t at)
+{
+    return (uint16_t)load_integer(cursor->event.bytes + at, 2, false, model->trace->schema.swap);
+}
+
+static inline const char *get_text(const struct cursor *cursor, uint16_t at)
+{
+    return (const char *)cursor->event.bytes + at;
+}
+
+static inline size_t text_length(const struct cursor *cursor, uint16_t at)
+{
+    return strnlen(get_text(cursor, at), cursor->event.words * 8ul - at);
+}
+
+/* The thread that an event of this processor is about, by its number; NULL: not known. Mostly the one that
+ * runs. Others answer for those that wait, and a program that is moved while it logs ends in the old
+ * processor's buffer. */
+static inline struct model_thread *get_thread(struct model *model, const struct model_cpu *cpu, uint32_t tid)
+{
+    return __builtin_expect(cpu->thread->tid == tid && cpu->thread != model->nobody, 1)
+               ? cpu->thread
+               : thread_find(model, tid, (uint32_t)(cpu - model->cpus));
+}
+
+/* ---- take_*.c: what an event means; fields as the table in model.c has them ---- */
+
+typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                         const struct model_action *action);
+
+model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, take_exit, take_priority,
+    take_expire, take_syscall_entry, take_syscall_exit, take_libc_entry, take_libc_exit, take_fault_entry,
+    take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry, take_irq_exit, take_ipi_entry,
+    take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
+    take_process_create, take_process_exec, take_process_exit, take_process_rename, take_state_process,
+    take_state_thread, take_state_image;
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/processors.c - who runs on each processor, also after losses; see model_parts.h.
+ */
+#include <tools/tarn/model/model_parts.h>
+
+void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at)
+{
+    uint64_t from = cpu->since > model->from ? cpu->since : model->from, to = at < model->to ? at : model->to;
+    uint64_t ticks = to > from ? to - from : 0;
+
+    *(cpu->is_lost ? &cpu->lost : cpu->thread->is_idle ? &cpu->idle : &cpu->busy) += ticks;
+    if (cpu->thread == model->nobody && !cpu->is_lost)
+        cpu->thread->ran += ticks;
+    cpu->since = at > cpu->since ? at : cpu->since;
+}
+
+void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
+{
+    struct model_thread *thread = running_thread(model, cpu);
+
+    at = at < model->now ? at : model->now;
+    if (thread != NULL) {
+        at = at > thread->segment ? at : thread->segment;
+        activities_cut(model, thread, 0, at);
+        set_state(model, thread, MODEL_UNKNOWN, at);
+        serving_stop(model, thread);
+        thread->is_stack_known = false;
+    }
+    count_time(model, cpu, at);
+    cpu->thread = thread_nobody(model);
+    cpu->is_lost = true;
+}
+
+void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at)
+{
+    uint32_t rank = (uint32_t)(cpu - model->cpus);
+
+    for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
+        if (thread->is_idle && thread->cpu != rank)
+            continue;
+        if (thread->state == MODEL_RUNNING && thread->since <= at)
+            continue;
+        if (thread->state != MODEL_RUNNING) {
+            uint64_t from = at > thread->segment ? at : thread->segment;
+
+            activities_cut(model, thread, 0, from);
+            set_state(model, thread, MODEL_UNKNOWN, from);
+        } else if (thread->depth != 0 && thread->frames[0].begin < at) {
+            activities_cut(model, thread, 0, model->now);
+        } else {
+            continue;
+        }
+        serving_stop(model, thread);
+        thread->is_stack_known = false;
+    }
+}
+
+void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since)
+{
+    uint32_t rank = (uint32_t)(cpu - model->cpus);
+
+    if (next != model->nobody && next->state == MODEL_RUNNING && next->cpu != rank &&
+        model->cpus[next->cpu].thread == next)
+        lose_processor(model, &model->cpus[next->cpu], model->now);
+    if (next->has_run && next->cpu != rank)
+        next->migrations++;
+    if (!next->is_idle)
+        next->cpu = rank;
+    next->has_run = true;
+    next->has_pending_wakeup = false;
+    if (next != model->nobody)
+        set_state(model, next, MODEL_RUNNING, since);
+    cpu->thread = next;
+    cpu->is_lost = false;
+}
+
+void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
+{
+    const struct running *running = &cursor->running;
+    bool is_first = cpu->thread == NULL;
+    uint64_t known = is_first ? cursor->packet.header.timestamp_begin : cpu->packet_end, since;
+    struct model_thread *next;
+
+    if (!is_first && !cursor->has_gap && !cpu->is_lost && running->is_known &&
+        cpu->thread->tid == running->tid)
+        return;
+    if (is_first && known < model->from)
+        known = model->from;
+    known = known < model->now ? known : model->now;
+    if (!is_first)
+        lose_processor(model, cpu, known);
+    if (cursor->has_gap)
+        doubt_threads(model, cpu, known);
+    if (is_first) {
+        cpu->is_lost = true;
+        cpu->since = known;
+    }
+    since = is_first ? known : model->now;
+    next = !running->is_known
+               ? thread_nobody(model)
+               : thread_know(model, running->tid, running->pid, running->comm, cursor->stream->rank, since);
+    if (next != model->nobody && next->segment > since)
+        since = next->segment;
+    count_time(model, cpu, since);
+    run_thread(model, cpu, next, since);
+    cpu->is_lost = !running->is_known;
+}

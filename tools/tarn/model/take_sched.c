@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/take_sched.c - events about who runs and who is ready; see model_parts.h.
+ */
+#include <tools/tarn/model/model_parts.h>
+
+static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
+                        bool is_direct)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->wakeup != NULL)
+            observer->wakeup(observer, by, thread, model->now, is_direct);
+}
+
+static void tell_switch(struct model *model, const struct model_cpu *cpu, const struct model_thread *prev,
+                        enum model_state state, const struct model_thread *next)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->switched != NULL)
+            observer->switched(observer, (uint32_t)(cpu - model->cpus), prev, state, next, model->now);
+}
+
+static bool is_blocked(enum model_state state)
+{
+    return state >= MODEL_BLOCKED_SEND && state <= MODEL_SUSPENDED;
+}
+
+/* What becomes of the thread that leaves. */
+static enum model_state state_after(const struct model_thread *thread, uint32_t told)
+{
+    if (thread->is_idle || told == MODEL_RUNNING)
+        return MODEL_READY;
+    if (told > MODEL_DEAD)
+        return MODEL_UNKNOWN;
+    return is_blocked(told) && thread->has_pending_wakeup ? MODEL_READY : (enum model_state)told;
+}
+
+static void leave_processor(struct model *model, struct model_thread *prev, enum model_state state)
+{
+    while (is_interrupted(prev))
+        activities_cut(model, prev, prev->depth - 1, model->now);
+    if (state == MODEL_DEAD) {
+        thread_end(model, prev);
+        return;
+    }
+    if (!prev->has_pending_wakeup) {
+        prev->waker = NULL;
+        prev->woken = state == MODEL_READY ? model->now : 0;
+    }
+    set_state(model, prev, state, model->now);
+    if (state == MODEL_BLOCKED_RECEIVE)
+        serving_stop(model, prev);
+}
+
+static void wake(struct model *model, struct model_thread *thread, struct model_thread *by)
+{
+    thread->waker = by;
+    thread->woken = model->now;
+    if (thread->state == MODEL_RUNNING)
+        thread->has_pending_wakeup = true; /* on its way to wait; the switch is logged later */
+    else
+        set_state(model, thread, MODEL_READY, model->now);
+}
+
+enum {
+    SWITCH_PREV_TID,
+    SWITCH_PREV_PID,
+    SWITCH_PREV_COMM,
+    SWITCH_PREV_STATE,
+    SWITCH_NEXT_TID,
+    SWITCH_NEXT_PID,
+    SWITCH_NEXT_COMM,
+    SWITCH_NEXT_PRIO
+};
+
+static void learn_names(struct model *model, const struct cursor *cursor, struct model_thread *prev,
+                        struct model_thread *next)
+{
+    if (prev->is_named && next->is_named)
+        return;
+    names_learn(&model->names, &cursor->event);
+    prev->is_named = prev->comm[0] != '\0';
+    next->is_named = next->comm[0] != '\0';
+}
+
+void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                 const struct model_action *action)
+{
+    const uint16_t *at = action->at;
+    uint32_t prev_tid = get32(model, cursor, at[SWITCH_PREV_TID]);
+    uint32_t next_tid = get32(model, cursor, at[SWITCH_NEXT_TID]), rank = cursor->stream->rank;
+    struct model_thread *prev = cpu->thread, *next;
+    enum model_state state;
+
+    if (prev == model->nobody || prev->tid != prev_tid) {
+        if (!cpu->is_lost && prev != model->nobody)
+            lose_processor(model, cpu, cpu->last);
+        prev = thread_know(model, prev_tid, get32(model, cursor, at[SWITCH_PREV_PID]),
+                           get_text(cursor, at[SWITCH_PREV_COMM]), rank, model->now);
+        if (cpu->thread != prev) {
+            count_time(model, cpu, model->now);
+            run_thread(model, cpu, prev, model->now);
+        }
+    }
+    next = thread_find(model, next_tid, rank);
+    if (next == NULL || memcmp(next->comm, get_text(cursor, at[SWITCH_NEXT_COMM]), TRACE_NAME_BYTES) != 0)
+        next = thread_know(model, next_tid, get32(model, cursor, at[SWITCH_NEXT_PID]),
+                           get_text(cursor, at[SWITCH_NEXT_COMM]), rank, model->now);
+    else if (next->pid == MODEL_NOBODY)
+        thread_set_pid(model, next, get32(model, cursor, at[SWITCH_NEXT_PID]));
+    learn_names(model, cursor, prev, next);
+    next->prio = get16(model, cursor, at[SWITCH_NEXT_PRIO]);
+    state = state_after(prev, get16(model, cursor, at[SWITCH_PREV_STATE]));
+    tell_switch(model, cpu, prev, state, next);
+    count_time(model, cpu, model->now);
+    if (prev != model->nobody && prev != next)
+        leave_processor(model, prev, state);
+    if (is_blocked(next->state)) {
+        next->waker = prev->is_idle || prev == model->nobody ? NULL : prev;
+        next->woken = model->now;
+        tell_wakeup(model, next->waker, next, true);
+    }
+    run_thread(model, cpu, next, model->now);
+    next->switches++;
+    cpu->switches++;
+    cpu->expired_tid = MODEL_NOBODY;
+}
+
+enum { WAKEUP_COMM, WAKEUP_TID, WAKEUP_PRIO };
+
+void take_wakeup(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                 const struct model_action *action)
+{
+    uint32_t tid = get32(model, cursor, action->at[WAKEUP_TID]);
+    struct model_thread *by = running_thread(model, cpu), *thread;
+
+    if (tid == 0)
+        return;
+    if (by != NULL && (by->is_idle || is_interrupted(by) || cpu->expired_tid == tid))
+        by = NULL;
+    cpu->expired_tid = MODEL_NOBODY;
+    thread = thread_know(model, tid, MODEL_NOBODY, get_text(cursor, action->at[WAKEUP_COMM]), 0, model->now);
+    thread->prio = get16(model, cursor, action->at[WAKEUP_PRIO]);
+    if (thread == model->nobody || thread->state == MODEL_READY)
+        return;
+    tell_wakeup(model, by, thread, false);
+    wake(model, thread, by);
+}
+
+/* Whoever enters a run queue is ready; mostly that is known already. */
+void take_enqueue(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                  const struct model_action *action)
+{
+    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[0]));
+
+    if (thread != NULL && !thread->is_idle && (is_blocked(thread->state) || thread->state == MODEL_UNKNOWN))
+        wake(model, thread, NULL);
+}
+
+enum { CREATE_COMM, CREATE_TID, CREATE_PID };
+
+void take_create(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                 const struct model_action *action)
+{
+    uint32_t tid = get32(model, cursor, action->at[CREATE_TID]);
+    struct model_thread *thread;
+
+    (void)cpu;
+    if (tid == 0 || thread_find(model, tid, 0) != NULL)
+        return;
+    thread = thread_know(model, tid, get32(model, cursor, action->at[CREATE_PID]),
+                         get_text(cursor, action->at[CREATE_COMM]), cursor->stream->rank, model->now);
+    if (thread == model->nobody)
+        return;
+    thread->was_created = true;
+    thread->is_stack_known = true;
+    thread->state = MODEL_SUSPENDED;
+}
+
+/* It ended when it was switched away from, dead; if that was seen. */
+void take_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+               const struct model_action *action)
+{
+    uint32_t tid = get32(model, cursor, action->at[0]);
+    struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
+
+    (void)cpu;
+    if (thread == NULL)
+        return;
+    if (thread->state == MODEL_RUNNING && model->cpus[thread->cpu].thread == thread)
+        lose_processor(model, &model->cpus[thread->cpu], model->now);
+    thread_end(model, thread);
+}
+
+void take_priority(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                   const struct model_action *action)
+{
+    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[0]));
+
+    if (thread != NULL)
+        thread->prio = (uint16_t)get32(model, cursor, action->at[1]);
+}
+
+void take_expire(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                 const struct model_action *action)
+{
+    cpu->expired_tid = get32(model, cursor, action->at[0]);
+}

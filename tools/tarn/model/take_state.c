@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/take_state.c - events about processes, what there was at the start, and what is traced;
+ * see model_parts.h.
+ */
+#include <string.h>
+#include <tools/tarn/model/model_parts.h>
+
+void take_process_create(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                         const struct model_action *action)
+{
+    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+
+    (void)cpu;
+    if (process == NULL)
+        return;
+    process->was_created = true;
+    process->parent = get32(model, cursor, action->at[1]);
+}
+
+void take_process_exec(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                       const struct model_action *action)
+{
+    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+    size_t length = text_length(cursor, action->at[1]);
+    const char *path = get_text(cursor, action->at[1]);
+
+    (void)cpu;
+    if (process == NULL || (process->path != NULL && strlen(process->path) == length &&
+                            memcmp(process->path, path, length) == 0))
+        return;
+    process->path = arena_string(&model->arena, path, length);
+}
+
+void take_process_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                       const struct model_action *action)
+{
+    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+
+    (void)cpu;
+    if (process == NULL || process->has_ended)
+        return;
+    process->has_ended = true;
+    process->end = model->now;
+    process->status = (int32_t)get32(model, cursor, action->at[1]);
+}
+
+void take_process_rename(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                         const struct model_action *action)
+{
+    (void)cpu; /* the name is learned with all others */
+    process_know(model, get32(model, cursor, action->at[0]));
+}
+
+void take_state_process(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                        const struct model_action *action)
+{
+    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+
+    (void)cpu;
+    if (process != NULL)
+        process->parent = get32(model, cursor, action->at[1]);
+}
+
+static uint32_t rank_of_cpu(const struct model *model, uint32_t number)
+{
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        if (model->trace->streams[i].cpu == number)
+            return i;
+    return 0;
+}
+
+enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
+
+/* Read while the system went on; events tell more exactly. */
+void take_state_thread(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                       const struct model_action *action)
+{
+    uint32_t tid = get32(model, cursor, action->at[THREAD_TID]);
+    uint32_t state = get32(model, cursor, action->at[THREAD_STATE]);
+    uint32_t rank = rank_of_cpu(model, get16(model, cursor, action->at[THREAD_CPU]));
+    struct model_thread *thread;
+
+    (void)cpu;
+    if (tid == 0 || state >= MODEL_DEAD)
+        return;
+    thread = thread_know(model, tid, get32(model, cursor, action->at[THREAD_PID]),
+                         get_text(cursor, action->at[THREAD_COMM]), rank, model->now);
+    if (thread == model->nobody || thread->state != MODEL_UNKNOWN)
+        return;
+    thread->prio = get16(model, cursor, action->at[THREAD_PRIO]);
+    if (state != MODEL_RUNNING)
+        set_state(model, thread, (enum model_state)state, model->now);
+}
+
+void take_state_image(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                      const struct model_action *action)
+{
+    struct image image = {.pid = get32(model, cursor, action->at[0]),
+                          .base = get64(model, cursor, action->at[1]),
+                          .size = get64(model, cursor, action->at[2])};
+    uint64_t id[2] = {get64(model, cursor, action->at[3]), get64(model, cursor, action->at[4])};
+
+    (void)cpu;
+    for (unsigned i = 0; i < sizeof(image.build_id); i++)
+        image.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
+    images_add(&model->images, &image, get_text(cursor, action->at[5]), text_length(cursor, action->at[5]));
+}
+
+/* Classes that are no longer logged: of their activities the end will not be seen. */
+void take_control(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                  const struct model_action *action)
+{
+    static const uint8_t classes[ACTIVITIES] = {
+        [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
+        [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
+    uint64_t off = get64(model, cursor, action->at[0]) & ~get64(model, cursor, action->at[1]);
+
+    if (off & 1u << 1)
+        doubt_threads(model, cpu, model->now);
+    for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {
+        for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
+            if (off >> classes[thread->frames[i].kind] & 1) {
+                activities_cut(model, thread, i, model->now);
+                thread->is_stack_known = false;
+            }
+        if (off & 1u << 2) {
+            call_abandon(model, thread);
+            serving_stop(model, thread);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/model/threads.c - the table of threads; see model_parts.h. */
+#include <stdlib.h>
+#include <tools/tarn/model/model_parts.h>
+
+static struct model_thread **find_place(const struct model *model, uint32_t tid, uint32_t rank)
+{
+    uint32_t hash = (tid != 0 ? tid : ~rank) * 2654435761u;
+
+    return &model->places[hash >> 7 & (model->place_count - 1)];
+}
+
+struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank)
+{
+    struct model_thread *thread = *find_place(model, tid, rank);
+
+    while (thread != NULL && (thread->tid != tid || (tid == 0 && thread->cpu != rank)))
+        thread = thread->same_place;
+    return thread;
+}
+
+static void grow_places(struct model *model)
+{
+    free(model->places);
+    model->place_count *= 2;
+    model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
+    for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
+        struct model_thread **place = find_place(model, thread->tid, thread->cpu);
+
+        thread->same_place = *place;
+        *place = thread;
+    }
+}
+
+struct model_thread *thread_record(struct model *model, uint32_t number)
+{
+    if (number >= model->thread_room) {
+        uint32_t room = number < 128 ? 256 : 2 * number;
+
+        model->threads = alloc_more(model->threads, room, sizeof(model->threads[0]));
+        memset(model->threads + model->thread_room, 0,
+               (room - model->thread_room) * sizeof(model->threads[0]));
+        model->thread_room = room;
+    }
+    if (model->threads[number] == NULL)
+        model->threads[number] = arena_alloc(&model->arena, sizeof(*model->threads[0]));
+    return model->threads[number];
+}
+
+struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank)
+{
+    struct model_thread *thread = thread_record(model, number), **place;
+
+    free(thread->frames);
+    memset(thread, 0, sizeof(*thread));
+    thread->number = number;
+    thread->tid = tid;
+    thread->cpu = rank;
+    thread->is_idle = tid == 0;
+    thread->pid = MODEL_NOBODY;
+    thread->next = model->live;
+    if (model->live != NULL)
+        model->live->previous = thread;
+    model->live = thread;
+    if (++model->live_count > model->place_count) {
+        grow_places(model);
+    } else {
+        place = find_place(model, tid, rank);
+        thread->same_place = *place;
+        *place = thread;
+    }
+    return thread;
+}
+
+void thread_forget(struct model *model, struct model_thread *thread)
+{
+    struct model_thread **link = find_place(model, thread->tid, thread->is_idle ? thread->cpu : 0);
+
+    while (*link != thread)
+        link = &(*link)->same_place;
+    *link = thread->same_place;
+    *(thread->previous != NULL ? &thread->previous->next : &model->live) = thread->next;
+    if (thread->next != NULL)
+        thread->next->previous = thread->previous;
+    model->live_count--;
+    free(thread->frames);
+    thread->frames = NULL;
+    thread->frame_room = 0;
+    thread->depth = 0;
+}
+
+void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t pid)
+{
+    if (thread->pid == MODEL_NOBODY && pid != MODEL_NOBODY) {
+        struct model_process *process = process_know(model, pid);
+
+        if (process != NULL)
+            process->threads++;
+    }
+    thread->pid = pid;
+}
+
+static void set_comm(struct model_thread *thread, const char *comm)
+{
+    memcpy(thread->comm, comm, TRACE_NAME_BYTES);
+    /* What an empty name of the kernel's first thread is shown as (decode.c). */
+    if (comm[0] == '\0' && thread->pid == 0)
+        memcpy(thread->comm, "kernel", 7);
+}
+
+struct model_thread *thread_nobody(struct model *model)
+{
+    if (model->nobody == NULL) {
+        struct model_thread *thread = thread_record(model, model->thread_count);
+
+        thread->number = model->thread_count++;
+        thread->tid = thread->pid = MODEL_NOBODY;
+        memcpy(thread->comm, "(unknown)", 10);
+        thread->state = MODEL_UNKNOWN;
+        thread->segment = UINT64_MAX; /* has none */
+        model->nobody = thread;
+    }
+    return model->nobody;
+}
+
+struct model_thread *thread_know(struct model *model, uint32_t tid, uint32_t pid, const char *comm,
+                                 uint32_t rank, uint64_t at)
+{
+    struct model_thread *thread = thread_find(model, tid, rank);
+    bool is_new = thread == NULL;
+
+    if (is_new) {
+        if (model->thread_count >= MODEL_THREADS_MAX && tid != 0)
+            return thread_nobody(model);
+        thread = thread_revive(model, model->thread_count++, tid, rank);
+        thread->begin = thread->since = thread->segment = at;
+        thread->state = MODEL_UNKNOWN;
+    }
+    if (thread->pid != pid && pid != MODEL_NOBODY)
+        thread_set_pid(model, thread, pid);
+    if (comm != NULL && (comm[0] != '\0' || thread->comm[0] == '\0'))
+        set_comm(thread, comm);
+    if (is_new)
+        tell_thread(model, thread, false);
+    return thread;
+}
+
+void thread_end(struct model *model, struct model_thread *thread)
+{
+    call_abandon(model, thread);
+    serving_stop(model, thread);
+    activities_cut(model, thread, 0, model->now);
+    set_state(model, thread, MODEL_DEAD, model->now);
+    thread->has_ended = true;
+    thread->end = thread->segment;
+    tell_thread(model, thread, true);
+    thread->segment = UINT64_MAX; /* has no segments any more */
+    thread_forget(model, thread);
+}
+
+struct model_thread *model_find_thread(const struct model *model, uint32_t tid)
+{
+    return thread_find(model, tid, 0);
+}
+
+const char *model_thread_name(const struct model *model, const struct model_thread *thread)
+{
+    const char *name = thread->comm[0] != '\0' ? thread->comm : names_find(&model->names, thread->pid);
+
+    return name != NULL ? name : "(unknown)";
+}
