@@ -2,6 +2,7 @@
 """What the end-to-end tests share: a guest that runs a script while its trace is pulled over the network, TAP,
 and what the readers say about the result.
 """
+import filecmp
 import os
 import shutil
 import signal
@@ -88,6 +89,14 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
             result = pull.finish(60)
         vm.stop()
         return result
+
+
+def same_streams(*traces):
+    """Do trace directories hold the same packets?"""
+    streams = [sorted(f for f in os.listdir(trace) if f.startswith("cpu")) for trace in traces]
+    return all(s == streams[0] for s in streams) and all(
+        filecmp.cmp(os.path.join(traces[0], name), os.path.join(trace, name), shallow=False)
+        for trace in traces[1:] for name in streams[0])
 
 
 def readers_agree(trace):

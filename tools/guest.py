@@ -125,7 +125,8 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
                  forwards=(), serial_link=None, rng=False, icount=False, reset="exit", shared=None, gdb=None, extra=()):
     """The command line but for its consoles. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
-    serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
+    serial_link: path of the unix socket that QEMU makes for the trace's serial link; "tty": a terminal, whose name QEMU
+    chooses; None: no such port.
     rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
     shared: file that becomes the guest's memory, for `tarn pull ram:FILE`; it stays when the guest has ended.
@@ -146,8 +147,8 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
     if serial_link:
-        command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2",
-                    "-chardev", f"socket,id=trace,path={serial_link},server=on,wait=off",
+        chardev = "pty,id=trace" if serial_link == "tty" else f"socket,id=trace,path={serial_link},server=on,wait=off"
+        command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2", "-chardev", chardev,
                     "-device", "virtserialport,chardev=trace,nr=1,name=tarn.trace"]
     if rng:
         command += ["-object", "rng-builtin,id=rng",
@@ -157,7 +158,7 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
 
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
-    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`.
+    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`; "tty": on that terminal.
     machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
 
     def __init__(self, log, options="", network=True, forwards=(), serial_link=False, limit=600, arch=DEFAULT_ARCH,
@@ -174,12 +175,15 @@ class Guest:
         self.directory = tempfile.mkdtemp(prefix="tarn-guest-")
         try:
             if self.serial_link:
-                self.serial_path = os.path.join(self.directory, "trace")
+                self.serial_path = "tty" if self.serial_link == "tty" else os.path.join(self.directory, "trace")
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
                                   for way in self.forwards}
                 if self._launch():
+                    if self.serial_link == "tty":
+                        ports = {port["label"]: port["filename"] for port in self.command("query-chardev")}
+                        self.serial_path = ports["trace"].removeprefix("pty:")
                     return self
             raise GuestError("QEMU found no free port in 5 attempts")
         except BaseException:

@@ -239,6 +239,8 @@ int trace_previous_drop(void)
     memset(&previous, 0, sizeof(previous));
     if (store)
         store->magic = 0; /* from now on its memory may be anything */
+    /* who sees there what comes next sees the magic gone, too; pairs with the fence in image_source.c */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     spin_unlock(&trace_lock);
     if (!store)
         return -E_NOT_FOUND;

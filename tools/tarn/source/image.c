@@ -267,7 +267,7 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};
     struct candidate found[CANDIDATES_MAX];
-    struct fail why = {""};
+    struct fail why = {""}, reason;
     size_t count;
 
     *image = (struct image){.memory = memory};
@@ -275,15 +275,17 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
         if (!find_stores(memory, steps[pass], found, &count, fail))
             return false;
         for (size_t i = 0; i < count; i++) {
-            if (try_candidate(image, &found[i], &why) && image->store.age == age)
+            if (!try_candidate(image, &found[i], &reason))
+                why = reason;
+            else if (image->store.age == age)
                 return true;
         }
     }
     image_close(image);
     if (why.text[0])
         return fail_set(fail, "no trace to be read in this memory: %s", why.text);
-    return fail_set(fail, "no %strace in this memory: it is no Tarn guest, or has not come up yet",
-                    age ? "previous " : "");
+    return fail_set(fail, age ? "no previous trace in this memory: there was none, or it was dropped"
+                              : "no trace in this memory: it is no Tarn guest, or has not come up yet");
 }
 
 void image_close(struct image *image)

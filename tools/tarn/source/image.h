@@ -27,6 +27,11 @@ struct image {
 /* Looks for the store of age `age` in all of memory. The memory stays the caller's. False: fail. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail);
 void image_close(struct image *image);
+/* Does anybody write the rings while they are read? Not those of the system before a reset. */
+static inline bool image_is_live(const struct image *image)
+{
+    return image->memory->live && image->store.age == 0;
+}
 /* Live memory: looks whether the guest changed something. GROWN: rings must be opened again, there may be
  * more metadata. ENDED: the system that wrote this panicked, was shut down or started again; what is in the
  * rings is still its. CHANGED: rings were cleared or changed; packets before and after do not belong

@@ -253,14 +253,14 @@ static uint64_t index_number(struct image_ring *ring)
 /* Whoever takes a buffer writes its header a little later, so the one before will do. */
 uint64_t image_ring_head(struct image_ring *ring)
 {
-    if (!ring->image->memory->live && (ring->index_is_good || ring->head_is_guessed))
+    if (!image_is_live(ring->image) && (ring->index_is_good || ring->head_is_guessed))
         return ring->head;
     uint64_t number = index_number(ring);
     ring->index_is_good =
         image_ring_holds(ring, number) || (number > 0 && image_ring_holds(ring, number - 1));
     if (ring->index_is_good)
         ring->head = number;
-    else if (!ring->image->memory->live) {
+    else if (!image_is_live(ring->image)) {
         ring->head = guess_head(ring);
         ring->head_is_guessed = true;
     }
@@ -369,7 +369,7 @@ static bool is_overwritten(struct image_ring *ring, uint64_t number)
 {
     /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    uint64_t head = ring->image->memory->live ? index_number(ring) : ring->head;
+    uint64_t head = image_is_live(ring->image) ? index_number(ring) : ring->head;
     return head >= number && head - number >= ring->image->store.buffer_count;
 }
 
@@ -407,7 +407,7 @@ static void copy_with_hole(struct image_ring *ring, uint64_t number, uint8_t *co
     copy_window(ring, packet_at(ring, number), copy, words * 8);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t hole = find_hole(ring->image, copy, words);
-    if (ring->image->memory->live)
+    if (image_is_live(ring->image))
         copy_window(ring, packet_at(ring, number), copy, words * 8);
     if (hole < words)
         memset(copy + hole * 8, 0, 8);
@@ -515,7 +515,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
     const uint64_t limit = known ? index % size : size - 1;
     const bool all_there = known && committed == limit;
 
-    if ((!known && ring->image->memory->live) || trace_in_doubt(committed))
+    if ((!known && image_is_live(ring->image)) || trace_in_doubt(committed))
         return false;
     if (all_there)
         copy_window(ring, packet_at(ring, head), copy, limit * 8);
@@ -523,7 +523,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
         copy_with_hole(ring, head, copy, limit);
     /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (ring->image->memory->live && (index_number(ring) != head || is_spoiled(ring, head, false)))
+    if (image_is_live(ring->image) && (index_number(ring) != head || is_spoiled(ring, head, false)))
         return false;
     struct trace_packet packet = header_of(ring->image, copy);
     if (ring->image->broken || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||

@@ -4,202 +4,21 @@
  *
  * Memory that stands still is a snapshot: every ring's packets from the oldest on, at last the open one as
  * far as it is written. The memory of a running guest is followed: what is overwritten before or while it is
- * copied is lost and counted, and no byte of it gets out (image_ring.c). Nothing is ever written to it.
+ * copied is lost and counted, and no byte of it gets out (image_ring.c). What the running guest keeps of the
+ * system before stands still until it is dropped. Nothing is ever written to memory.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/source/image.h>
-#include <tools/tarn/source/source.h>
-#include <trace/events.h>
-#include <trace/format/metadata.h>
+#include <tools/tarn/source/image_source.h>
 
 #define TORN_SECONDS   2.0 /* that a writer is given to finish, before his packet is cut */
 #define STATUS_SECONDS 0.5
 #define LOOK_SECONDS   0.5     /* whether the guest is still there */
 #define IDLE_NS        1000000 /* between two looks at rings in which nothing happens */
 
-/* One processor's ring on its way out. */
-struct drain {
-    struct image_ring ring;
-    uint64_t next;        /* packet to be read */
-    uint64_t sent_end;    /* behind the last that got out */
-    uint64_t count_from;  /* what is missing before it was lost before the pull began */
-    uint64_t lost, cut;   /* packets */
-    double waiting_since; /* that `next` is incomplete; 0: it is not */
-    uint64_t waiting_for; /* head of that moment: one wait counts for all that were closed then */
-    uint64_t given_up;    /* packets before this one had their time */
-    uint64_t target;      /* packets before this one are wanted; valid while finishing */
-    bool done;
-};
-
-struct image_source {
-    struct source source; /* first: a source is cast to this */
-    struct memory *memory;
-    struct image image;
-    char *metadata;
-    size_t metadata_size;
-    bool metadata_sent;
-    uint32_t finishing; /* enum wire_end_reason, 0: not yet */
-    bool dangling;      /* rings are not those that the store names: read no more */
-    double status_at, look_at;
-    uint32_t turn; /* processor */
-    uint8_t *copy; /* one buffer */
-    uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
-    struct drain drain[WIRE_CPUS_MAX];
-};
-
 static struct image_source *image_of(struct source *source)
 {
     return (struct image_source *)source;
-}
-
-/* ---- opening ------------------------------------------------------------------------------------------- */
-
-static void fill_hello(struct image_source *image)
-{
-    const struct trace_store *store = &image->image.store;
-    bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->image.swap;
-
-    image->source.hello = (struct wire_hello){
-        .version = WIRE_VERSION,
-        .byte_order = little ? 1 : 2,
-        .cpu_count = store->cpu_count,
-        .mode = store->mode,
-        .buffer_bytes = store->buffer_bytes,
-        .buffer_count = store->buffer_count,
-        .clock_hz = store->clock_hz,
-        .clock_offset_ns = store->clock_offset_ns,
-        .mask = image_info64(&image->image, offsetof(struct trace_info, mask)),
-        .boot_id = store->boot_id,
-        .generation = store->generation,
-    };
-    memcpy(image->source.hello.uuid, store->uuid, sizeof(store->uuid));
-    memcpy(image->source.hello.machine, store->machine, sizeof(store->machine));
-}
-
-static void format_uuid(char text[37], const uint8_t uuid[16])
-{
-    for (int i = 0; i < 16; i++)
-        text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-}
-
-/* The machine's name goes into the metadata between quotes. */
-static void copy_machine(char to[17], const char from[16])
-{
-    size_t length = 0;
-
-    while (length < 16 && from[length] && strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", from[length]))
-        length++;
-    snprintf(to, 17, "%.*s", (int)length, from);
-}
-
-/* What this program was built with, if the guest was, too. */
-static bool make_metadata(struct image_source *image, struct fail *fail)
-{
-    static const uint8_t ours[16] = TRACE_SCHEMA_UUID_BYTES;
-    const struct wire_hello *hello = &image->source.hello;
-    char machine[17], our_text[37], its_text[37];
-
-    if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
-        format_uuid(our_text, ours);
-        format_uuid(its_text, hello->uuid);
-        return fail_set(
-            fail, "the guest's memory holds no metadata, its schema is %s, and this program knows %s only",
-            its_text, our_text);
-    }
-    copy_machine(machine, hello->machine);
-    const struct trace_metadata_values values = {
-        .byte_order = hello->byte_order == 1 ? "le" : "be",
-        .hostname = "tarn",
-        .architecture = machine,
-        .cpu_count = hello->cpu_count,
-        .clock_hz = hello->clock_hz,
-        .clock_offset_ns = hello->clock_offset_ns,
-    };
-    uint64_t size =
-        trace_metadata_expand(NULL, 0, trace_metadata_template, trace_metadata_template_size, &values);
-    image->metadata = alloc_zero(1, size);
-    image->metadata_size = trace_metadata_expand(image->metadata, size, trace_metadata_template,
-                                                 trace_metadata_template_size, &values);
-    return true;
-}
-
-/* The guest's own text, if it is one. */
-static bool read_metadata(struct image_source *image, struct fail *fail)
-{
-    static const char start[] = "/* CTF 1.8";
-    char uuid[37];
-    size_t size;
-    char *text = image_metadata(&image->image, &size);
-
-    format_uuid(uuid, image->source.hello.uuid);
-    image->metadata_sent = false;
-    free(image->metadata);
-    image->metadata = NULL;
-    if (text && size > sizeof(start) && memcmp(text, start, sizeof(start) - 1) == 0 &&
-        !memchr(text, 0, size) && memmem(text, size, uuid, 36)) {
-        image->metadata = text, image->metadata_size = size;
-        return true;
-    }
-    free(text);
-    return make_metadata(image, fail);
-}
-
-static bool open_rings(struct image_source *image, struct fail *fail)
-{
-    for (uint32_t cpu = 0; cpu < image->source.hello.cpu_count; cpu++) {
-        struct image_ring *ring = &image->drain[cpu].ring;
-        uint64_t head = ring->head;
-        if (!image_ring_open(ring, &image->image, cpu, fail))
-            return false;
-        if (!ring->index_is_good && head > ring->head)
-            ring->head = head;
-    }
-    return !image->image.broken || fail_set(fail, "%s", image->image.fail.text);
-}
-
-static void image_source_close(struct source *source)
-{
-    struct image_source *image = image_of(source);
-
-    image_close(&image->image);
-    if (image->memory)
-        image->memory->class->close(image->memory);
-    free(image->metadata);
-    free(image->copy);
-    free(image);
-}
-
-static struct source *try_open(const struct source_class *class, const struct memory_class *memory,
-                               const char *address, uint32_t age, struct fail *fail)
-{
-    struct image_source *image = alloc_zero(1, sizeof(*image));
-
-    image->source.class = class;
-    image->memory = memory->open(address, fail);
-    if (image->memory && image_open(&image->image, image->memory, age, fail)) {
-        fill_hello(image);
-        image->copy = alloc_zero(1, image->source.hello.buffer_bytes);
-        if (check_hello(&image->source.hello, fail) && open_rings(image, fail) && read_metadata(image, fail))
-            return &image->source;
-    }
-    image_source_close(&image->source);
-    return NULL;
-}
-
-static struct source *open_image(const struct source_class *class, const struct memory_class *memory,
-                                 const char *address, double wait_seconds, struct fail *fail)
-{
-    double until = now_seconds() + wait_seconds;
-
-    for (;;) {
-        struct source *source = try_open(class, memory, address, 0, fail);
-        if (source || now_seconds() >= until)
-            return source;
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    }
 }
 
 /* ---- a pull ---------------------------------------------------------------------------------------------
@@ -230,7 +49,7 @@ static bool image_begin_pull(struct source *source, uint32_t flags, uint32_t mod
                              struct fail *fail)
 {
     struct image_source *image = image_of(source);
-    bool follow = image->memory->live && !(flags & WIRE_PULL_SNAPSHOT);
+    bool follow = image_is_live(&image->image) && !(flags & (WIRE_PULL_SNAPSHOT | WIRE_PULL_PREVIOUS));
 
     for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
         struct drain *drain = &image->drain[cpu];
@@ -303,7 +122,7 @@ static bool has_waited(struct image_source *image, struct drain *drain)
 {
     double now = now_seconds();
 
-    if (!image->memory->live || drain->next < drain->given_up)
+    if (!image_is_live(&image->image) || drain->next < drain->given_up)
         return true;
     if (drain->waiting_since == 0) {
         drain->waiting_since = now;
@@ -372,6 +191,18 @@ static bool take_packet(struct image_source *image, uint32_t cpu, struct source_
     return false;
 }
 
+/* The guest may drop what the system before left, and use its memory, at any time: also while it was copied.
+ */
+static bool was_dropped(struct image_source *image)
+{
+    if (!image->memory->live || image->image.store.age == 0)
+        return false;
+    /* the copy before the look: pairs with the fence in trace_previous_drop() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    image->dangling = image_look(&image->image) == IMAGE_CHANGED;
+    return image->dangling;
+}
+
 static bool take_any_packet(struct image_source *image, struct source_item *item)
 {
     const uint32_t count = image->source.hello.cpu_count;
@@ -380,7 +211,7 @@ static bool take_any_packet(struct image_source *image, struct source_item *item
         uint32_t cpu = image->turn;
         image->turn = (cpu + 1) % count;
         if (take_packet(image, cpu, item))
-            return true;
+            return !was_dropped(image);
     }
     return false;
 }
@@ -407,10 +238,10 @@ static bool look_around(struct image_source *image, struct fail *fail)
     case IMAGE_SAME:
         break;
     case IMAGE_GROWN:
-        image->dangling = !open_rings(image, fail) || !read_metadata(image, fail);
+        image->dangling = !image_open_rings(image, fail) || !image_read_metadata(image, fail);
         break;
     case IMAGE_ENDED:
-        image->dangling = !open_rings(image, fail);
+        image->dangling = !image_open_rings(image, fail);
         if (!image->dangling)
             begin_end(image, WIRE_ENDED_GUEST);
         break;
@@ -418,9 +249,7 @@ static bool look_around(struct image_source *image, struct fail *fail)
         image->dangling = true;
         break;
     }
-    if (image->dangling) {
-        image->finishing = WIRE_ENDED_CHANGED;
-    } else if (now - image->look_at >= LOOK_SECONDS) {
+    if (!image->dangling && now - image->look_at >= LOOK_SECONDS) {
         image->look_at = now;
         if (image->memory->class->ended(image->memory))
             begin_end(image, WIRE_ENDED_GUEST);
@@ -474,6 +303,8 @@ static enum source_got image_next(struct source *source, struct source_item *ite
             *fail = image->image.fail;
             return SOURCE_BROKEN;
         }
+        if (image->dangling)
+            image->finishing = WIRE_ENDED_CHANGED;
         if (image->dangling || all_done(image)) {
             item->kind = SOURCE_END;
             item->end = (struct wire_end){image->finishing, 0};
@@ -507,18 +338,37 @@ static size_t fill_statistics(struct image_source *image)
     return (size_t)(to - image->statistics);
 }
 
+static bool fill_previous(struct image_source *image, struct fail *fail)
+{
+    const struct trace_store *store = &image->image.store;
+    struct wire_previous previous;
+
+    if (!image_turn_to_previous(image, fail))
+        return false;
+    previous = (struct wire_previous){.hello = image->source.hello, .end = store->end};
+    memcpy(previous.reason, store->reason, sizeof(previous.reason));
+    wire_put_previous(image->statistics, &previous);
+    return true;
+}
+
 static enum source_got image_control(struct source *source, const struct wire_request *request,
                                      int32_t *status, const uint8_t **data, size_t *size, struct fail *fail)
 {
     struct image_source *image = image_of(source);
 
-    if (request->operation != WIRE_OP_STATISTICS) {
+    *status = 0;
+    *data = image->statistics;
+    switch (request->operation) {
+    case WIRE_OP_STATISTICS:
+        *size = fill_statistics(image);
+        return SOURCE_ITEM;
+    case WIRE_OP_PREVIOUS:
+        *size = WIRE_PREVIOUS_BYTES;
+        return fill_previous(image, fail) ? SOURCE_ITEM : SOURCE_BROKEN;
+    default:
         fail_set(fail, "a guest's memory is read, never changed: this takes a link to the guest");
         return SOURCE_BROKEN;
     }
-    *status = 0;
-    *data = image->statistics, *size = fill_statistics(image);
-    return SOURCE_ITEM;
 }
 
 /* ---- the three ways

@@ -33,7 +33,7 @@ struct source *open_link_source(const struct source_class *class,
                                 int (*connect)(const char *address, struct fail *fail), const char *address,
                                 double wait_seconds, struct fail *fail);
 
-/* What a class made of a link takes for its functions. */
+/* What a class made of a link consists of. */
 bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                      struct fail *fail);
 bool link_end_pull(struct source *source, struct fail *fail);
@@ -41,5 +41,10 @@ enum source_got link_next(struct source *source, struct source_item *item, int t
 enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
                              const uint8_t **data, size_t *size, struct fail *fail);
 void link_close_source(struct source *source);
+#define LINK_SOURCE_CLASS(name, opener)                                                               \
+    {                                                                                                 \
+        .scheme = (name), .open = (opener), .begin_pull = link_begin_pull, .end_pull = link_end_pull, \
+        .next = link_next, .control = link_control, .close = link_close_source,                       \
+    }
 
 #endif

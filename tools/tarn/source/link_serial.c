@@ -283,12 +283,4 @@ static struct source *open_serial(const char *address, double wait_seconds, stru
     return open_link_source(&source_serial, connect_serial, address, wait_seconds, fail);
 }
 
-const struct source_class source_serial = {
-    .scheme = "serial",
-    .open = open_serial,
-    .begin_pull = link_begin_pull,
-    .end_pull = link_end_pull,
-    .next = link_next,
-    .control = link_control,
-    .close = link_close_source,
-};
+const struct source_class source_serial = LINK_SOURCE_CLASS("serial", open_serial);

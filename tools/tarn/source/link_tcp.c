@@ -61,12 +61,4 @@ static struct source *open_tcp(const char *address, double wait_seconds, struct 
     return open_link_source(&source_tcp, connect_tcp, address, wait_seconds, fail);
 }
 
-const struct source_class source_tcp = {
-    .scheme = "tcp",
-    .open = open_tcp,
-    .begin_pull = link_begin_pull,
-    .end_pull = link_end_pull,
-    .next = link_next,
-    .control = link_control,
-    .close = link_close_source,
-};
+const struct source_class source_tcp = LINK_SOURCE_CLASS("tcp", open_tcp);
