@@ -36,6 +36,9 @@ int get_previous(struct wire_previous *wire)
                   .boot_id = store->boot_id,
                   .generation = store->generation},
         .end = store->end,
+        .packets = store->kept.packets,
+        .unsummed = store->kept.unsummed,
+        .damaged = store->kept.damaged,
     };
     memcpy(wire->hello.uuid, store->uuid, sizeof(wire->hello.uuid));
     memcpy(wire->hello.machine, store->machine, sizeof(wire->hello.machine));

@@ -30,10 +30,7 @@ extern union info_page trace_info_storage __asm__("trace_info_page");
 union info_page trace_info_storage __attribute__((aligned(PAGE)));
 
 static struct {
-    union {
-        struct trace_control control;
-        char page[PAGE];
-    };
+    struct trace_control control;
     char hole[TRACE_BUFFERS_OFFSET - PAGE];
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
 } boot_window __attribute__((aligned(PAGE)));

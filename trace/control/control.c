@@ -160,7 +160,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         trace_statedump();
         return 0;
     case TRACE_OP_DROP_PREVIOUS:
-        return trace_previous_drop();
+        return trace_previous_drop(TRACE_TRACE_ASKED);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -13,8 +13,8 @@
  * anywhere. The statedump runs without it, under the list locks of what it walks.
  *
  * Files: boot.c (info page, first ring), rings.c (rings and geometry), store.c (where they lie), previous.c
- * (the trace of the system before), control.c (system calls), heartbeat.c (gaps, repair), registry.c and
- * schema_check.c (applications' schemas, metadata), statedump.c, newest.c and
+ * (the trace of the system before), sums.c (checksums of packets), control.c (system calls), heartbeat.c
+ * (gaps, repair), registry.c and schema_check.c (applications' schemas, metadata), statedump.c, newest.c and
  * dump.c (the newest events, and printing them).
  */
 #ifndef TRACE_CONTROL_H
@@ -83,14 +83,22 @@ void trace_store_refresh(void);  /* the info page has changed */
 bool trace_store_has_room(void); /* for another extent */
 void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
 void trace_store_set_metadata(paddr_t physical, uint64_t bytes); /* one block that stays; it gets longer */
+/* Of the store of the system before. */
+void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
 void trace_store_grow_old(struct trace_store *old);
+
+/* sums.c: checksums of packets (format/sum.h). Of a ring's newest that have none, up to so many bytes; on the
+ * ring's processor, or when nobody else runs. */
+void trace_sum_ring(uint32_t cpu, uint64_t bytes_most);
+/* Compares those of the system before, and strikes out what is damaged. Nobody else looks at them yet. */
+struct trace_store_kept trace_sums_verify(const struct trace_store *store);
 
 /* previous.c: the trace of the system before. While booting, after trace_previous_find: keep (frames can be
  * had), grow_old (the present system's store is published). */
 void trace_previous_keep(void);
 void trace_previous_grow_old(void);
 paddr_t trace_previous_place(uint64_t *boot_id); /* of its store; 0: there is none */
-int trace_previous_drop(void);                   /* nothing held; -E_NOT_FOUND */
+int trace_previous_drop(uint32_t why);           /* trace.ev: dropped_because. Nothing held; -E_NOT_FOUND */
 void trace_previous_drop_if_scarce(void);        /* nothing held */
 
 /* heartbeat.c: forgets what it knew of a ring, because it was set up anew at `index`. */

@@ -26,6 +26,7 @@
 #include <tarn/syscall_kernel.h>
 #include <tarn/trace_control.h>
 #include <trace/control/control.h>
+#include <trace/trace.h>
 
 #define SCARCE_PART 32 /* memory is scarce when less than this part of it is free */
 
@@ -144,9 +145,11 @@ void trace_previous_find(void)
         if (!store || store->magic != TRACE_STORE_MAGIC)
             continue;
         const char *fault = find_fault(store, place);
-        if (fault)
+        if (fault) {
             log_line("trace: the previous trace is lost: %s", fault);
-        else if (!previous.store || store->age < previous.store->age)
+            if (TRACE_ON_TRACE())
+                trace_trace_previous_lost(fault);
+        } else if (!previous.store || store->age < previous.store->age)
             previous.store = store;
     }
 }
@@ -198,6 +201,22 @@ static int hang_extent(const struct trace_extent *extent)
     return error;
 }
 
+static void tell_what_is_kept(const struct trace_store *store, uint64_t bytes)
+{
+    static const char *const ends[] = {"without a word", "by a panic: ", "in order: "};
+    const struct trace_store_kept *kept = &store->kept;
+    const uint32_t end = store->end <= TRACE_STORE_SHUTDOWN ? store->end : TRACE_STORE_RUNNING;
+    char reason[TRACE_STORE_REASON_BYTES];
+    memcpy(reason, store->reason, sizeof(reason));
+    reason[sizeof(reason) - 1] = 0;
+    log_line("trace: %u packets: %u damaged, not believed; %u without a checksum",
+             kept->packets + kept->damaged, kept->damaged, kept->unsummed);
+    log_line("trace: %u KiB of the previous trace are kept; %u processors, ended %s%s",
+             (unsigned)(bytes >> 10), store->cpu_count, ends[end], reason);
+    if (TRACE_ON_TRACE())
+        trace_trace_previous(end, kept->packets, kept->unsummed, kept->damaged, reason);
+}
+
 void trace_previous_keep(void)
 {
     struct trace_store *store = previous.store;
@@ -209,10 +228,8 @@ void trace_previous_keep(void)
         if (hang_extent(&store->extents[i]))
             panic("trace: no memory for the tables of the previous trace");
     }
-    static const char *const ends[] = {"without a word", "by a panic: ", "in order: "};
-    log_line("trace: %u KiB of the previous trace are kept; %u processors, ended %s%s",
-             (unsigned)(bytes >> 10), store->cpu_count,
-             ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0], store->reason);
+    trace_store_set_kept(store, trace_sums_verify(store));
+    tell_what_is_kept(store, bytes);
 }
 
 void trace_previous_grow_old(void)
@@ -229,7 +246,7 @@ paddr_t trace_previous_place(uint64_t *boot_id)
 
 /* ---- dropping it ------------------------------------------------------------------------------------- */
 
-int trace_previous_drop(void)
+int trace_previous_drop(uint32_t why)
 {
     struct memory *windows[TRACE_CPUS_MAX], *metadata;
     spin_lock(&trace_lock);
@@ -247,6 +264,8 @@ int trace_previous_drop(void)
     for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
         memory_put(windows[cpu]);
     memory_put(metadata);
+    if (TRACE_ON_TRACE())
+        trace_trace_previous_dropped(current_thread()->block ? current_thread()->block->pid : 0, why);
     return 0;
 }
 
@@ -256,7 +275,7 @@ void trace_previous_drop_if_scarce(void)
     if (!__atomic_load_n(&previous.store, __ATOMIC_RELAXED) ||
         frame_count_free() >= frame_count_total() / SCARCE_PART)
         return;
-    if (!trace_previous_drop())
+    if (!trace_previous_drop(TRACE_TRACE_SCARCE))
         log_line("trace: the previous trace was dropped: memory is scarce");
 }
 

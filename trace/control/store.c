@@ -167,6 +167,15 @@ void trace_store_end(uint32_t end, const char *reason)
     for (uint32_t i = 0; i < sizeof(store->reason) - 1 && reason[i] && reason[i] != '\n'; i++)
         store->reason[i] = reason[i];
     end_change(store);
+    for (uint32_t cpu = 0; cpu < trace_info_page.cpu_count; cpu++)
+        trace_sum_ring(cpu, ~0ull);
+}
+
+void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept)
+{
+    begin_change(old);
+    old->kept = kept;
+    end_change(old);
 }
 
 void trace_store_grow_old(struct trace_store *old)

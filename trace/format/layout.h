@@ -83,12 +83,19 @@ static inline bool trace_in_doubt(uint64_t committed)
     return committed >> 32;
 }
 
+#define TRACE_SUMS 256u /* a power of two */
+
 /* One processor's control page, writable by everyone. */
 struct trace_control {
     uint64_t index;      /* next free 64-bit word, counted from boot; & ring_mask gives the place */
     uint64_t time_limit; /* ticks: beyond it a 32-bit timestamp could be misread, so start a new packet */
     uint64_t discarded;  /* events that found no room, since boot */
     uint64_t torn;       /* words of earlier laps found uncommitted when their buffer was reused */
+    uint64_t reserved[252];
+    /* Of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. Written by the
+     * kernel, behind the writers' back: not of every packet, and never of the open one. */
+    uint64_t sums[TRACE_SUMS];
 };
+_Static_assert(sizeof(struct trace_control) == 4096, "the control page is one page");
 
 #endif

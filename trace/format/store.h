@@ -17,8 +17,9 @@
  * `changes` odd, changes, computes the checksum, makes it even. Who reads a live store copies it, and then
  * looks whether `changes` is even and what it was.
  *
- * What the rings hold is not covered by the checksum: packets are validated as everywhere (FORMAT.md), and
- * the index of a ring is only a hint after a crash.
+ * What the rings hold is not covered by the checksum. Packets have their own (FORMAT.md, "After a reset"),
+ * which the next kernel compares before it offers them, and are validated as everywhere; the index of a ring
+ * is only a hint after a crash.
  */
 #ifndef TRACE_STORE_H
 #define TRACE_STORE_H
@@ -29,7 +30,7 @@
 #include <trace/format/layout.h>
 
 #define TRACE_STORE_MAGIC     0x5461726e53746f72ull /* "TarnStor" */
-#define TRACE_STORE_VERSION   1u
+#define TRACE_STORE_VERSION   2u
 #define TRACE_STORE_BYTES_MAX (64u << 10)
 #define TRACE_STORE_PLACES    2u /* where a kernel puts its store, see trace/control/store.c */
 
@@ -57,6 +58,15 @@ enum trace_store_end {
 
 #define TRACE_STORE_REASON_BYTES 128u
 
+/* Packets of a dead system's rings, when the next kernel looked at them. */
+struct trace_store_kept {
+    uint32_t packets;  /* that are there, with the open ones */
+    uint32_t unsummed; /* of these without a checksum: what they hold is validated only as it is read */
+    uint32_t
+        damaged; /* with a wrong one, not among `packets`: struck out, so that nobody takes them for one */
+    uint32_t reserved;
+};
+
 struct trace_store {
     uint64_t magic;
     uint64_t self;    /* physical address of this: a copy somewhere else is not the store */
@@ -80,9 +90,10 @@ struct trace_store {
     char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
     uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
     uint32_t metadata_bytes;               /* as in their extent */
+    struct trace_store_kept kept;          /* what the next kernel found; 0 before */
     struct trace_extent extents[];
 };
-_Static_assert(sizeof(struct trace_store) == 272 && sizeof(struct trace_extent) == 32, "no padding");
+_Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) == 32, "no padding");
 
 #define TRACE_STORE_EXTENTS_MAX \
     ((TRACE_STORE_BYTES_MAX - sizeof(struct trace_store)) / sizeof(struct trace_extent))

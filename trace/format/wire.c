@@ -151,15 +151,20 @@ void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previo
 {
     wire_put_hello(to, &previous->hello);
     wire_put32(to + WIRE_HELLO_BYTES, previous->end);
-    wire_put32(to + WIRE_HELLO_BYTES + 4, 0);
-    memcpy(to + WIRE_HELLO_BYTES + 8, previous->reason, WIRE_REASON_BYTES);
+    wire_put32(to + WIRE_HELLO_BYTES + 4, previous->packets);
+    wire_put32(to + WIRE_HELLO_BYTES + 8, previous->unsummed);
+    wire_put32(to + WIRE_HELLO_BYTES + 12, previous->damaged);
+    memcpy(to + WIRE_HELLO_BYTES + 16, previous->reason, WIRE_REASON_BYTES);
 }
 
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous)
 {
     wire_get_hello(from, &previous->hello);
     previous->end = wire_get32(from + WIRE_HELLO_BYTES);
-    memcpy(previous->reason, from + WIRE_HELLO_BYTES + 8, WIRE_REASON_BYTES);
+    previous->packets = wire_get32(from + WIRE_HELLO_BYTES + 4);
+    previous->unsummed = wire_get32(from + WIRE_HELLO_BYTES + 8);
+    previous->damaged = wire_get32(from + WIRE_HELLO_BYTES + 12);
+    memcpy(previous->reason, from + WIRE_HELLO_BYTES + 16, WIRE_REASON_BYTES);
     previous->reason[WIRE_REASON_BYTES - 1] = 0;
 }
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
-#define WIRE_VERSION     1u
+#define WIRE_VERSION     2u
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
@@ -137,11 +137,12 @@ struct wire_reply {
 /* The trace of the system before; -E_NOT_FOUND: there is none. */
 #define WIRE_REASON_BYTES 128u
 struct wire_previous {
-    struct wire_hello hello;        /* its own: what it was when it ended; no flags */
-    uint32_t end;                   /* enum trace_store_end of store.h; 4 bytes 0 follow */
-    char reason[WIRE_REASON_BYTES]; /* NUL padded */
+    struct wire_hello hello;             /* its own: what it was when it ended; no flags */
+    uint32_t end;                        /* enum trace_store_end of store.h */
+    uint32_t packets, unsummed, damaged; /* as in struct trace_store_kept */
+    char reason[WIRE_REASON_BYTES];      /* NUL padded */
 };
-#define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 8 + WIRE_REASON_BYTES)
+#define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 16 + WIRE_REASON_BYTES)
 
 /* The positions follow: for each processor the packet wanted next, 0 for the oldest there is. */
 struct wire_pull {

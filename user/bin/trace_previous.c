@@ -38,6 +38,8 @@ static void print_end(void)
     static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
     printf("the system before ended %s%s%s\n", ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0],
            store->reason[0] ? ": " : "", store->reason);
+    if (store->kept.damaged)
+        printf("%" PRIu32 " of its packets were damaged since, and are not believed\n", store->kept.damaged);
 }
 
 int open_previous(void)

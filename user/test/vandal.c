@@ -46,7 +46,7 @@ static void damage(void)
     uint64_t ring_bytes = (info->ring_mask + 1) * 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
     switch (next_random() % 4) {
     case 0:
-        offset = next_random() % sizeof(struct trace_control);
+        offset = next_random() % offsetof(struct trace_control, reserved);
         break;
     case 1:
         offset = next_random() % TARN_PAGE_SIZE;

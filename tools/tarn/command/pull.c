@@ -296,6 +296,10 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
         fprintf(stderr, "the previous system ended %s%s%s\n",
                 ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
                 previous.reason);
+    if (!pull->quiet)
+        fprintf(stderr,
+                "of its packets %u were damaged since and are not believed; %u of %u have no checksum\n",
+                previous.damaged, previous.unsummed, previous.packets);
     return true;
 }
 

@@ -37,7 +37,8 @@ static void swap_store(struct image *image, struct trace_store *s)
     s->end = image_32(image, s->end), s->buffer_bytes = image_64(image, s->buffer_bytes);
     s->buffer_count = image_64(image, s->buffer_count), s->clock_hz = image_64(image, s->clock_hz);
     s->clock_offset_ns = (int64_t)image_64(image, (uint64_t)s->clock_offset_ns);
-    s->age = image_32(image, s->age);
+    s->age = image_32(image, s->age), s->kept.packets = image_32(image, s->kept.packets);
+    s->kept.unsummed = image_32(image, s->kept.unsummed), s->kept.damaged = image_32(image, s->kept.damaged);
 }
 
 static void swap_extent(struct image *image, struct trace_extent *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_open.c - opens the trace in a guest's memory as a source: the running system's, or that of
- * the system before; its HELLO, its rings, its metadata.
+ * tools/tarn/source/image_open.c - opens the trace in a guest's memory as a source: the running system's, or
+ * that of the system before; its HELLO, its rings, its metadata.
  */
 #include <stdio.h>
 #include <stdlib.h>

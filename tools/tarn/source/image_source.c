@@ -345,7 +345,11 @@ static bool fill_previous(struct image_source *image, struct fail *fail)
 
     if (!image_turn_to_previous(image, fail))
         return false;
-    previous = (struct wire_previous){.hello = image->source.hello, .end = store->end};
+    previous = (struct wire_previous){.hello = image->source.hello,
+                                      .end = store->end,
+                                      .packets = store->kept.packets,
+                                      .unsummed = store->kept.unsummed,
+                                      .damaged = store->kept.damaged};
     memcpy(previous.reason, store->reason, sizeof(previous.reason));
     wire_put_previous(image->statistics, &previous);
     return true;

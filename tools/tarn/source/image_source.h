@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_source.h - what the sources that read a guest's memory are made of: image_open.c opens
- * them, image_source.c pulls through them.
+ * tools/tarn/source/image_source.h - what the sources that read a guest's memory are made of: image_open.c
+ * opens them, image_source.c pulls through them.
  */
 #ifndef TARN_IMAGE_SOURCE_H
 #define TARN_IMAGE_SOURCE_H

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/sum.h - the checksum of a packet that lies in memory: what a reset and a reload have done to
+ * it.
+ *
+ * It must cost little, for whole rings are summed, and tell damage, not forgery. So it is the sum of all
+ * words, and the sum of what that sum was after every eight, which tells words that were moved; mixed into 32
+ * bits.
+ */
+#ifndef TRACE_SUM_H
+#define TRACE_SUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_SUM_STEP 8u /* words; what is added at once is a multiple of it */
+
+struct trace_sum {
+    uint64_t words, steps;
+};
+
+static inline void trace_sum_add(struct trace_sum *sum, const uint64_t *from, uint64_t count)
+{
+    uint64_t words = sum->words, steps = sum->steps;
+    for (const uint64_t *end = from + count; from < end; from += TRACE_SUM_STEP) {
+        words += from[0], words += from[1], words += from[2], words += from[3];
+        words += from[4], words += from[5], words += from[6], words += from[7];
+        steps += words;
+    }
+    sum->words = words;
+    sum->steps = steps;
+}
+
+/* What struct trace_control keeps of packet `number`: half the number, so that it is known whose sum this is,
+ * half the sum. */
+static inline uint64_t trace_sum_entry(const struct trace_sum *sum, uint64_t number)
+{
+    /* an odd factor loses nothing, and carries every bit into the upper half */
+    uint64_t mixed = (sum->words ^ (sum->steps << 32 | sum->steps >> 32)) * 0x9e3779b97f4a7c15ull;
+    return (number + 1) << 32 | (uint32_t)(mixed >> 32);
+}
+
+static inline bool trace_sum_is_of(uint64_t entry, uint64_t number)
+{
+    return entry && entry >> 32 == (uint32_t)(number + 1);
+}
+
+#endif
