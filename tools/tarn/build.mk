@@ -7,9 +7,20 @@ TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model answer,$(call tarn
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
-TARN_COMMANDS := $(filter-out $(TARN_LINK),$(call tarn_folder,command))
+TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c,$(call tarn_folder,command))
 
-$(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) tools/tarn/main.c,-lm -lpthread))
+# The picture: its server, and the page, which becomes part of the program.
+TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))
+TARN_VIEW := $(filter-out tools/tarn/view/embed.c,$(call tarn_folder,view)) tools/tarn/command/view.c \
+             $(GEN)/tarn/page_files.c
+TARN_VIEW_LIBS := -lmicrohttpd
+$(eval $(call generator,embed,tools/tarn/view/embed.c))
+$(GEN)/tarn/page_files.c: $(B)/host/embed $(TARN_PAGE)
+	@mkdir -p $(@D); echo "  EMBED   $@"
+	@$(B)/host/embed $(TARN_PAGE) >$@
+
+$(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_VIEW) tools/tarn/main.c,\
+    -lm -lpthread $(TARN_VIEW_LIBS)))
 $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c $(TARN_STAGES) $(TARN_LINK) \
     tools/tarn/command/check.c,-lm -lpthread))
 $(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)

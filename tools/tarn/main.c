@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
     {"stats", run_stats, "count events and time by processor, class, event, program, process, thread"},
+    {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -99,6 +99,23 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
     cursor->previous_seq = header->packet_seq_num;
 }
 
+/* Losses before the packet that comes next count from the packet before it. */
+static void look_back(struct cursor *cursor)
+{
+    const struct stream *stream = cursor->stream;
+    uint64_t before = cursor->next_packet - stream->first_packet_bytes;
+    struct trace_packet header;
+
+    if (cursor->next_packet == 0 || cursor->next_packet < stream->first_packet_bytes ||
+        anomaly_is_fatal(stream_header(cursor->trace, stream, before, &header)) ||
+        header.packet_size / 8 != stream->first_packet_bytes)
+        return;
+    cursor->has_previous = true;
+    cursor->previous_end = header.timestamp_end;
+    cursor->previous_discarded = header.events_discarded;
+    cursor->previous_seq = header.packet_seq_num;
+}
+
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
                  struct reporter *reporter)
 {
@@ -107,20 +124,36 @@ void cursor_open(struct cursor *cursor, const struct trace *trace, const struct 
     cursor->stream = stream;
     cursor->reporter = reporter;
     cursor->next_packet = from == 0 ? 0 : stream_seek(trace, stream, from);
-    if (cursor->next_packet > 0) {
-        struct trace_packet header;
-        uint64_t before = cursor->next_packet - stream->first_packet_bytes;
+    look_back(cursor);
+}
 
-        /* Losses count from the packet before. */
-        if (cursor->next_packet >= stream->first_packet_bytes &&
-            !anomaly_is_fatal(stream_header(trace, stream, before, &header)) &&
-            header.packet_size / 8 == stream->first_packet_bytes) {
-            cursor->has_previous = true;
-            cursor->previous_end = header.timestamp_end;
-            cursor->previous_discarded = header.events_discarded;
-            cursor->previous_seq = header.packet_seq_num;
-        }
+struct position cursor_position(const struct cursor *cursor)
+{
+    if (cursor->at == NULL)
+        return (struct position){.packet = cursor->next_packet};
+    return (struct position){cursor->packet.offset, (uint64_t)(cursor->event.bytes - cursor->packet.bytes)};
+}
+
+bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
+                    struct position position, struct reporter *reporter)
+{
+    bool found;
+
+    memset(cursor, 0, sizeof(*cursor));
+    cursor->trace = trace;
+    cursor->stream = stream;
+    cursor->next_packet = position.packet;
+    if (position.event == 0) {
+        look_back(cursor);
+        cursor->reporter = reporter;
+        return cursor_next(cursor);
     }
+    do
+        found = cursor_next(cursor);
+    while (found && cursor->packet.offset == position.packet &&
+           (uint64_t)(cursor->event.bytes - cursor->packet.bytes) < position.event);
+    cursor->reporter = reporter;
+    return found;
 }
 
 void cursor_close(struct cursor *cursor)

@@ -106,6 +106,17 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
                  struct reporter *reporter);
 void cursor_close(struct cursor *cursor);
+
+/* A place between two events of a stream, to go on from later. */
+struct position {
+    uint64_t packet; /* in the file */
+    uint64_t event;  /* in the packet: the one that comes next; 0: the packet's first */
+};
+struct position cursor_position(const struct cursor *cursor); /* before the event that CURSOR stands at */
+/* At the event that came next when the position was taken; false: there is none. What was lost before is not
+ * reported again. A position that fits no event stands for the next one. */
+bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
+                    struct position position, struct reporter *reporter);
 bool cursor_next_packet(struct cursor *cursor);                     /* slow path of cursor_next */
 void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly); /* of a packet, after a broken event */
 /* Who runs, as fields of EVENT tell. */

@@ -28,14 +28,25 @@ static void sift_down(struct merge *merge, unsigned place)
     merge->heap[place] = cursor;
 }
 
-void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
-                struct reporter *reporter)
+static void make_room(struct merge *merge, const struct trace *trace)
 {
     merge->trace = trace;
     merge->cursors = alloc_zero(trace->stream_count, sizeof(merge->cursors[0]));
     merge->heap = alloc_zero(trace->stream_count, sizeof(merge->heap[0]));
     merge->count = 0;
     merge->started = false;
+}
+
+static void make_heap(struct merge *merge)
+{
+    for (unsigned place = merge->count / 2; place-- > 0;)
+        sift_down(merge, place);
+}
+
+void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
+                struct reporter *reporter)
+{
+    make_room(merge, trace);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         struct cursor *cursor = &merge->cursors[i];
         bool found;
@@ -49,8 +60,23 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
         if (found)
             merge->heap[merge->count++] = cursor;
     }
-    for (unsigned place = merge->count / 2; place-- > 0;)
-        sift_down(merge, place);
+    make_heap(merge);
+}
+
+void merge_save(const struct merge *merge, struct position *positions)
+{
+    for (unsigned i = 0; i < merge->trace->stream_count; i++)
+        positions[i] = cursor_position(&merge->cursors[i]);
+}
+
+void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
+                   struct reporter *reporter)
+{
+    make_room(merge, trace);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        if (cursor_open_at(&merge->cursors[i], trace, &trace->streams[i], positions[i], reporter))
+            merge->heap[merge->count++] = &merge->cursors[i];
+    make_heap(merge);
 }
 
 struct cursor *merge_next(struct merge *merge)

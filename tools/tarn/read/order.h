@@ -24,6 +24,11 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
                 struct reporter *reporter);
 /* The cursor that stands at the next event, or NULL at the end. Valid until the next call. */
 struct cursor *merge_next(struct merge *merge);
+/* Positions of all streams before the event that merge_next gave last, or at the end of all; by rank. */
+void merge_save(const struct merge *merge, struct position *positions);
+/* From there on: the same events in the same order. */
+void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
+                   struct reporter *reporter);
 void merge_close(struct merge *merge);
 
 #endif

@@ -237,6 +237,11 @@ static int compare_streams(const void *left, const void *right)
     return strcmp(((const struct stream *)left)->name, ((const struct stream *)right)->name);
 }
 
+static bool is_stream_name(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "metadata") != 0;
+}
+
 /* Every file of the directory but metadata and hidden ones is a stream, as for other CTF readers. */
 static bool open_streams(struct trace *trace, struct fail *fail)
 {
@@ -251,7 +256,7 @@ static bool open_streams(struct trace *trace, struct fail *fail)
         struct stat status;
         size_t length = strlen(trace->directory) + strlen(entry->d_name) + 2;
 
-        if (entry->d_name[0] == '.' || strcmp(entry->d_name, "metadata") == 0)
+        if (!is_stream_name(entry->d_name))
             continue;
         stream.path = alloc_zero(1, length);
         snprintf(stream.path, length, "%s/%s", trace->directory, entry->d_name);
@@ -313,4 +318,56 @@ void trace_close(struct trace *trace)
     free(trace->directory);
     schema_free(&trace->schema);
     memset(trace, 0, sizeof(*trace));
+}
+
+static unsigned count_stream_files(const struct trace *trace)
+{
+    DIR *directory = opendir(trace->directory);
+    struct dirent *entry;
+    struct stat status;
+    unsigned count = 0;
+
+    if (directory == NULL)
+        return 0;
+    while ((entry = readdir(directory)) != NULL)
+        count += is_stream_name(entry->d_name) && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
+                 S_ISREG(status.st_mode) && status.st_size != 0;
+    closedir(directory);
+    return count;
+}
+
+/* Takes in the whole packets after those that are known; a file may end within one that is being written. */
+static enum trace_news refresh_stream(struct trace *trace, struct stream *stream, uint64_t *from)
+{
+    uint64_t bytes = stream->first_packet_bytes, old = stream->size, begin = 0, size;
+    struct trace_packet header;
+    struct stat here, there;
+
+    if (fstat(stream->fd, &here) != 0 || stat(stream->path, &there) != 0 || here.st_ino != there.st_ino ||
+        here.st_dev != there.st_dev || (uint64_t)here.st_size < old || (bytes == 0 && here.st_size != 0))
+        return TRACE_CHANGED;
+    size = bytes != 0 ? (uint64_t)here.st_size / bytes * bytes : 0;
+    if (size <= old)
+        return TRACE_SAME;
+    stream->size = size;
+    if (!anomaly_is_fatal(stream_header(trace, stream, old / bytes * bytes, &header)))
+        begin = header.timestamp_begin;
+    *from = begin < *from ? begin : *from;
+    if (!anomaly_is_fatal(stream_header(trace, stream, size - bytes, &header)) &&
+        header.timestamp_end > trace->end)
+        trace->end = header.timestamp_end;
+    return TRACE_GROWN;
+}
+
+enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
+{
+    enum trace_news news = count_stream_files(trace) == trace->stream_count ? TRACE_SAME : TRACE_CHANGED;
+
+    *from = UINT64_MAX;
+    for (unsigned i = 0; i < trace->stream_count && news != TRACE_CHANGED; i++) {
+        enum trace_news one = refresh_stream(trace, &trace->streams[i], from);
+
+        news = one > news ? one : news;
+    }
+    return news;
 }

@@ -90,6 +90,13 @@ struct packet_buffer {
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail);
 void trace_close(struct trace *trace);
 
+/* What became of the files since trace_open or the last call. GROWN: whole packets were appended, which are
+ * taken in; FROM gets the time (ticks) that the first of them begins, 0 when it cannot be told. CHANGED:
+ * files came, went, shrank or hold something else: open the trace again. Nobody may read the trace meanwhile.
+ */
+enum trace_news { TRACE_SAME, TRACE_GROWN, TRACE_CHANGED };
+enum trace_news trace_refresh(struct trace *trace, uint64_t *from);
+
 /* The header of the packet at OFFSET, checked against everything a header can tell. */
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header);

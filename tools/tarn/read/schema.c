@@ -444,3 +444,19 @@ void schema_free(struct schema *schema)
     tsdl_free(&schema->tsdl);
     memset(schema, 0, sizeof(*schema));
 }
+
+uint64_t schema_ticks(const struct schema *schema, int64_t ns)
+{
+    uint64_t low = 0,
+             high = 1ull << 60; /* below, schema_ns never falls; wanted is where it first reaches ns */
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (schema_ns(schema, middle) >= ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}

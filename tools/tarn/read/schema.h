@@ -109,6 +109,9 @@ static inline uint64_t schema_elapsed_ns(const struct schema *schema, uint64_t f
     return end > begin ? (uint64_t)end - (uint64_t)begin : 0;
 }
 
+/* The first tick at or after a time in schema_ns; 2^60 for times that no clock reaches. */
+uint64_t schema_ticks(const struct schema *schema, int64_t ns);
+
 static inline uint32_t load32(const uint8_t *bytes, bool swap)
 {
     uint32_t value;

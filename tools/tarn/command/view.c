@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/command/view.c - `tarn view`: the picture of a trace, as a page in the browser or as a PNG. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/view/server.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tarn view [OPTION]... DIRECTORY\n\n"
+    "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it.\n"
+    "A trace that is still being written is shown as it grows.\n\n"
+    "  --port N            listen there; by default any port that is free\n"
+    "  --from TIME         what the page shows at first: seconds since the start\n"
+    "  --to TIME\n"
+    "  --open yes|no       open the page in a browser (default: when there is a display)\n"
+    "  --help              this text\n";
+
+struct options {
+    struct view_options view;
+    unsigned port;
+    double from, to; /* seconds; -1: not given */
+    int open;        /* -1: when there is a display */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    interrupted = 1;
+}
+
+static bool parse_number(const char *text, double most, double *number)
+{
+    char *end;
+
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && *number >= 0 && *number <= most;
+}
+
+static bool set_option(struct options *options, int option, const char *value)
+{
+    double number;
+
+    switch (option) {
+    case 'p':
+        if (!parse_number(value, 65535, &number))
+            return false;
+        options->port = (unsigned)number;
+        return true;
+    case 'f':
+        return parse_number(value, 1e9, &options->from);
+    case 't':
+        return parse_number(value, 1e9, &options->to);
+    case 'o':
+        options->open = strcmp(value, "yes") == 0;
+        return options->open || strcmp(value, "no") == 0;
+    default:
+        return false;
+    }
+}
+
+/* Returns an exit status to leave with, or -1 to go on. */
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"port", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},   {"open", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_FINE;
+        }
+        if (!set_option(options, option, optarg)) {
+            if (option != '?')
+                complain("'%s' is not understood", optarg);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind != argc - 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    options->view.directory = argv[optind];
+    return -1;
+}
+
+/* The page's address, with what it is to show at first behind the #. */
+static void format_address(const struct options *options, const struct view *view, unsigned port,
+                           char text[200])
+{
+    double duration = (double)view_duration(view) * 1e-9;
+    int length = snprintf(text, 200, "http://127.0.0.1:%u/", port);
+
+    if (options->from >= 0 || options->to >= 0)
+        snprintf(text + length, 200 - (size_t)length, "#from=%.0f&to=%.0f",
+                 (options->from >= 0 ? options->from : 0) * 1e9,
+                 (options->to >= 0 ? options->to : duration) * 1e9);
+}
+
+static void open_browser(const struct options *options, const char *address)
+{
+    bool has_display = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+
+    if (options->open == 0 || (options->open < 0 && !has_display))
+        return;
+    if (fork() == 0) {
+        execlp("xdg-open", "xdg-open", address, NULL);
+        _exit(127);
+    }
+}
+
+static int serve(const struct options *options, struct view *view)
+{
+    struct sigaction action = {.sa_handler = note_interrupt}, ignore = {.sa_handler = SIG_IGN};
+    struct server *server;
+    struct fail fail;
+    sigset_t none, both;
+    char address[200];
+
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, &none); /* until sigsuspend, so that none slips through */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGCHLD, &ignore, NULL);
+    server = server_start(view, options->port, &fail);
+    if (server == NULL) {
+        complain("%s", fail.text);
+        view_stop(view);
+        return EXIT_USAGE;
+    }
+    format_address(options, view, server_port(server), address);
+    printf("%s\n", address);
+    fflush(stdout);
+    open_browser(options, address);
+    while (!interrupted)
+        sigsuspend(&none);
+    view_stop(view); /* first, so that nobody waits for news */
+    server_stop(server);
+    return EXIT_FINE;
+}
+
+int run_view(int argc, char **argv)
+{
+    struct options options = {.view = {.watch = true, .keep_index = true}, .from = -1, .to = -1, .open = -1};
+    struct view view;
+    struct fail fail;
+    int status = parse_options(&options, argc, argv);
+
+    if (status >= 0)
+        return status;
+    if (!view_open(&view, &options.view, false, &fail) || !view_start(&view, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    status = serve(&options, &view);
+    view_close(&view);
+    return status;
+}

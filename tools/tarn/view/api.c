@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/api.c - questions by name, and what they share; see api.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <tools/tarn/view/api.h>
+
+#define CHANGES_SECONDS 20.0
+
+static const struct {
+    const char *path;
+    api_function *answer;
+} answers[] = {
+    {"/api/trace", api_trace},
+    {"/api/list", api_list},
+    {"/api/search", api_search},
+};
+
+const char *request_text(const struct request *request, const char *key)
+{
+    for (unsigned i = 0; i < request->count; i++)
+        if (strcmp(request->parameters[i].key, key) == 0)
+            return request->parameters[i].value;
+    return NULL;
+}
+
+bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
+                    struct fail *fail)
+{
+    const char *text = request_text(request, key);
+    uint64_t value;
+    char *end;
+
+    if (text == NULL)
+        return true;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
+        return fail_set(fail, "%s is no number, or too large", key);
+    *number = value;
+    return true;
+}
+
+bool request_range(const struct view *view, const struct request *request, struct range *range,
+                   struct fail *fail)
+{
+    uint64_t duration = view_duration(view);
+
+    range->from = 0;
+    range->to = duration;
+    if (!request_number(request, "from", &range->from, INT64_MAX, fail) ||
+        !request_number(request, "to", &range->to, INT64_MAX, fail))
+        return false;
+    if (range->to > duration)
+        range->to = duration;
+    if (range->from > range->to)
+        range->from = range->to;
+    range->from_ticks = view_ticks(view, range->from);
+    range->to_ticks = view_ticks(view, range->to);
+    return true;
+}
+
+bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found)
+{
+    const char *at = request_text(request, key);
+    bool *set = alloc_zero((size_t)limit + 1, sizeof(bool));
+
+    *found = 0;
+    if (at == NULL && all) {
+        memset(set, true, limit);
+        *found = limit;
+    }
+    while (at != NULL && *at >= '0' && *at <= '9') {
+        char *end;
+        uint64_t first = strtoull(at, &end, 10), last = first;
+
+        if (*end == '-')
+            last = strtoull(end + 1, &end, 10);
+        for (uint64_t i = first; i <= last && i < limit; i++) {
+            *found += !set[i];
+            set[i] = true;
+        }
+        at = *end == ',' ? end + 1 : end;
+        if (at == end)
+            break;
+    }
+    return set;
+}
+
+/* Waits without the lock. */
+static unsigned answer_changes(struct view *view, const struct request *request, struct json *json)
+{
+    uint64_t since = UINT64_MAX, version;
+    struct fail fail;
+
+    if (!request_number(request, "since", &since, UINT64_MAX, &fail))
+        return 400;
+    version = view_wait(view, since, CHANGES_SECONDS);
+    view_read_lock(view);
+    json_open(json, '{');
+    json_key_number(json, "version", version);
+    json_key_number(json, "generation", view->generation);
+    json_key_number(json, "duration", view_duration(view));
+    json_key_number(json, "events", view->index.events);
+    json_key(json, "live");
+    json_bool(json, view->is_live);
+    json_key(json, "indexing");
+    json_bool(json, view->index.is_partial);
+    json_close(json, '}');
+    view_unlock(view);
+    return 200;
+}
+
+unsigned api_answer(struct view *view, const struct request *request, struct json *json)
+{
+    struct fail fail = {"there is no such question"};
+    unsigned status = 404;
+
+    if (strcmp(request->path, "/api/changes") == 0)
+        return answer_changes(view, request, json);
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        if (strcmp(request->path, answers[i].path) != 0)
+            continue;
+        view_read_lock(view);
+        json_open(json, '{');
+        status = answers[i].answer(view, request, json, &fail) ? 200 : 400;
+        json_close(json, '}');
+        view_unlock(view);
+    }
+    if (status == 200)
+        return status;
+    json->text.used = 0;
+    json->has_value = false;
+    json_open(json, '{');
+    json_key_text(json, "error", fail.text);
+    json_close(json, '}');
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/api.h - the questions of the page, as README.md describes them: a path and parameters to
+ * JSON.
+ *
+ * Nothing here knows of HTTP. Any number of threads may ask at once. Each question ends within a bounded time
+ * whatever it asks.
+ */
+#ifndef TARN_API_H
+#define TARN_API_H
+
+#include <tools/tarn/view/json.h>
+#include <tools/tarn/view/view.h>
+
+#define REQUEST_PARAMETERS_MAX 32u
+
+struct request {
+    const char *path; /* /api/NAME */
+    struct {
+        const char *key, *value;
+    } parameters[REQUEST_PARAMETERS_MAX];
+    unsigned count;
+};
+
+/* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. */
+unsigned api_answer(struct view *view, const struct request *request, struct json *json);
+
+/* ---- for the files of the API -------------------------------------------------------------------- */
+
+const char *request_text(const struct request *request, const char *key); /* NULL: not given */
+/* False, and FAIL, when it is given but no number up to MOST. */
+bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
+                    struct fail *fail);
+/* A range of time in nanoseconds since the begin, from <= to <= duration; ticks of both. */
+struct range {
+    uint64_t from, to;
+    uint64_t from_ticks, to_ticks;
+};
+bool request_range(const struct view *view, const struct request *request, struct range *range,
+                   struct fail *fail);
+/* The numbers of a list such as 1,5-7 that are below LIMIT: a bool for each; all when it is not given. FOUND
+ * gets how many. The caller frees it. */
+bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
+
+/* Each fills one answer, an open object, with the lock held. False: FAIL says why. */
+typedef bool api_function(struct view *view, const struct request *request, struct json *json,
+                          struct fail *fail);
+api_function api_trace, api_list, api_search;
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/api_list.c - /api/list: events around a moment with all that they say, and /api/search: the
+ * next one before or after it. Both walk strides of the index (the blocks of one checkpoint), forwards and
+ * backwards, until they have what is asked for or their time is over; then the answer says how far they came.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <tools/tarn/view/match.h>
+#include <tools/tarn/view/walk.h>
+
+#define ROWS_MOST    2000u
+#define SEARCH_MS    60    /* then it is for the page to ask on */
+#define CLOCK_EVENTS 4096u /* between looks at the clock */
+
+struct list {
+    struct view *view;
+    struct match match;
+    uint64_t start; /* number of the first event that is not before the moment */
+    uint64_t before, after;
+    uint64_t deadline; /* ns, of the monotonic clock */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- one row ------------------------------------------------------------------------------------- */
+
+static void add_fields(const struct event *event, struct json *json)
+{
+    struct buffer text = {0};
+
+    json_key(json, "fields");
+    json_open(json, '{');
+    for (unsigned i = 0; i < event->type->field_count; i++) {
+        const struct field *field = &event->type->fields[i];
+
+        text.used = 0;
+        field_text(field, event, &text);
+        json_key(json, field->name);
+        json_text_bytes(json, (const char *)text.bytes, text.used);
+    }
+    json_close(json, '}');
+    free(text.bytes);
+}
+
+static void add_row(const struct list *list, const struct cursor *cursor, uint64_t number, struct json *json)
+{
+    const struct running *running = &cursor->running;
+
+    json_open(json, '{');
+    json_key_number(json, "n", number);
+    json_key_number(json, "t", view_ns(list->view, cursor->ticks));
+    json_key_number(json, "cpu", cursor->stream->rank);
+    if (running->is_known) {
+        json_key_number(json, "pid", running->pid);
+        json_key_number(json, "tid", running->tid);
+        json_key(json, "comm");
+        json_text_bytes(json, running->comm, running->comm_length);
+    }
+    json_key_number(json, "event", cursor->event.type->index);
+    json_key_text(json, "name", cursor->event.type->name);
+    add_fields(&cursor->event, json);
+    json_close(json, '}');
+}
+
+/* ---- strides ------------------------------------------------------------------------------------- */
+
+static size_t stride_of(const struct list *list, uint64_t number)
+{
+    return index_find_event(&list->view->index, number) / INDEX_STRIDE;
+}
+
+static uint64_t stride_first(const struct list *list, size_t stride)
+{
+    return index_first(&list->view->index, stride * INDEX_STRIDE);
+}
+
+static bool is_late(const struct list *list, const struct walk *walk)
+{
+    return walk->number % CLOCK_EVENTS == 0 && now_ns() > list->deadline;
+}
+
+/* Rows of the events from FROM on, up to the index's end; returns the number of the first that was not
+ * looked at. */
+static uint64_t list_forward(const struct list *list, struct json *json, uint64_t *found)
+{
+    const struct index *index = &list->view->index;
+    struct walk walk;
+    struct cursor *cursor;
+    uint64_t reached = list->start;
+
+    if (list->after == 0 || reached >= index->events)
+        return reached;
+    walk_open(&walk, &list->view->trace, index, index_find_event(index, list->start));
+    while (*found < list->after && walk.next < index->events && (cursor = walk_next(&walk)) != NULL) {
+        if (walk.number < list->start)
+            continue;
+        reached = walk.number + 1;
+        if (match_event(&list->match, cursor)) {
+            add_row(list, cursor, walk.number, json);
+            ++*found;
+        }
+        if (is_late(list, &walk))
+            break;
+    }
+    walk_close(&walk);
+    return reached;
+}
+
+/* Numbers of the last WANT events before END in a stride that match, oldest first. */
+static size_t find_last(const struct list *list, size_t stride, uint64_t end, uint64_t *numbers, size_t want)
+{
+    uint64_t *ring = alloc_zero(want + 1, sizeof(*ring));
+    struct walk walk;
+    struct cursor *cursor;
+    size_t count = 0, kept;
+
+    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
+    while (walk.next < end && (cursor = walk_next(&walk)) != NULL)
+        if (match_event(&list->match, cursor))
+            ring[count++ % want] = walk.number;
+    walk_close(&walk);
+    kept = count < want ? count : want;
+    for (size_t i = 0; i < kept; i++)
+        numbers[i] = ring[(count - kept + i) % want];
+    free(ring);
+    return kept;
+}
+
+static void add_rows(const struct list *list, size_t stride, const uint64_t *numbers, size_t count,
+                     struct json *json)
+{
+    struct walk walk;
+    struct cursor *cursor;
+    size_t done = 0;
+
+    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
+    while (done < count && (cursor = walk_next(&walk)) != NULL)
+        if (walk.number == numbers[done]) {
+            add_row(list, cursor, walk.number, json);
+            done++;
+        }
+    walk_close(&walk);
+}
+
+/* Rows of the events before, found from stride to stride backwards and put together in order; returns
+ * the number before which nothing was looked at. */
+static uint64_t list_backward(const struct list *list, struct json *json, uint64_t *found)
+{
+    uint64_t *numbers = alloc_zero(list->before + 1, sizeof(*numbers)), reached = list->start;
+    struct json *parts = NULL; /* newest stride first */
+    size_t part_count = 0;
+
+    while (*found < list->before && reached > 0 && (part_count == 0 || now_ns() < list->deadline)) {
+        size_t stride = stride_of(list, reached - 1);
+        size_t count = find_last(list, stride, reached, numbers, list->before - *found);
+
+        parts = alloc_more(parts, part_count + 1, sizeof(*parts));
+        parts[part_count] = (struct json){0};
+        add_rows(list, stride, numbers, count, &parts[part_count++]);
+        *found += count;
+        reached = *found == list->before ? numbers[0] : stride_first(list, stride);
+    }
+    while (part_count-- > 0) {
+        if (parts[part_count].text.used != 0)
+            json_raw(json, parts[part_count].text.bytes, parts[part_count].text.used);
+        free(parts[part_count].text.bytes);
+    }
+    free(parts);
+    free(numbers);
+    return reached;
+}
+
+/* ---- the questions ------------------------------------------------------------------------------- */
+
+/* The number of the first event at or after a time. */
+static uint64_t number_at(struct view *view, uint64_t ns)
+{
+    int64_t at = schema_ns(&view->trace.schema, view->index.begin) + (int64_t)ns;
+    uint64_t number = view->index.events;
+    struct walk walk;
+    struct cursor *cursor;
+
+    if (number == 0 || ns >= view_duration(view))
+        return number;
+    walk_open(&walk, &view->trace, &view->index, index_find_time(&view->index, view_ticks(view, ns)));
+    while (walk.next < view->index.events && (cursor = walk_next(&walk)) != NULL)
+        if (cursor->ns >= at) {
+            number = walk.number;
+            break;
+        }
+    walk_close(&walk);
+    return number;
+}
+
+static bool list_open(struct list *list, struct view *view, const struct request *request, struct fail *fail)
+{
+    uint64_t at = 0;
+
+    list->view = view;
+    list->start = UINT64_MAX;
+    list->deadline = now_ns() + SEARCH_MS * 1000000ull;
+    if (!request_number(request, "n", &list->start, UINT64_MAX, fail) ||
+        !request_number(request, "at", &at, INT64_MAX / 2, fail))
+        return false;
+    if (list->start == UINT64_MAX)
+        list->start = number_at(view, at);
+    if (list->start > view->index.events)
+        list->start = view->index.events;
+    match_open(&list->match, view, request);
+    return true;
+}
+
+bool api_list(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    struct list list = {.before = 0, .after = 50};
+    uint64_t earlier = 0, later = 0, from, to;
+
+    if (!request_number(request, "before", &list.before, ROWS_MOST, fail) ||
+        !request_number(request, "after", &list.after, ROWS_MOST, fail) ||
+        !list_open(&list, view, request, fail))
+        return false;
+    json_key(json, "rows");
+    json_open(json, '[');
+    from = list_backward(&list, json, &earlier);
+    to = list_forward(&list, json, &later);
+    json_close(json, ']');
+    json_key_number(json, "before", earlier);
+    json_key_number(json, "start", list.start);
+    json_key_number(json, "from", from);
+    json_key_number(json, "to", to);
+    json_key_number(json, "total", view->index.events);
+    match_close(&list.match);
+    return true;
+}
+
+bool api_search(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    const char *direction = request_text(request, "direction");
+    struct list list = {.before = 0, .after = 1};
+    uint64_t found = 0, reached;
+
+    if (direction != NULL && strcmp(direction, "previous") == 0) {
+        list.before = 1;
+        list.after = 0;
+    } else if (direction != NULL && strcmp(direction, "next") != 0) {
+        return fail_set(fail, "direction is next or previous");
+    }
+    if (!list_open(&list, view, request, fail))
+        return false;
+    json_key(json, "rows");
+    json_open(json, '[');
+    reached = list.before ? list_backward(&list, json, &found) : list_forward(&list, json, &found);
+    json_close(json, ']');
+    json_key(json, "found");
+    json_bool(json, found != 0);
+    json_key(json, "done");
+    json_bool(json, found != 0 || reached == (list.before ? 0 : view->index.events));
+    json_key_number(json, "n", reached);
+    match_close(&list.match);
+    return true;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/api_trace.c - /api/trace: what does not depend on a range. */
+#include <tools/tarn/view/api.h>
+
+static const char *environment(const struct view *view, const char *name)
+{
+    for (const struct tsdl_env *env = view->trace.schema.tsdl.env; env != NULL; env = env->next)
+        if (strcmp(env->name, name) == 0)
+            return env->text;
+    return "";
+}
+
+static void add_cpus(const struct view *view, struct json *json)
+{
+    json_key(json, "cpus");
+    json_open(json, '[');
+    for (unsigned i = 0; i < view->trace.stream_count; i++) {
+        json_open(json, '{');
+        json_key_number(json, "rank", i);
+        json_key_number(json, "cpu", view->trace.streams[i].cpu);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_classes(const struct view *view, struct json *json)
+{
+    json_key(json, "classes");
+    json_open(json, '[');
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++) {
+        const struct class_table *class = &view->trace.schema.classes[i];
+
+        if (class->count == 0)
+            continue;
+        json_open(json, '{');
+        json_key_number(json, "id", i);
+        json_key_text(json, "name", class->name != NULL ? class->name : "");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_events(const struct view *view, struct json *json)
+{
+    const struct schema *schema = &view->trace.schema;
+
+    json_key(json, "events");
+    json_open(json, '[');
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        const struct event_type *type = schema->events[i];
+
+        json_open(json, '{');
+        json_key_number(json, "index", i);
+        json_key_text(json, "name", type->name);
+        json_key_number(json, "class", TRACE_ID_CLASS(type->id));
+        json_key(json, "fields");
+        json_open(json, '[');
+        for (unsigned field = 0; field < type->field_count; field++)
+            json_text(json, type->fields[field].name);
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* The names that an enumeration gives to numbers. */
+static void add_labels(const struct view *view, const char *key, const char *event, const char *field_name,
+                       struct json *json)
+{
+    const struct event_type *type = schema_find_event(&view->trace.schema, event);
+    const struct field *field = type != NULL ? schema_find_field(type, field_name) : NULL;
+    char number[PUT_NUMBER_MAX + 1];
+
+    json_key(json, key);
+    json_open(json, '{');
+    if (field != NULL && field->kind == FIELD_ENUM) {
+        for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
+            *put_unsigned(number, label->low) = '\0';
+            json_key_text(json, number, label->name);
+        }
+    }
+    json_close(json, '}');
+}
+
+static void add_details(const struct view *view, struct json *json)
+{
+    json_key(json, "details");
+    json_open(json, '{');
+    add_labels(view, "syscall", "syscall_entry", "number", json);
+    add_labels(view, "libc", "libc_entry", "call", json);
+    add_labels(view, "fault", "fault_exit", "kind", json);
+    add_labels(view, "ipi", "irq_ipi_entry", "kind", json);
+    json_close(json, '}');
+}
+
+static void add_losses(const struct view *view, struct json *json)
+{
+    const struct index_losses *losses = &view->index.losses;
+
+    json_key(json, "lost");
+    json_open(json, '{');
+    json_key_number(json, "events", losses->events);
+    json_key_number(json, "packets", losses->packets);
+    json_key_number(json, "cut", losses->cut);
+    json_key_number(json, "damaged", losses->damaged);
+    json_key(json, "before");
+    json_bool(json, losses->before);
+    json_close(json, '}');
+}
+
+bool api_trace(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    const struct schema *schema = &view->trace.schema;
+
+    json_key_text(json, "name", view->trace.directory);
+    json_key_text(json, "arch", environment(view, "architecture"));
+    json_key(json, "begin_clock_ns"); /* a text: more than a number of JavaScript holds */
+    json_open(json, '"');
+    json_signed(json, schema_ns(schema, view->index.begin));
+    json_close(json, '"');
+    json_key_number(json, "duration", view_duration(view));
+    json_key_number(json, "events_total", view->index.events);
+    json_key_number(json, "generation", view->generation);
+    json_key_number(json, "version", view->version);
+    json_key(json, "live");
+    json_bool(json, view->is_live);
+    json_key(json, "indexing");
+    json_bool(json, view->index.is_partial);
+    add_cpus(view, json);
+    add_classes(view, json);
+    add_events(view, json);
+    add_details(view, json);
+    add_losses(view, json);
+    return true;
+}

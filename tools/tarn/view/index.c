@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/index.c - looking things up in the index; see index.h. */
+#include <stdlib.h>
+#include <tools/tarn/view/index.h>
+
+size_t index_find_time(const struct index *index, uint64_t ticks)
+{
+    size_t low = 0, high = index_block_count(index);
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (index_block(index, middle)->begin <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t index_find_event(const struct index *index, uint64_t number)
+{
+    size_t low = 0, high = index_block_count(index);
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (index_block(index, middle)->first <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t end_of(const struct index_pile *pile, size_t number)
+{
+    uint64_t end;
+
+    memcpy(&end, pile->ends.bytes + number * sizeof(end), sizeof(end));
+    return end;
+}
+
+size_t pile_count(const struct index_pile *pile)
+{
+    return pile->ends.used / sizeof(uint64_t);
+}
+
+struct buffer_reader pile_get(const struct index_pile *pile, size_t number)
+{
+    uint64_t begin, end;
+
+    if (number >= pile_count(pile))
+        return (struct buffer_reader){.failed = true};
+    begin = number > 0 ? end_of(pile, number - 1) : 0;
+    end = end_of(pile, number);
+    return (struct buffer_reader){.at = pile->bytes.bytes + begin, .left = end - begin};
+}
+
+void pile_end(struct index_pile *pile)
+{
+    uint64_t end = pile->bytes.used;
+
+    buffer_add(&pile->ends, &end, sizeof(end));
+}
+
+void pile_cut(struct index_pile *pile, size_t count)
+{
+    if (count >= pile_count(pile))
+        return;
+    pile->ends.used = count * sizeof(uint64_t);
+    pile->bytes.used = count > 0 ? end_of(pile, count - 1) : 0;
+}
+
+void pile_free(struct index_pile *pile)
+{
+    free(pile->bytes.bytes);
+    free(pile->ends.bytes);
+}
+
+void index_free(struct index *index)
+{
+    free(index->blocks.bytes);
+    for (unsigned level = 0; level < INDEX_LEVELS; level++)
+        pile_free(&index->levels[level]);
+    pile_free(&index->checkpoints);
+    memset(index, 0, sizeof(*index));
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/index.h - what makes any range of a trace quick to look at.
+ *
+ * The events of all processors in order are cut into blocks of about a thousand. Of each block the index
+ * knows when it begins and the number of its first event, and a summary (node.h): which thread was in which
+ * state how long, who ran on which processor, how many events of each type. Levels of summaries lie above: a
+ * node of level n sums up INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint:
+ * places in the streams and the state of the model, from where a walk goes on as if it came from the trace's
+ * begin (walk.h).
+ *
+ * A block begins where time has passed: all events before it are earlier in nanoseconds. Numbers of events
+ * count from 0 in the order of the merge; they name events in the view's requests.
+ *
+ * index_extend makes the index, and appends to it when streams have grown; the result is the same as of one
+ * made at once, because it goes back to a checkpoint before all that is new. index_file.c keeps it in a file.
+ * Everything lies in memory, about 1 to 2 percent of the trace.
+ */
+#ifndef TARN_INDEX_H
+#define TARN_INDEX_H
+
+#include <tools/tarn/read/order.h>
+#include <tools/tarn/view/varint.h>
+
+#define INDEX_BLOCK_EVENTS  1024u
+#define INDEX_BLOCK_MOST    65536u   /* of one time: then a block ends all the same */
+#define INDEX_SPARSE_EVENTS 64u      /* so many are enough when they took ... */
+#define INDEX_SPARSE_NS     10000000 /* ... this long */
+#define INDEX_FANOUT        16u
+#define INDEX_LEVELS        7u
+#define INDEX_STRIDE        64u /* blocks from one checkpoint to the next */
+
+struct index_block {
+    uint64_t begin; /* ticks */
+    uint64_t first; /* number of its first event */
+};
+
+/* Things of any size, one after the other. */
+struct index_pile {
+    struct buffer bytes;
+    struct buffer ends; /* uint64_t each: where thing i ends */
+};
+
+struct index_losses {
+    uint64_t events, packets, cut, damaged;
+    bool before; /* some were lost before the trace begins */
+};
+
+struct index {
+    struct buffer blocks; /* struct index_block */
+    struct index_pile levels[INDEX_LEVELS];
+    struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
+    uint64_t events;
+    uint64_t begin, end; /* ticks; everything lies before end */
+    struct index_losses losses;
+    bool is_partial; /* being made: there is more in the streams */
+};
+
+static inline size_t index_block_count(const struct index *index)
+{
+    return index->blocks.used / sizeof(struct index_block);
+}
+
+static inline const struct index_block *index_block(const struct index *index, size_t block)
+{
+    return (const struct index_block *)index->blocks.bytes + block;
+}
+
+/* Of block BLOCK; of the one after the last: the end of all. */
+static inline uint64_t index_begin(const struct index *index, size_t block)
+{
+    return block < index_block_count(index) ? index_block(index, block)->begin : index->end;
+}
+
+static inline uint64_t index_first(const struct index *index, size_t block)
+{
+    return block < index_block_count(index) ? index_block(index, block)->first : index->events;
+}
+
+/* The block that a time lies in: the last that begins at or before it; 0 when there is none. */
+size_t index_find_time(const struct index *index, uint64_t ticks);
+size_t index_find_event(const struct index *index, uint64_t number);
+
+size_t pile_count(const struct index_pile *pile);
+struct buffer_reader pile_get(const struct index_pile *pile,
+                              size_t number);         /* nothing when there is no such thing */
+void pile_end(struct index_pile *pile);               /* what was added to bytes is one more thing */
+void pile_cut(struct index_pile *pile, size_t count); /* forgets all but COUNT */
+void pile_free(struct index_pile *pile);
+
+void index_free(struct index *index);
+
+/* Called now and then by index_extend, when the index is of use so far. */
+struct index_yield {
+    bool (*yield)(struct index_yield *yield); /* false: stop here */
+};
+
+/* Takes what is in TRACE's streams from FROM (ticks) on, where nothing before FROM has changed; 0: all. */
+bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
+                  struct fail *fail);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/json.h - writes JSON into a buffer; commas come by themselves.
+ *
+ *     json_open(&json, '{');
+ *     json_key(&json, "ids");
+ *     json_open(&json, '[');
+ *     json_number(&json, 1);
+ *     json_close(&json, ']');
+ *     json_close(&json, '}');        {"ids":[1]}
+ */
+#ifndef TARN_JSON_H
+#define TARN_JSON_H
+
+#include <tools/tarn/out.h>
+#include <tools/tarn/view/varint.h>
+
+struct json {
+    struct buffer text; /* no NUL at its end */
+    bool has_value;     /* the next one follows a comma */
+};
+
+void json_open(struct json *json, char bracket);
+void json_close(struct json *json, char bracket);
+void json_key(struct json *json, const char *key); /* one that needs no escapes */
+void json_text(struct json *json, const char *text);
+void json_text_bytes(struct json *json, const char *text, size_t length);
+void json_bool(struct json *json, bool value);
+void json_real(struct json *json, double value, int decimals);
+void json_raw(struct json *json, const void *bytes, size_t size); /* a whole value */
+
+/* Before a value of at most ROOM bytes: where it goes. */
+static inline char *json_begin(struct json *json, size_t room)
+{
+    char *at = (char *)buffer_reserve(&json->text, room + 1);
+
+    if (json->has_value)
+        *at++ = ',';
+    json->has_value = true;
+    return at;
+}
+
+static inline void json_end(struct json *json, char *end)
+{
+    json->text.used = (size_t)(end - (char *)json->text.bytes);
+}
+
+static inline void json_number(struct json *json, uint64_t value)
+{
+    json_end(json, put_unsigned(json_begin(json, PUT_NUMBER_MAX), value));
+}
+
+static inline void json_signed(struct json *json, int64_t value)
+{
+    json_end(json, put_signed(json_begin(json, PUT_NUMBER_MAX), value));
+}
+
+static inline void json_key_number(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    json_number(json, value);
+}
+
+static inline void json_key_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/server.c - HTTP by libmicrohttpd; see server.h. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/view/api.h>
+#include <tools/tarn/view/page.h>
+#include <tools/tarn/view/server.h>
+
+#define CONNECTIONS_MAX 64u /* a thread each, most of them asleep */
+#define IDLE_SECONDS    60u
+
+struct server {
+    struct view *view;
+    struct MHD_Daemon *daemon;
+    unsigned port;
+};
+
+/* Nothing from elsewhere, nothing kept, nothing for others to read. */
+static const char *const headers[][2] = {
+    {"Cache-Control", "no-store"},
+    {"Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; style-src 'self' "
+                                "'unsafe-inline'; frame-ancestors 'none'; "
+                                "base-uri 'none'; form-action 'none'"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Referrer-Policy", "no-referrer"},
+    {"X-Content-Type-Options", "nosniff"},
+};
+
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
+                               const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes, mode);
+    enum MHD_Result result;
+
+    if (response == NULL)
+        return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+        MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+{
+    return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT);
+}
+
+/* Whether a Host header is one of ours: a loopback name and our port. */
+static bool is_our_host(const struct server *server, const char *host)
+{
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    char ours[64];
+
+    for (size_t i = 0; host != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(ours, sizeof(ours), "%s:%u", names[i], server->port);
+        if (strcasecmp(host, ours) == 0 || (server->port == 80 && strcasecmp(host, names[i]) == 0))
+            return true;
+    }
+    return false;
+}
+
+static const char *type_of(const char *name)
+{
+    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
+                                           {".css", "text/css; charset=utf-8"},
+                                           {".js", "text/javascript; charset=utf-8"},
+                                           {".svg", "image/svg+xml"}};
+    const char *dot = strrchr(name, '.');
+
+    for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(dot, types[i][0]) == 0)
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+/* Names are compared, not opened: there is no path that leads elsewhere. */
+static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *path)
+{
+    const char *name = strcmp(path, "/") == 0            ? "index.html"
+                       : strncmp(path, "/page/", 6) == 0 ? path + 6
+                                                         : "";
+
+    for (const struct page_file *file = page_files; file->name != NULL; file++)
+        if (strcmp(file->name, name) == 0)
+            return respond(connection, MHD_HTTP_OK, type_of(name), file->bytes, file->size,
+                           MHD_RESPMEM_PERSISTENT);
+    return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
+}
+
+static enum MHD_Result take_parameter(void *closure, enum MHD_ValueKind kind, const char *key,
+                                      const char *value)
+{
+    struct request *request = closure;
+
+    if (request->count == REQUEST_PARAMETERS_MAX)
+        return MHD_NO;
+    request->parameters[request->count].key = key;
+    request->parameters[request->count++].value = value != NULL ? value : "";
+    return MHD_YES;
+}
+
+static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection,
+                                       const char *path)
+{
+    struct request request = {.path = path};
+    struct json json = {0};
+    unsigned status;
+
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
+    status = api_answer(server->view, &request, &json);
+    return respond(connection, status, "application/json; charset=utf-8", json.text.bytes, json.text.used,
+                   MHD_RESPMEM_MUST_FREE);
+}
+
+static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
+{
+    struct server *server = closure;
+
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
+    if (!is_our_host(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers to localhost only.\n");
+    if (strncmp(path, "/api/", 5) == 0)
+        return answer_question(server, connection, path);
+    return answer_file(connection, path);
+}
+
+static void log_nothing(void *closure, const char *format, va_list arguments)
+{
+}
+
+struct server *server_start(struct view *view, unsigned port, struct fail *fail)
+{
+    struct server *server = alloc_zero(1, sizeof(*server));
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    const union MHD_DaemonInfo *info;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server->view = view;
+    server->daemon = MHD_start_daemon(
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG, 0,
+        NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
+        &address, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+        MHD_OPTION_END);
+    info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (info == NULL) {
+        fail_set(fail, "cannot listen on port %u of the loopback address: %s", port, strerror(errno));
+        free(server);
+        return NULL;
+    }
+    server->port = info->port;
+    return server;
+}
+
+unsigned server_port(const struct server *server)
+{
+    return server->port;
+}
+
+void server_stop(struct server *server)
+{
+    MHD_stop_daemon(server->daemon);
+    free(server);
+}

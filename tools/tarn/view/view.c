@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/view.c - keeps a trace's index up to date; see view.h. */
+#include <stdlib.h>
+#include <time.h>
+#include <tools/tarn/view/view.h>
+#include <unistd.h>
+
+#define WATCH_MS    200 /* between looks at the files */
+#define LIVE_ROUNDS 15  /* without growth: then a trace is no longer live */
+
+/* ---- the lock ------------------------------------------------------------------------------------ */
+
+void view_read_lock(struct view *view)
+{
+    atomic_fetch_add(&view->readers_waiting, 1);
+    pthread_rwlock_rdlock(&view->lock);
+    atomic_fetch_sub(&view->readers_waiting, 1);
+}
+
+void view_unlock(struct view *view)
+{
+    pthread_rwlock_unlock(&view->lock);
+}
+
+/* ---- time ---------------------------------------------------------------------------------------- */
+
+uint64_t view_ticks(const struct view *view, uint64_t ns)
+{
+    const struct schema *schema = &view->trace.schema;
+
+    return schema_ticks(schema, schema_ns(schema, view->index.begin) + (int64_t)ns);
+}
+
+uint64_t view_ns(const struct view *view, uint64_t ticks)
+{
+    return schema_elapsed_ns(&view->trace.schema, view->index.begin, ticks);
+}
+
+/* ---- versions ------------------------------------------------------------------------------------ */
+
+static void tell_change(struct view *view)
+{
+    pthread_mutex_lock(&view->mutex);
+    view->version++;
+    pthread_cond_broadcast(&view->changed);
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static void deadline_in(struct timespec *at, double seconds)
+{
+    clock_gettime(CLOCK_MONOTONIC, at);
+    at->tv_sec += (time_t)seconds;
+    at->tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (at->tv_nsec >= 1000000000) {
+        at->tv_sec++;
+        at->tv_nsec -= 1000000000;
+    }
+}
+
+uint64_t view_wait(struct view *view, uint64_t since, double seconds)
+{
+    struct timespec until;
+    uint64_t version;
+    int error = 0;
+
+    deadline_in(&until, seconds);
+    pthread_mutex_lock(&view->mutex);
+    while (view->version == since && !view->stopping && error == 0)
+        error = pthread_cond_timedwait(&view->changed, &view->mutex, &until);
+    version = view->version;
+    pthread_mutex_unlock(&view->mutex);
+    return version;
+}
+
+/* ---- the keeper ---------------------------------------------------------------------------------- */
+
+struct keeper {
+    struct index_yield yield;
+    struct view *view;
+};
+
+/* Lets questions in between two checkpoints. */
+static bool let_readers_in(struct index_yield *yield)
+{
+    struct view *view = ((struct keeper *)yield)->view;
+    bool stopping;
+
+    pthread_rwlock_unlock(&view->lock);
+    tell_change(view);
+    for (int i = 0; i < 100 && atomic_load(&view->readers_waiting) > 0; i++)
+        usleep(100);
+    pthread_mutex_lock(&view->mutex);
+    stopping = view->stopping;
+    pthread_mutex_unlock(&view->mutex);
+    pthread_rwlock_wrlock(&view->lock);
+    return !stopping;
+}
+
+/* With the lock held for writing. */
+static bool extend(struct view *view, uint64_t from, struct fail *fail)
+{
+    struct keeper keeper = {{let_readers_in}, view};
+
+    return index_extend(&view->index, &view->trace, from, &keeper.yield, fail);
+}
+
+static bool open_again(struct view *view, struct fail *fail)
+{
+    struct trace trace;
+
+    if (!trace_open(&trace, view->options.directory, fail))
+        return false;
+    trace_close(&view->trace);
+    index_free(&view->index);
+    view->trace = trace;
+    view->generation++;
+    return extend(view, 0, fail);
+}
+
+/* One look at the files; true when there was something new. */
+static bool look(struct view *view)
+{
+    struct fail fail;
+    uint64_t from;
+    enum trace_news news;
+
+    pthread_rwlock_wrlock(&view->lock);
+    news = trace_refresh(&view->trace, &from);
+    if (news == TRACE_GROWN && !extend(view, from, &fail))
+        news = TRACE_CHANGED;
+    if (news == TRACE_CHANGED && !open_again(view, &fail))
+        news = TRACE_SAME; /* it is being written; the next look will find it */
+    pthread_rwlock_unlock(&view->lock);
+    return news != TRACE_SAME;
+}
+
+static void set_live(struct view *view, bool is_live)
+{
+    bool changes;
+
+    pthread_rwlock_wrlock(&view->lock);
+    changes = view->is_live != is_live;
+    view->is_live = is_live;
+    pthread_rwlock_unlock(&view->lock);
+    if (changes)
+        tell_change(view);
+}
+
+static bool must_stop(struct view *view)
+{
+    bool stopping;
+
+    pthread_mutex_lock(&view->mutex);
+    stopping = view->stopping;
+    pthread_mutex_unlock(&view->mutex);
+    return stopping;
+}
+
+static void *keep(void *argument)
+{
+    struct view *view = argument;
+    struct fail fail;
+    unsigned quiet = 0;
+
+    pthread_rwlock_wrlock(&view->lock);
+    if (index_block_count(&view->index) == 0 && !extend(view, 0, &fail))
+        complain("%s", fail.text);
+    pthread_rwlock_unlock(&view->lock);
+    tell_change(view);
+    while (view->options.watch && !must_stop(view)) {
+        if (look(view)) {
+            quiet = 0;
+            set_live(view, true);
+            tell_change(view);
+        } else if (++quiet == LIVE_ROUNDS && !view->has_source) {
+            set_live(view, false);
+        }
+        usleep(WATCH_MS * 1000);
+    }
+    return NULL;
+}
+
+/* ---- begin and end ------------------------------------------------------------------------------- */
+
+bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
+{
+    pthread_condattr_t monotonic;
+
+    memset(view, 0, sizeof(*view));
+    view->options = *options;
+    view->version = 1;
+    if (!trace_open(&view->trace, options->directory, fail))
+        return false;
+    view->index.begin = view->trace.begin;
+    view->index.end = view->trace.begin;
+    pthread_rwlock_init(&view->lock, NULL);
+    pthread_mutex_init(&view->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&view->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (!wait || index_extend(&view->index, &view->trace, 0, NULL, fail))
+        return true;
+    view_close(view);
+    return false;
+}
+
+bool view_start(struct view *view, struct fail *fail)
+{
+    if (pthread_create(&view->keeper, NULL, keep, view) != 0)
+        return fail_set(fail, "cannot start a thread");
+    return true;
+}
+
+void view_stop(struct view *view)
+{
+    pthread_mutex_lock(&view->mutex);
+    view->stopping = true;
+    pthread_cond_broadcast(&view->changed);
+    pthread_mutex_unlock(&view->mutex);
+    pthread_join(view->keeper, NULL);
+}
+
+void view_close(struct view *view)
+{
+    index_free(&view->index);
+    trace_close(&view->trace);
+    pthread_cond_destroy(&view->changed);
+    pthread_mutex_destroy(&view->mutex);
+    pthread_rwlock_destroy(&view->lock);
+}

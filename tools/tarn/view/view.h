@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/view.h - a trace that is being looked at: its files, its index, and who may touch them
+ * when.
+ *
+ * Questions (api.h) come from many threads and hold the lock for reading; one thread, the keeper, makes the
+ * index, looks whether the files grow, and holds it for writing, never longer than a few milliseconds. A
+ * trace whose files change otherwise is opened again: `generation` counts that, and numbers of threads and
+ * events are of one generation.
+ */
+#ifndef TARN_VIEW_H
+#define TARN_VIEW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <tools/tarn/view/index.h>
+
+struct view_options {
+    const char *directory;
+    bool watch;      /* go on looking whether the files grow */
+    bool keep_index; /* read the index from its file and write it there */
+};
+
+struct view {
+    struct view_options options;
+    pthread_rwlock_t lock;
+    atomic_uint readers_waiting;
+    /* under the lock */
+    struct trace trace;
+    struct index index;
+    uint64_t generation;
+    bool is_live; /* has grown lately, or its source says that more will come */
+    /* under the mutex; `changed` is signalled when the version does */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    uint64_t version;          /* grows with everything that questions can see */
+    bool stopping, has_source; /* has_source: somebody writes to the directory on our behalf */
+    pthread_t keeper;
+    double progress_shown;
+};
+
+/* Opens the trace, and makes its index up to date when WAIT; view_start's thread does it otherwise. */
+bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail);
+bool view_start(struct view *view, struct fail *fail);
+void view_stop(struct view *view); /* of view_start */
+void view_close(struct view *view);
+
+void view_read_lock(struct view *view);
+void view_unlock(struct view *view);
+
+/* Waits until the version is no longer SINCE, for at most SECONDS; returns the version. */
+uint64_t view_wait(struct view *view, uint64_t since, double seconds);
+
+/* Nanoseconds since the trace's begin to ticks, and back. */
+uint64_t view_ticks(const struct view *view, uint64_t ns);
+uint64_t view_ns(const struct view *view, uint64_t ticks);
+static inline uint64_t view_duration(const struct view *view)
+{
+    return view_ns(view, view->index.end);
+}
+
+#endif
