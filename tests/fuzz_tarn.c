@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/synthetic.h>
+#include <tools/tarn/answer/answer.h>
 #include <trace/format/format.h>
 #include <unistd.h>
 
@@ -107,15 +108,20 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
 {
     static const char *const styles[] = {"--json",   "--csv",    "--babeltrace",
                                          "--cycles", "--tail=9", "--from=0.0001"};
+    static const char *const formats[] = {"--json", "--csv", "--by=all", "--top=3"};
     int status = run(run_check, "check", "--quiet", fuzz->work);
+    uint64_t kinds = 0;
 
-    switch (turn % 4) {
+    switch (turn % 5) {
     case 0:
     case 1:
         run(run_list, "list", styles[draw(fuzz, 6)], fuzz->work);
         break;
     case 2:
-        run(run_stats, "stats", "--json", fuzz->work);
+    case 3:
+        while (answer_kinds[kinds] != NULL)
+            kinds++;
+        run(run_answer, answer_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 4)], fuzz->work);
         break;
     default:
         run(run_info, "info", "--json", fuzz->work);

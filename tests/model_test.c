@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/model_test.c - tarn's model (who ran where, and how long), names and tables, by hand-made events.
+ * tests/model_test.c - tarn's model (who ran where, and how long) and names, by hand-made events.
  * Prints TAP.
  */
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 #include <tests/synthetic.h>
 #include <tests/tap.h>
 #include <tools/tarn/model/model.h>
-#include <tools/tarn/table.h>
 
 /* One processor, as the stages before would show it. */
 struct feed {
@@ -167,68 +166,6 @@ static void test_bounds(void)
     model_close(&model);
 }
 
-/* What FUNCTION prints of TABLE. */
-static char *printed(void (*function)(const struct table *, uint64_t), const struct table *table,
-                     uint64_t top)
-{
-    FILE *real = stdout;
-    char *text = NULL;
-    size_t size;
-
-    stdout = open_memstream(&text, &size);
-    function(table, top);
-    fclose(stdout);
-    stdout = real;
-    return text;
-}
-
-static void expect(char *text, const char *expected, const char *what)
-{
-    tell(strcmp(text, expected) == 0, what);
-    if (strcmp(text, expected) != 0)
-        printf("# got: %s\n", text);
-    free(text);
-}
-
-static void test_tables(void)
-{
-    static const struct table_column columns[] = {
-        {"pid", "pid", -1, true}, {"events", "events", -1, false}, {"%", "percent", 1, false}};
-    static const struct {
-        const char *name;
-        uint64_t pid, events;
-    } rows[] = {{"sh", 9, 5}, {"cat", 4, 7}, {"sh", 3, 6}, {"a\"b,c\n", 8, 1}, {"ls", 5, 2}};
-    struct table table = {
-        .key = "process", .heading = "process", .others = "processes", .columns = columns, .column_count = 3};
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct table_row *row = table_add(&table, rows[i].name);
-
-        row->cells[0].count = rows[i].pid;
-        row->cells[1].count = rows[i].events;
-        row->cells[2].real = (double)rows[i].events / 2;
-    }
-    table_sort(&table, 1);
-    expect(printed(table_print_csv, &table, UINT64_MAX),
-           "process,pid,events,percent\ncat,4,7,3.5000\nsh,3,6,3.0000\nsh,9,5,2.5000\nls,5,2,1.0000\n"
-           "a.b.c.,8,1,0.5000\n",
-           "CSV; what a name must not hold becomes a dot");
-    expect(printed(table_print_text, &table, 3),
-           "\nprocess                           pid      events        %\n"
-           "cat                                 4           7      3.5\n"
-           "sh                                  3           6      3.0\n"
-           "sh                                  9           5      2.5\n"
-           "... and 2 more processes                        3      1.5\n",
-           "text; the rest is summed up");
-    table_sort(&table, -1);
-    table_merge_names(&table);
-    table_sort(&table, table_find_column(&table, "events"));
-    expect(printed(table_print_json, &table, 1),
-           "\"by_process\":[{\"name\":\"sh\",\"pid\":3,\"events\":11,\"percent\":5.5000}]",
-           "rows of one name are merged; JSON");
-    table_free(&table);
-}
-
 static void test_byte_order(const char *order, const char *directory)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
@@ -258,7 +195,6 @@ int main(void)
     test_byte_order("le", directory);
     snprintf(directory, sizeof(directory), "%s/be", root);
     test_byte_order("be", directory);
-    test_tables();
     snprintf(command, sizeof(command), "rm -rf %s", root);
     tell(system(command) == 0, "and cleaned up");
     return finish_tests();

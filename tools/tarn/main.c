@@ -2,10 +2,12 @@
 /*
  * tools/tarn/main.c - `tarn SUBCOMMAND ...`: the table of subcommands and their dispatch.
  *
- * To add one: a file with run_NAME, its declaration in tarn.h, a line here, a page in docs/man.
+ * To add one: a file with run_NAME, its declaration in tarn.h, a line here, a page in docs/man. Answers
+ * (answer/answer.h) are subcommands by themselves.
  */
 #include <stdio.h>
 #include <string.h>
+#include <tools/tarn/answer/answer.h>
 #include <tools/tarn/tarn.h>
 
 static const struct command commands[] = {
@@ -14,7 +16,6 @@ static const struct command commands[] = {
     {"info", run_info, "what a trace holds: processors, time, packets, losses, processes"},
     {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
-    {"stats", run_stats, "count events and time by processor, class, event, program, process, thread"},
     {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -26,7 +27,10 @@ static void print_usage(FILE *to)
           "Common Trace Format: `metadata` and one stream file per processor.\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nAnswers to questions about a trace:\n\n", to);
+    for (size_t i = 0; answer_kinds[i] != NULL; i++)
+        fprintf(to, "  %-10s %s\n", answer_kinds[i]->name, answer_kinds[i]->summary);
     fputs("\n`tarn SUBCOMMAND --help` explains one; the manual is in docs/man.\n"
           "Exit status: 0 fine, 1 the input is damaged or incomplete, 2 usage or system error.\n",
           to);
@@ -46,6 +50,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
+    if (answer_find(argv[1]) != NULL)
+        return run_answer(argc - 1, argv + 1);
     complain("no subcommand '%s'; see tarn --help", argv[1]);
     return EXIT_USAGE;
 }

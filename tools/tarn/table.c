@@ -1,36 +1,113 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/table.c - tables of numbers; see table.h. */
-#include <inttypes.h>
+/* tools/tarn/table.c - rows and columns; see table.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/table.h>
 
-#define NAME_WIDTH 28
+static struct table_row *new_row(struct table *table, uint64_t key, const char *name)
+{
+    size_t bytes = sizeof(struct table_row) + table->column_count * sizeof(union table_cell);
+    struct table_row *row = arena_alloc(&table->arena, bytes);
+
+    if (table->count == table->size) {
+        table->size = table->size ? 2 * table->size : 16;
+        table->rows = alloc_more(table->rows, table->size, sizeof(table->rows[0]));
+    }
+    row->name = table_text(table, name);
+    row->key = key;
+    table->rows[table->count++] = row;
+    return row;
+}
 
 struct table_row *table_add(struct table *table, const char *name)
 {
-    struct table_row *row;
+    return new_row(table, 0, name);
+}
 
-    if (table->count == table->size) {
-        table->size = table->size ? 2 * table->size : 64;
-        table->rows = alloc_more(table->rows, table->size, sizeof(table->rows[0]));
+/* FNV-1a over the name, and the key mixed in. */
+static uint64_t hash_row(uint64_t key, const char *name)
+{
+    uint64_t hash = (key ^ 0xcbf29ce484222325ull) * 0x9e3779b97f4a7c15ull;
+
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+    return hash ^ hash >> 32;
+}
+
+/* Where the row is, or would go. */
+static struct table_row **find_place(const struct table *table, uint64_t key, const char *name)
+{
+    for (uint64_t at = hash_row(key, name);; at++) {
+        struct table_row **place = &table->places[at & (table->place_count - 1)];
+
+        if (*place == NULL || ((*place)->key == key && strcmp((*place)->name, name) == 0))
+            return place;
     }
-    row = &table->rows[table->count++];
-    memset(row, 0, sizeof(*row));
-    snprintf(row->name, sizeof(row->name), "%s", name);
-    for (char *at = row->name; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f || strchr("\"\\,", *at) != NULL)
-            *at = '.';
-    return row;
+}
+
+static void grow_places(struct table *table)
+{
+    struct table_row **old = table->places;
+    size_t count = table->place_count;
+
+    table->place_count = count ? 2 * count : 32;
+    table->places = alloc_zero(table->place_count, sizeof(table->places[0]));
+    for (size_t i = 0; i < count; i++)
+        if (old[i] != NULL)
+            *find_place(table, old[i]->key, old[i]->name) = old[i];
+    free(old);
+}
+
+struct table_row *table_row(struct table *table, uint64_t key, const char *name)
+{
+    struct table_row **place;
+
+    if (2 * table->placed >= table->place_count)
+        grow_places(table);
+    place = find_place(table, key, name);
+    if (*place == NULL) {
+        *place = new_row(table, key, name);
+        table->placed++;
+    }
+    return *place;
+}
+
+const char *table_text(struct table *table, const char *text)
+{
+    return arena_string(&table->arena, text, strlen(text));
+}
+
+const char *table_format(struct table *table, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return table_text(table, text);
 }
 
 int table_find_column(const struct table *table, const char *key)
 {
     for (unsigned i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i].key, key) == 0)
+        if (strcmp(table->columns[i].key, key) == 0 && table->columns[i].kind != COLUMN_BAR)
             return (int)i;
-    return -1;
+    return strcmp(key, "name") == 0 ? TABLE_BY_NAME : TABLE_AS_FILLED - 1;
+}
+
+bool table_cell_is_known(const struct table_column *column, union table_cell cell)
+{
+    switch (column->kind) {
+    case COLUMN_REAL:
+        return !isnan(cell.real);
+    case COLUMN_TEXT:
+        return cell.text != NULL;
+    default:
+        return cell.number != TABLE_NONE;
+    }
 }
 
 /* What rows are sorted by: qsort_r's argument. */
@@ -39,17 +116,36 @@ struct order {
     int column;
 };
 
+static int compare_known(const struct table_column *column, union table_cell left, union table_cell right)
+{
+    int order;
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+        return strcmp(left.text, right.text);
+    case COLUMN_SIGNED:
+        return (left.number > right.number) - (left.number < right.number);
+    case COLUMN_REAL:
+        return (left.real < right.real) - (left.real > right.real);
+    default:
+        order = (left.count > right.count) - (left.count < right.count);
+        return column->kind == COLUMN_NUMBER || column->kind == COLUMN_HEX || column->kind == COLUMN_WHEN
+                   ? order
+                   : -order;
+    }
+}
+
+/* What is not known comes last. */
 static int compare_cells(const struct table_column *column, union table_cell left, union table_cell right)
 {
-    int order = column->decimals < 0 ? (left.count > right.count) - (left.count < right.count)
-                                     : (left.real > right.real) - (left.real < right.real);
+    bool is_left = table_cell_is_known(column, left), is_right = table_cell_is_known(column, right);
 
-    return column->is_number ? order : -order;
+    return is_left && is_right ? compare_known(column, left, right) : is_right - is_left;
 }
 
 static int compare_rows(const void *left, const void *right, void *argument)
 {
-    const struct table_row *a = left, *b = right;
+    const struct table_row *a = *(struct table_row *const *)left, *b = *(struct table_row *const *)right;
     const struct order *by = argument;
     int order = 0;
 
@@ -58,7 +154,7 @@ static int compare_rows(const void *left, const void *right, void *argument)
     if (order == 0)
         order = strcmp(a->name, b->name);
     for (unsigned i = 0; order == 0 && i < by->table->column_count; i++)
-        if (by->table->columns[i].is_number)
+        if (by->table->columns[i].kind == COLUMN_NUMBER)
             order = compare_cells(&by->table->columns[i], a->cells[i], b->cells[i]);
     return order;
 }
@@ -67,120 +163,64 @@ void table_sort(struct table *table, int column)
 {
     struct order order = {table, column};
 
+    if (column == TABLE_AS_FILLED)
+        return;
     if (table->count > 1)
         qsort_r(table->rows, table->count, sizeof(table->rows[0]), compare_rows, &order);
-}
-
-static void add_cells(const struct table *table, struct table_row *sum, const struct table_row *row)
-{
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (table->columns[i].is_number)
-            continue;
-        else if (table->columns[i].decimals < 0)
-            sum->cells[i].count += row->cells[i].count;
-        else
-            sum->cells[i].real += row->cells[i].real;
-}
-
-void table_merge_names(struct table *table)
-{
-    size_t kept = 0;
-
     for (size_t i = 0; i < table->count; i++)
-        if (kept > 0 && strcmp(table->rows[kept - 1].name, table->rows[i].name) == 0)
-            add_cells(table, &table->rows[kept - 1], &table->rows[i]);
-        else
-            table->rows[kept++] = table->rows[i];
-    table->count = kept;
+        table->rows[i]->indent = 0;
 }
 
-static int column_width(const struct table_column *column)
+void table_reverse(struct table *table)
 {
-    int width = column->decimals >= 0 || column->is_number ? 8 : 11, heading = (int)strlen(column->heading);
+    for (size_t i = 0; i < table->count / 2; i++) {
+        struct table_row *row = table->rows[i];
 
-    return heading > width ? heading : width;
+        table->rows[i] = table->rows[table->count - 1 - i];
+        table->rows[table->count - 1 - i] = row;
+    }
+    for (size_t i = 0; i < table->count; i++)
+        table->rows[i]->indent = 0;
 }
 
-static void print_row_text(const struct table *table, const struct table_row *row, bool is_sum)
+void table_clear_cells(const struct table *table, struct table_row *row)
 {
-    printf("%-*s", NAME_WIDTH, row->name);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
 
-        if (is_sum && column->is_number)
-            printf(" %*s", column_width(column), "");
-        else if (column->decimals < 0)
-            printf(" %*" PRIu64, column_width(column), row->cells[i].count);
+        if (column->sum == SUM_ADDED || column->kind == COLUMN_TEXT)
+            row->cells[i].count = 0;
+        else if (column->kind == COLUMN_REAL)
+            row->cells[i].real = NAN;
         else
-            printf(" %*.*f", column_width(column), column->decimals, row->cells[i].real);
-    }
-    printf("\n");
-}
-
-void table_print_text(const struct table *table, uint64_t top)
-{
-    struct table_row rest = {.name = ""};
-
-    printf("\n%-*s", NAME_WIDTH, table->heading);
-    for (unsigned i = 0; i < table->column_count; i++)
-        printf(" %*s", column_width(&table->columns[i]), table->columns[i].heading);
-    printf("\n");
-    if (table->count <= top || table->count == top + 1) /* one more row takes no more room than its sum */
-        top = table->count;
-    for (size_t i = 0; i < table->count; i++)
-        if (i < top)
-            print_row_text(table, &table->rows[i], false);
-        else
-            add_cells(table, &rest, &table->rows[i]);
-    if (table->count > top) {
-        snprintf(rest.name, sizeof(rest.name), "... and %zu more %s", table->count - (size_t)top,
-                 table->others);
-        print_row_text(table, &rest, true);
+            row->cells[i].number = TABLE_NONE;
     }
 }
 
-/* The same number in JSON and CSV. */
-static void print_cell(const struct table_column *column, union table_cell cell)
+void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row)
 {
-    if (column->decimals < 0)
-        printf("%" PRIu64, cell.count);
-    else
-        printf("%.*f", column->decimals + 3, cell.real);
-}
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        union table_cell *to = &sum->cells[i], from = row->cells[i];
 
-void table_print_json(const struct table *table, uint64_t top)
-{
-    printf("\"by_%s\":[", table->key);
-    for (size_t i = 0; i < table->count && i < top; i++) {
-        printf("%s{\"name\":\"%s\"", i ? "," : "", table->rows[i].name);
-        for (unsigned c = 0; c < table->column_count; c++) {
-            printf(",\"%s\":", table->columns[c].key);
-            print_cell(&table->columns[c], table->rows[i].cells[c]);
-        }
-        printf("}");
-    }
-    printf("]");
-}
-
-void table_print_csv(const struct table *table, uint64_t top)
-{
-    printf("%s", table->key);
-    for (unsigned c = 0; c < table->column_count; c++)
-        printf(",%s", table->columns[c].key);
-    printf("\n");
-    for (size_t i = 0; i < table->count && i < top; i++) {
-        printf("%s", table->rows[i].name);
-        for (unsigned c = 0; c < table->column_count; c++) {
-            printf(",");
-            print_cell(&table->columns[c], table->rows[i].cells[c]);
-        }
-        printf("\n");
+        if (column->sum == SUM_NOTHING || !table_cell_is_known(column, from))
+            continue;
+        if (!table_cell_is_known(column, *to))
+            *to = from;
+        else if (column->sum == SUM_ADDED && column->kind == COLUMN_REAL)
+            to->real += from.real;
+        else if (column->sum == SUM_ADDED)
+            to->count += from.count;
+        else if ((compare_known(column, from, *to) < 0) == (column->sum == SUM_LARGEST))
+            *to = from;
     }
 }
 
 void table_free(struct table *table)
 {
     free(table->rows);
-    table->rows = NULL;
-    table->count = table->size = 0;
+    free(table->places);
+    arena_free(&table->arena);
+    table->rows = table->places = NULL;
+    table->count = table->size = table->placed = table->place_count = 0;
 }

@@ -1,56 +1,131 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/table.h - tables of named rows with columns of numbers, as text, JSON and CSV.
+ * tools/tarn/table.h - tables: named rows with typed columns. What answers are made of.
  *
- * For analyses: fill rows, sort, print. The first column is the row's name; the others are declared once.
- * Text shows the first rows and sums up the rest in one, "... and N more".
+ * An analysis fills rows and sorts them; print/print_table.h shows them as text, JSON and CSV, `tarn diff`
+ * compares two. The first column is the row's name; the others are declared once. Rows stay where they are
+ * until table_free, whatever is added or sorted.
  */
 #ifndef TARN_TABLE_H
 #define TARN_TABLE_H
 
 #include <tools/tarn/tarn.h>
 
-#define TABLE_COLUMNS_MAX 10u
-#define TABLE_NAME_BYTES  64u
+#define TABLE_COLUMNS_MAX 32u
+
+enum column_kind {
+    COLUMN_COUNT,  /* count; adds up */
+    COLUMN_REAL,   /* real; adds up */
+    COLUMN_TIME,   /* count: nanoseconds; adds up */
+    COLUMN_BAR,    /* count; text draws it, the other formats leave it out */
+    COLUMN_NUMBER, /* count that names something (a process) */
+    COLUMN_SIGNED, /* number: a result, an exit status */
+    COLUMN_HEX,    /* count: an address */
+    COLUMN_WHEN,   /* count: nanoseconds since the trace's begin */
+    COLUMN_TEXT,   /* text */
+};
+
+/* What stands in a sum of rows. */
+enum column_sum { SUM_NOTHING, SUM_ADDED, SUM_LARGEST, SUM_SMALLEST };
 
 struct table_column {
     const char *heading; /* of text */
-    const char *key;     /* of JSON and CSV */
-    int8_t decimals;     /* -1: a count */
-    bool is_number;      /* names something (a process): no sum, sorted upwards */
+    const char *key;     /* of JSON and CSV, and of --sort; a time's ends in _ns */
+    enum column_kind kind;
+    enum column_sum sum;
+    uint8_t decimals; /* of COLUMN_REAL in text */
 };
+
+/* Elements of an array of columns. */
+/* clang-format off */
+#define COLUMN_AS(heading_, key_, kind_, sum_, decimals_) \
+    {.heading = (heading_), .key = (key_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
+#define COUNT_COLUMN(heading, key)          COLUMN_AS(heading, key, COLUMN_COUNT, SUM_ADDED, 0)
+#define REAL_COLUMN(heading, key, decimals) COLUMN_AS(heading, key, COLUMN_REAL, SUM_ADDED, decimals)
+#define MEAN_COLUMN(heading, key, decimals) COLUMN_AS(heading, key, COLUMN_REAL, SUM_NOTHING, decimals)
+#define TIME_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_TIME, SUM_ADDED, 0)
+#define TIME_OF_ONE(heading, key)           COLUMN_AS(heading, key, COLUMN_TIME, SUM_NOTHING, 0) /* a mean, ... */
+#define TIME_LARGEST(heading, key)          COLUMN_AS(heading, key, COLUMN_TIME, SUM_LARGEST, 0)
+#define TIME_SMALLEST(heading, key)         COLUMN_AS(heading, key, COLUMN_TIME, SUM_SMALLEST, 0)
+#define BAR_COLUMN(heading)                 COLUMN_AS(heading, "", COLUMN_BAR, SUM_NOTHING, 0)
+#define NUMBER_COLUMN(heading, key)         COLUMN_AS(heading, key, COLUMN_NUMBER, SUM_NOTHING, 0)
+#define SIGNED_COLUMN(heading, key)         COLUMN_AS(heading, key, COLUMN_SIGNED, SUM_NOTHING, 0)
+#define HEX_COLUMN(heading, key)            COLUMN_AS(heading, key, COLUMN_HEX, SUM_NOTHING, 0)
+#define WHEN_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_WHEN, SUM_NOTHING, 0)
+#define TEXT_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_TEXT, SUM_NOTHING, 0)
+
+/* clang-format on */
 
 union table_cell {
     uint64_t count;
+    int64_t number;
     double real;
+    const char *text; /* NULL: none */
 };
+
+/* A cell of a column that is neither text nor real, which is not known: null in JSON, empty in CSV and text.
+ * (Of reals: NAN.) */
+#define TABLE_NONE INT64_MAX
 
 struct table_row {
-    char name[TABLE_NAME_BYTES];
-    union table_cell cells[TABLE_COLUMNS_MAX];
+    const char *name;
+    uint64_t key;    /* tells rows of one name apart; see table_row */
+    uint32_t indent; /* of the name, in text, as long as the rows stand as they were filled: a tree */
+    union table_cell cells[];
 };
 
+#define TABLE_BY_NAME   (-1)
+#define TABLE_AS_FILLED (-2)
+
 struct table {
-    const char *key;     /* of JSON and CSV, and how options call it */
+    const char *key;     /* of JSON and CSV, and how --by calls it */
     const char *heading; /* of text, above the names */
     const char *others;  /* what the rows are, for "and N more ..." */
     const struct table_column *columns;
     unsigned column_count;
-    struct table_row *rows;
+    int order;      /* the column by which it is sorted unless asked otherwise, or TABLE_BY_NAME, ... */
+    bool is_extra;  /* shown only where --by asks for it */
+    bool is_whole;  /* of no use if only its first rows are shown */
+    bool is_wanted; /* will be shown; one that is not may stay empty */
+    struct table_row **rows;
     size_t count, size;
+    struct table_row **places; /* hash table of those that table_row found or added; never full */
+    size_t place_count, placed;
+    struct arena arena;
 };
 
-/* A new row of zeros. What is in NAME but cannot stand in every format becomes a dot. */
+/* For declarations of tables whose columns are an array. */
+/* clang-format off */
+#define TABLE_AS(key_, heading_, others_, columns_, order_, is_extra_, is_whole_)                    \
+    {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
+     .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                    \
+     .is_extra = (is_extra_), .is_whole = (is_whole_), .is_wanted = !(is_extra_)}
+#define TABLE(key, heading, others, columns, order) \
+    TABLE_AS(key, heading, others, columns, order, false, false)
+#define TABLE_EXTRA(key, heading, others, columns, order) \
+    TABLE_AS(key, heading, others, columns, order, true, false)
+
+/* clang-format on */
+
+/* A new row of zeros. */
 struct table_row *table_add(struct table *table, const char *name);
-/* By a column (counts and reals downwards, numbers upwards) and then by name; COLUMN -1: by name. */
+/* The row of KEY and NAME, made if it is not there. */
+struct table_row *table_row(struct table *table, uint64_t key, const char *name);
+/* A copy of TEXT, for a cell. */
+const char *table_text(struct table *table, const char *text);
+const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* By a column and then by name: what can be summed and times when something was from the largest, names from
+ * the smallest. COLUMN may be TABLE_BY_NAME, and TABLE_AS_FILLED changes nothing. */
 void table_sort(struct table *table, int column);
-int table_find_column(const struct table *table, const char *key); /* -1: none */
-/* Adjoining rows with the same name become one: cells are summed, numbers are those of the first. */
-void table_merge_names(struct table *table);
-/* TOP: at most so many rows. */
-void table_print_text(const struct table *table, uint64_t top);
-void table_print_json(const struct table *table, uint64_t top); /* "by_KEY":[{...},...] */
-void table_print_csv(const struct table *table, uint64_t top);  /* under a heading of its own */
+void table_reverse(struct table *table);
+int table_find_column(const struct table *table, const char *key); /* "name": TABLE_BY_NAME; -3: none */
+/* Makes ROW the sum of no rows: zero, or not known where a sum is not an addition. */
+void table_clear_cells(const struct table *table, struct table_row *row);
+/* Adds ROW to SUM: a row of the same table, or one of its columns that it does not hold. */
+void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row);
+/* Has the cell a value? */
+bool table_cell_is_known(const struct table_column *column, union table_cell cell);
 void table_free(struct table *table);
 
 #endif

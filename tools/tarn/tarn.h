@@ -9,8 +9,8 @@
  *   read/decode.h packet           -> typed events
  *   read/order.h  all processors   -> one sequence
  *   model/model.h events           -> states: what each thread did, when, and why not
- *   answer/usage.h states          -> answers: tables of events and time
- *   print/print.h event            -> text, JSON, CSV
+ *   answer/answer.h states         -> answers: tables (table.h)
+ *   print/print.h event            -> text, JSON, CSV; print/print_table.h: tables
  *
  * Two subcommands talk to running guests instead: source/source.h (where packets come from),
  * source/link.h (frames over a connection), source/pull_writer.h (packets to a trace directory).
@@ -40,7 +40,6 @@ struct command {
 int run_info(int argc, char **argv);
 int run_check(int argc, char **argv);
 int run_list(int argc, char **argv);
-int run_stats(int argc, char **argv);
 int run_pull(int argc, char **argv);
 int run_ctl(int argc, char **argv);
 int run_view(int argc, char **argv);

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
-#include <tools/tarn/table.h>
 
 #define SAMPLES        32u /* packets per stream whose events are counted */
 #define PROGRAMS_SHOWN 40u
@@ -123,27 +123,26 @@ static const struct process_name **sort_processes(const struct names *names, uns
 /* Processes by program, in order of their first: "init, sh (9), cat (77)". */
 static void print_programs(const struct process_name **processes, unsigned count)
 {
-    static const struct table_column columns[] = {{"first", "first", -1, true},
-                                                  {"processes", "processes", -1, false}};
-    struct table programs = {.columns = columns, .column_count = 2};
+    static const struct table_column columns[] = {NUMBER_COLUMN("first", "first"),
+                                                  COUNT_COLUMN("processes", "processes")};
+    struct table programs = TABLE("program", "program", "programs", columns, 0);
     int column = printf("\nprocesses   %u seen in the sampled packets:", count);
 
     for (unsigned i = 0; i < count; i++) {
-        struct table_row *row = table_add(&programs, processes[i]->name);
+        struct table_row *row = table_row(&programs, 0, processes[i]->name);
 
-        row->cells[0].count = processes[i]->pid;
-        row->cells[1].count = 1;
+        if (row->cells[1].count++ == 0)
+            row->cells[0].count = processes[i]->pid;
     }
-    table_sort(&programs, -1);
-    table_merge_names(&programs);
-    table_sort(&programs, 0);
+    table_sort(&programs, programs.order);
     for (size_t i = 0; i < programs.count; i++) {
-        const struct table_row *row = &programs.rows[i];
-        char text[128], number[32] = "";
+        const struct table_row *row = programs.rows[i];
+        char text[128], number[32] = "", name[64];
 
         if (row->cells[1].count > 1)
             snprintf(number, sizeof(number), " (%" PRIu64 ")", row->cells[1].count);
-        snprintf(text, sizeof(text), " %s%s%s", row->name, number, i + 1 < programs.count ? "," : "");
+        snprintf(text, sizeof(text), " %s%s%s", plain_text(row->name, name, sizeof(name)), number,
+                 i + 1 < programs.count ? "," : "");
         if (i == PROGRAMS_SHOWN) {
             printf(" and %zu more programs", programs.count - i);
             break;
@@ -214,19 +213,6 @@ static void print_text(const struct info *info)
     free(processes);
 }
 
-static void print_json_string(const char *text)
-{
-    putchar('"');
-    for (; *text != '\0'; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
-            printf("\\u00%02x", (unsigned char)*text);
-        else
-            putchar(*text);
-    putchar('"');
-}
-
 static void print_json(const struct info *info)
 {
     const struct trace *trace = &info->trace;
@@ -237,7 +223,7 @@ static void print_json(const struct info *info)
 
     format_uuid(schema->tsdl.uuid, uuid);
     printf("{\"trace\":");
-    print_json_string(trace->directory);
+    print_json_string(stdout, trace->directory);
     printf(",\"uuid\":\"%s\",\"byte_order\":\"%s\",\"clock_hz\":%" PRIu64 ",\"begin_ns\":%" PRId64
            ",\"end_ns\":%" PRId64,
            uuid, schema->big_endian ? "be" : "le", schema->clock_freq, schema_ns(schema, trace->begin),
@@ -250,7 +236,7 @@ static void print_json(const struct info *info)
         const struct survey *survey = &info->surveys[i];
 
         printf("%s{\"file\":", i ? "," : "");
-        print_json_string(trace->streams[i].name);
+        print_json_string(stdout, trace->streams[i].name);
         printf(",\"cpu\":%" PRId64 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
                ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 "}",
                trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
@@ -260,7 +246,7 @@ static void print_json(const struct info *info)
     printf("],\"processes\":[");
     for (unsigned i = 0; i < count; i++) {
         printf("%s{\"pid\":%u,\"name\":", i ? "," : "", processes[i]->pid);
-        print_json_string(processes[i]->name);
+        print_json_string(stdout, processes[i]->name);
         printf("}");
     }
     printf("]}\n");

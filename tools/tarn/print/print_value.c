@@ -15,8 +15,7 @@ static bool is_plain(unsigned char c, enum print_style style)
     return c < 0x80;
 }
 
-/* The length of the UTF-8 character at TEXT, or 0 when it is none. */
-static unsigned utf8_length(const unsigned char *text, size_t left)
+unsigned utf8_length(const unsigned char *text, size_t left)
 {
     unsigned length = text[0] >= 0xc2 && text[0] < 0xe0   ? 2
                       : (text[0] & 0xf0) == 0xe0          ? 3

@@ -34,6 +34,8 @@ struct print_op {
     uint32_t small_count;
 };
 
+/* The bytes of the UTF-8 character at TEXT, or 0 when it is none. */
+unsigned utf8_length(const unsigned char *text, size_t left);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/filter.h - which events a subcommand looks at: options shared by list and stats.
+ * tools/tarn/read/filter.h - which events a subcommand looks at: options shared by list and the
+ * answers.
  *
  * The names of processes come from what the trace says while it is read (statedump, exec, rename), so a
  * process is known by name from that event on; before, the running thread's name is compared.
@@ -12,14 +13,16 @@
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
 
-#define FILTER_HELP                                                                                \
+#define FILTER_RUNNING_HELP                                                                        \
     "  --from TIME         from this time on: seconds since the start, or @SECONDS on the clock\n" \
     "  --to TIME           up to this time\n"                                                      \
     "  --cpu LIST          only these processors: 0,2,4-7\n"                                       \
     "  --pid LIST          only while these processes run\n"                                       \
     "  --process PATTERN   only while a process or thread of this name runs\n"                     \
-    "  --tid LIST          only while these threads run\n"                                         \
-    "  --class LIST        only events of these classes, by name or number\n"                      \
+    "  --tid LIST          only while these threads run\n"
+#define FILTER_HELP                                                           \
+    FILTER_RUNNING_HELP                                                       \
+    "  --class LIST        only events of these classes, by name or number\n" \
     "  --event PATTERNS    only events with these names: sched_*,irq_entry\n"
 
 /* Values of options are kept as given and resolved when the trace is open. */

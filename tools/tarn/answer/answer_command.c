@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/answer_command.c - `tarn NAME ...` for every answer: options, walk, output; see answer.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/print/print_table.h>
+
+#define TEXT_TOP    15u
+#define OPTIONS_MAX 48u
+
+struct options {
+    struct filter filter;
+    const char *by, *sort;
+    bool reverse;
+    enum answer_format format;
+    uint64_t top; /* 0: all */
+    bool has_top;
+    const char *directory;
+};
+
+enum {
+    OPTION_BY = OPTION_OWN,
+    OPTION_SORT,
+    OPTION_REVERSE,
+    OPTION_TOP,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_HELP,
+    OPTION_KIND /* and the following: those of the kind */
+};
+
+static const struct option shared_options[] = {FILTER_OPTIONS,
+                                               {"by", required_argument, NULL, OPTION_BY},
+                                               {"sort", required_argument, NULL, OPTION_SORT},
+                                               {"reverse", no_argument, NULL, OPTION_REVERSE},
+                                               {"top", required_argument, NULL, OPTION_TOP},
+                                               {"json", no_argument, NULL, OPTION_JSON},
+                                               {"csv", no_argument, NULL, OPTION_CSV},
+                                               {"help", no_argument, NULL, OPTION_HELP}};
+#define SHARED_OPTIONS (sizeof(shared_options) / sizeof(shared_options[0]))
+
+static void print_tables_help(FILE *to, const struct answer_kind *kind)
+{
+    unsigned used = 0;
+
+    fprintf(to, "  --by LIST           only these tables, or all:");
+    for (unsigned i = 0; i < kind->table_count; i++) {
+        const char *key = kind->tables[i].key, *mark = kind->tables[i].is_extra ? "*" : "";
+
+        if (used == 0 || used + strlen(key) > 60)
+            used = (unsigned)fprintf(to, "\n                     ") - 22;
+        used += (unsigned)fprintf(to, " %s%s", key, mark);
+    }
+    fprintf(to, "\n                      (* not shown unless asked for)\n");
+}
+
+static void print_help(FILE *to, const struct answer_kind *kind)
+{
+    fprintf(to, "usage: tarn %s [OPTION]... DIRECTORY\n\n%s\n", kind->name, kind->help);
+    for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
+        fprintf(to, "  --%s%s\n", option->name, option->help);
+    fputs(kind->chooses_events ? FILTER_HELP : FILTER_RUNNING_HELP, to);
+    print_tables_help(to, kind);
+    fputs("  --sort COLUMN       by a column, as JSON and CSV call it, or name\n"
+          "  --reverse           in the other direction\n"
+          "  --top N             at most N rows of each table; 0: all (text: 15, the rest summed up)\n"
+          "  --json              one JSON object\n"
+          "  --csv               comma-separated values, each table under its own heading\n"
+          "  --help              this text\n\n"
+          "What was lost is told first: results are of what is in the trace.\n",
+          to);
+}
+
+/* All options, shared and the kind's own. */
+static void collect_options(const struct answer_kind *kind, struct option known[OPTIONS_MAX])
+{
+    unsigned count = SHARED_OPTIONS;
+
+    memcpy(known, shared_options, sizeof(shared_options));
+    for (unsigned i = 0; kind->options != NULL && kind->options[i].name != NULL; i++, count++) {
+        const struct answer_option *option = &kind->options[i];
+
+        known[count] = (struct option){option->name, option->has_argument ? required_argument : no_argument,
+                                       NULL, OPTION_KIND + (int)i};
+    }
+    memset(&known[count], 0, sizeof(known[count]));
+}
+
+static bool set_option(struct options *options, int option, const char *value)
+{
+    char *end;
+
+    switch (option) {
+    case OPTION_BY:
+        options->by = value;
+        return true;
+    case OPTION_SORT:
+        options->sort = value;
+        return true;
+    case OPTION_REVERSE:
+        return options->reverse = true;
+    case OPTION_TOP:
+        options->top = strtoull(value, &end, 0);
+        options->has_top = true;
+        return *value >= '0' && *value <= '9' && *end == '\0';
+    case OPTION_JSON:
+        options->format = ANSWER_JSON;
+        return true;
+    case OPTION_CSV:
+        options->format = ANSWER_CSV;
+        return true;
+    default:
+        return filter_option(&options->filter, option, value);
+    }
+}
+
+static bool take_option(struct options *options, struct answer *answer, int option, const char *value)
+{
+    struct fail fail;
+
+    if (option == '?')
+        return false;
+    if (option >= OPTION_KIND) {
+        if (answer_set(answer, answer->kind->options[option - OPTION_KIND].name, value, &fail))
+            return true;
+        complain("%s", fail.text);
+        return false;
+    }
+    if (!set_option(options, option, value)) {
+        complain("'%s' is not understood", value);
+        return false;
+    }
+    return true;
+}
+
+/* Returns an exit status to leave with, or -1 to go on. */
+static int parse_options(struct options *options, struct answer *answer, int argc, char **argv)
+{
+    struct option known[OPTIONS_MAX];
+    int option;
+
+    collect_options(answer->kind, known);
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (option == OPTION_HELP) {
+            print_help(stdout, answer->kind);
+            return EXIT_FINE;
+        }
+        if (!take_option(options, answer, option, optarg))
+            return EXIT_USAGE;
+    }
+    if (optind != argc - 1) {
+        print_help(stderr, answer->kind);
+        return EXIT_USAGE;
+    }
+    if (!answer->kind->chooses_events &&
+        (options->filter.classes != NULL || options->filter.events != NULL)) {
+        complain("%s looks at all events: --class and --event mean nothing to it", answer->kind->name);
+        return EXIT_USAGE;
+    }
+    options->directory = argv[optind];
+    if (!options->has_top && options->format == ANSWER_TEXT)
+        options->top = TEXT_TOP;
+    if (options->top == 0)
+        options->top = UINT64_MAX;
+    return -1;
+}
+
+static void print_json(FILE *to, const struct answer *answer, uint64_t top, const struct losses *losses)
+{
+    const char *comma = "";
+
+    fprintf(to, "{\"answer\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
+            answer->kind->name, answer_when(answer, answer->from), answer_when(answer, answer->to),
+            answer_seconds(answer));
+    if (losses != NULL)
+        fprintf(to, ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, losses->lost_events,
+                losses->lost_packets);
+    if (answer->total != NULL) {
+        fputc(',', to);
+        table_print_members(to, &answer->totals, answer->total);
+    }
+    fputs(",\"tables\":{", to);
+    for (unsigned i = 0; i < answer->kind->table_count; i++)
+        if (answer->tables[i].is_wanted) {
+            fputs(comma, to);
+            table_print_json(to, &answer->tables[i], top);
+            comma = ",";
+        }
+    fputs("}}\n", to);
+}
+
+void answer_print(FILE *to, const struct answer *answer, enum answer_format format, uint64_t top,
+                  const struct losses *losses)
+{
+    bool is_first = true;
+
+    if (format == ANSWER_JSON) {
+        print_json(to, answer, top, losses);
+        return;
+    }
+    if (format == ANSWER_TEXT && answer->total != NULL)
+        table_print_sentence(to, &answer->totals, answer->total);
+    for (unsigned i = 0; i < answer->kind->table_count; i++) {
+        if (!answer->tables[i].is_wanted)
+            continue;
+        if (format == ANSWER_TEXT) {
+            table_print_text(to, &answer->tables[i], answer->tables[i].is_whole ? UINT64_MAX : top);
+        } else {
+            fputs(is_first ? "" : "\n", to);
+            table_print_csv(to, &answer->tables[i], top);
+        }
+        is_first = false;
+    }
+}
+
+/* A reporter that passes on what concerns the chosen time. */
+struct range_reporter {
+    struct reporter reporter;
+    struct losses losses;
+    uint64_t from, to;
+};
+
+static void report_in_range(struct reporter *reporter, const struct report *report)
+{
+    struct range_reporter *range = (struct range_reporter *)reporter;
+
+    if (anomaly_kinds[report->anomaly].is_loss && (report->end < range->from || report->begin > range->to))
+        return;
+    range->losses.reporter.report(&range->losses.reporter, report);
+}
+
+static int show_answer(struct options *options, struct answer *answer, const struct trace *trace)
+{
+    struct range_reporter range = {.reporter.report = report_in_range};
+    struct fail fail;
+
+    if (!filter_resolve(&options->filter, trace, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    range.from = options->filter.from_ticks;
+    range.to = options->filter.to_ticks;
+    losses_open(&range.losses, trace);
+    range.losses.quiet = true;
+    if (!answers_ask(&answer, 1, trace, &options->filter, NULL, &range.reporter, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    losses_summary(&range.losses);
+    answer_sort(answer, options->sort, options->reverse, &fail);
+    answer_print(stdout, answer, options->format, options->top, &range.losses);
+    return range.losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+}
+
+/* Options are understood: the rest needs the trace. */
+static int ask(struct options *options, struct answer *answer)
+{
+    struct trace trace;
+    struct fail fail;
+    int status;
+
+    /* sorted again later; here to complain before the walk */
+    if (!answer_choose_tables(answer, options->by, &fail) ||
+        !answer_sort(answer, options->sort, options->reverse, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    if (!trace_open(&trace, options->directory, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    status = show_answer(options, answer, &trace);
+    filter_free(&options->filter);
+    trace_close(&trace);
+    return status;
+}
+
+int run_answer(int argc, char **argv)
+{
+    struct answer *answer = answer_new(answer_find(argv[0]));
+    struct options options = {.top = 0};
+    int status = parse_options(&options, answer, argc, argv);
+
+    if (status < 0)
+        status = ask(&options, answer);
+    answer_free(answer);
+    return status;
+}

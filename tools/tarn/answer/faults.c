@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/faults.c - `tarn faults`: page faults by kind, process, page, mapped file and
+ * instruction, and how long they took.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/spans.h>
+
+#define PAGE_BYTES 4096u /* of both machines */
+
+enum {
+    BY_KIND,
+    BY_PROCESS,
+    BY_THREAD,
+    BY_USE,
+    BY_REGION,
+    BY_PAGE,
+    BY_INSTRUCTION,
+    BY_DURATION,
+    BY_LONGEST,
+    TABLES
+};
+
+/* Faults at one place: a page, an instruction, a mapped file. */
+struct place {
+    uint64_t count, total, max;
+};
+
+struct faults {
+    struct answer answer;
+    struct map uses;         /* struct span by kind and thread number */
+    struct map pages;        /* struct place by pid and page */
+    struct map instructions; /* struct place by pid and address */
+    struct map regions;      /* struct place by pid and address of the image's path */
+    struct longest_list longest;
+    const struct field *kinds; /* the field whose labels are the kinds' names */
+};
+
+#define ALL_COLUMNS SPAN_COLUMNS("faults", "faults")
+static const struct table_column kind_columns[] = {NUMBER_COLUMN("kind", "number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_COLUMN("kind", "what"),
+                                                  ALL_COLUMNS};
+enum { PLACE_PID, PLACE_ADDRESS, PLACE_COUNT, PLACE_TOTAL, PLACE_MEAN, PLACE_MAX, PLACE_IMAGE };
+#define PLACE_COLUMNS(heading)                                                                           \
+    NUMBER_COLUMN("pid", "pid"), HEX_COLUMN(heading, "address"), COUNT_COLUMN("faults", "faults"),       \
+        TIME_COLUMN("total", "total_ns"), TIME_OF_ONE("mean", "mean_ns"), TIME_LARGEST("max", "max_ns"), \
+        TEXT_COLUMN("file", "file")
+static const struct table_column region_columns[] = {PLACE_COLUMNS("base")};
+static const struct table_column page_columns[] = {PLACE_COLUMNS("page")};
+static const struct table_column instruction_columns[] = {PLACE_COLUMNS("instruction")};
+enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address", "address"),
+                                                      HEX_COLUMN("instruction", "ip")};
+static const struct table tables[TABLES] = {
+    [BY_KIND] = TABLE("kind", "kind of fault", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
+    [BY_REGION] = TABLE("region", "process", "regions", region_columns, PLACE_TOTAL),
+    [BY_PAGE] = TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT),
+    [BY_INSTRUCTION] =
+        TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED),
+};
+
+static const char *name_of(const struct answer *answer, uint64_t kind, char text[ANSWER_NAME_BYTES])
+{
+    if (kind == UINT32_MAX)
+        return "(not seen)"; /* its end */
+    return label_of(((const struct faults *)answer)->kinds, kind, text);
+}
+
+static void add_place(struct map *map, uint32_t pid, uint64_t address, uint64_t ticks)
+{
+    struct place *place = map_at(map, pid, address, 0);
+
+    place->count++;
+    place->total += ticks;
+    if (ticks > place->max)
+        place->max = ticks;
+}
+
+/* A fault that is an access from the kernel is at an address of the process, too. */
+static void add_places(struct faults *faults, uint32_t pid, const struct model_frame *frame, uint64_t ticks)
+{
+    const struct table *tables = faults->answer.tables;
+    const struct image *image;
+
+    if (tables[BY_PAGE].is_wanted)
+        add_place(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, ticks);
+    if (tables[BY_INSTRUCTION].is_wanted)
+        add_place(&faults->instructions, pid, frame->args[1], ticks);
+    if (tables[BY_REGION].is_wanted) {
+        image = images_find(&faults->answer.model->images, pid, frame->args[0]);
+        add_place(&faults->regions, pid, image != NULL ? image->base : 0, ticks);
+    }
+}
+
+static void leave(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end)
+{
+    struct faults *faults = ANSWER_OF(self, struct faults);
+    uint64_t ticks = end - frame->begin;
+
+    if (frame->kind != ACTIVITY_FAULT || !answer_wants(&faults->answer, thread))
+        return;
+    span_add(map_at(&faults->uses, frame->detail, thread->number, 0), &faults->uses.arena, frame, end, false);
+    if (frame->is_cut)
+        return;
+    add_places(faults, thread->pid, frame, ticks);
+    longest_add(&faults->longest, &(struct longest){.ticks = ticks,
+                                                    .begin = frame->begin,
+                                                    .thread = thread,
+                                                    .what = frame->detail,
+                                                    .args = {frame->args[0], frame->args[1]}});
+}
+
+static bool open_faults(struct answer *answer, struct fail *fail)
+{
+    struct faults *faults = (struct faults *)answer;
+
+    map_open(&faults->uses, sizeof(struct span));
+    map_open(&faults->pages, sizeof(struct place));
+    map_open(&faults->instructions, sizeof(struct place));
+    map_open(&faults->regions, sizeof(struct place));
+    faults->kinds = answer_field(answer, "fault_exit", "kind");
+    answer->observer.leave = leave;
+    return true;
+}
+
+static void close_faults(struct answer *answer)
+{
+    struct faults *faults = (struct faults *)answer;
+
+    map_close(&faults->uses);
+    map_close(&faults->pages);
+    map_close(&faults->instructions);
+    map_close(&faults->regions);
+}
+
+static void fill_place(struct answer *answer, struct table *table, struct table_row *row,
+                       const struct place *place)
+{
+    row->cells[PLACE_COUNT].count = place->count;
+    row->cells[PLACE_TOTAL].count = answer_ns(answer, place->total);
+    row->cells[PLACE_MEAN].count = place->count ? answer_ns(answer, place->total / place->count) : 0;
+    row->cells[PLACE_MAX].count = answer_ns(answer, place->max);
+}
+
+/* NONE: what to call an address that is in no file. */
+static void fill_places(struct answer *answer, struct table *table, const struct map *map, const char *none)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        uint32_t pid = (uint32_t)map->entries[i]->key[0];
+        uint64_t address = map->entries[i]->key[1];
+        const struct image *image = images_find(&answer->model->images, pid, address);
+        struct table_row *row = table_add(table, answer_process_name(answer, pid));
+
+        row->cells[PLACE_PID].count = pid;
+        row->cells[PLACE_ADDRESS].count = address;
+        row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
+        fill_place(answer, table, row, (const void *)map->entries[i]->value);
+    }
+    if (map->others != NULL) {
+        struct table_row *row = table_add(table, "(others)");
+
+        table_clear_cells(table, row);
+        fill_place(answer, table, row, (const void *)map->others->value);
+    }
+}
+
+static void fill_longest(struct faults *faults)
+{
+    struct table *table = &faults->answer.tables[BY_LONGEST];
+    char text[ANSWER_NAME_BYTES];
+
+    longest_sort(&faults->longest);
+    for (unsigned i = 0; i < faults->longest.count; i++) {
+        const struct longest *item = &faults->longest.items[i];
+        struct table_row *row = table_add(table, name_of(&faults->answer, item->what, text));
+
+        longest_fill(&faults->answer, table, row, item);
+        row->cells[LONG_ADDRESS].count = item->args[0];
+        row->cells[LONG_IP].count = item->args[1];
+    }
+}
+
+static void finish_faults(struct answer *answer)
+{
+    struct faults *faults = (struct faults *)answer;
+
+    spans_fill(answer, &answer->tables[BY_KIND], &faults->uses, SPANS_BY_WHAT, name_of);
+    spans_fill(answer, &answer->tables[BY_PROCESS], &faults->uses, SPANS_BY_PROCESS, name_of);
+    spans_fill(answer, &answer->tables[BY_THREAD], &faults->uses, SPANS_BY_THREAD, name_of);
+    spans_fill(answer, &answer->tables[BY_USE], &faults->uses, SPANS_BY_USE, name_of);
+    fill_places(answer, &answer->tables[BY_REGION], &faults->regions, "(in no file: heap, stack, ...)");
+    fill_places(answer, &answer->tables[BY_PAGE], &faults->pages, NULL);
+    fill_places(answer, &answer->tables[BY_INSTRUCTION], &faults->instructions, NULL);
+    spans_histogram(answer, &answer->tables[BY_DURATION], &faults->uses);
+    fill_longest(faults);
+}
+
+const struct answer_kind faults_answer = {
+    .name = "faults",
+    .summary = "page faults by kind, process, place, and how long they took",
+    .help =
+        "Page faults by how they were dealt with, by process, by mapped file, page and instruction: how\n"
+        "often, and where the time from entry to exit went: on a processor, in interrupts, waiting for a\n"
+        "pager or fault handler.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct faults),
+    .open = open_faults,
+    .finish = finish_faults,
+    .close = close_faults,
+};

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/irq.c - `tarn irq`: interrupts and inter-processor interrupts: how many, how long, where,
+ * and how long the latter were under way.
+ *
+ * A processor that is sent several of a kind before it takes one takes them together: then the time under way
+ * is the first one's, and the others are counted as joined.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/spans.h>
+
+enum { BY_IRQ, BY_IPI, BY_CPU, BY_VICTIM, BY_ROUTE, BY_DURATION, BY_LATENCY, BY_LONGEST, TABLES };
+
+#define IPI 0x100000000ull /* in the keys of spans, to tell them from interrupts */
+
+/* Inter-processor interrupts of a kind to a processor. */
+struct pending {
+    uint64_t sent; /* ticks: the first that was not taken */
+    uint64_t count;
+    uint32_t sender; /* rank of the first */
+};
+
+/* From one processor to another, or all of a kind. */
+struct route {
+    uint64_t sent, taken, joined;
+    struct distribution latency;
+};
+
+struct irqs {
+    struct answer answer;
+    struct map spans;   /* struct span by irq, or IPI and kind; by thread and rank */
+    struct map pending; /* struct pending by target cpu and kind */
+    struct map routes;  /* struct route by sender's rank, target cpu and kind */
+    struct map names;   /* char * by irq */
+    struct longest_list longest;
+    const struct field *kinds;
+    const struct event_type *send, *entry, *name; /* ipi_send, ipi_entry, state_irq */
+    const struct field *send_cpu, *send_kind, *entry_kind, *name_irq, *name_text;
+};
+
+#define ALL_COLUMNS SPAN_COLUMNS("count", "count")
+static const struct table_column irq_columns[] = {ALL_COLUMNS};
+static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu", "cpu"), ALL_COLUMNS};
+static const struct table_column victim_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     ALL_COLUMNS};
+enum { IPI_SENT, IPI_TAKEN, IPI_JOINED, IPI_LATENCY };
+#define LATENCY_COLUMNS                                                                           \
+    TIME_SMALLEST("min", "min_ns"), TIME_OF_ONE("mean", "mean_ns"), TIME_OF_ONE("p50", "p50_ns"), \
+        TIME_OF_ONE("p90", "p90_ns"), TIME_OF_ONE("p99", "p99_ns"), TIME_LARGEST("max", "max_ns")
+static const struct table_column ipi_columns[] = {COUNT_COLUMN("sent", "sent"),
+                                                  COUNT_COLUMN("taken", "taken"),
+                                                  COUNT_COLUMN("joined", "joined"), LATENCY_COLUMNS};
+enum { ROUTE_FROM, ROUTE_TO, ROUTE_IPI };
+static const struct table_column route_columns[] = {
+    NUMBER_COLUMN("from", "from_cpu"), NUMBER_COLUMN("to", "to_cpu"),    COUNT_COLUMN("sent", "sent"),
+    COUNT_COLUMN("taken", "taken"),    COUNT_COLUMN("joined", "joined"), LATENCY_COLUMNS};
+enum { LONG_CPU = LONGEST_COLUMN_COUNT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_COLUMN("cpu", "cpu")};
+static const struct table tables[TABLES] = {
+    [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns)),
+    [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT),
+    [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, 0),
+    [BY_VICTIM] =
+        TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns, SPAN_BY_TOTAL(victim_columns)),
+    [BY_ROUTE] =
+        TABLE_EXTRA("route", "from processor to processor", "routes", route_columns, ROUTE_IPI + IPI_SENT),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration of handling"),
+    [BY_LATENCY] = HISTOGRAM_TABLE_EXTRA("latency", "inter-processor: send to entry"),
+    [BY_LONGEST] =
+        TABLE_EXTRA("longest", "longest interrupts", "interrupts", longest_columns, TABLE_AS_FILLED),
+};
+
+static const char *name_of(const struct answer *answer, uint64_t what, char text[ANSWER_NAME_BYTES])
+{
+    const struct irqs *irqs = (const struct irqs *)answer;
+    const char *const *known;
+    char number[ANSWER_NAME_BYTES];
+
+    if ((what & IPI) != 0) {
+        snprintf(text, ANSWER_NAME_BYTES, "ipi %.40s", label_of(irqs->kinds, what & ~IPI, number));
+        return text;
+    }
+    known = map_find(&irqs->names, what, 0, 0);
+    snprintf(text, ANSWER_NAME_BYTES, "irq %" PRIu64 "%s%.40s", what, known ? " " : "", known ? *known : "");
+    return text;
+}
+
+static void leave(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end)
+{
+    struct irqs *irqs = ANSWER_OF(self, struct irqs);
+    uint64_t what = frame->kind == ACTIVITY_IPI ? IPI | frame->detail : frame->detail;
+
+    if ((frame->kind != ACTIVITY_IRQ && frame->kind != ACTIVITY_IPI) || !answer_wants(&irqs->answer, thread))
+        return;
+    span_add(map_at(&irqs->spans, what, thread->number, thread->cpu), &irqs->spans.arena, frame, end, false);
+    if (!frame->is_cut)
+        longest_add(&irqs->longest, &(struct longest){.ticks = end - frame->begin,
+                                                      .begin = frame->begin,
+                                                      .thread = thread,
+                                                      .what = what,
+                                                      .args = {thread->cpu}});
+}
+
+static struct route *route_of(struct irqs *irqs, uint32_t sender, uint64_t cpu, uint64_t kind)
+{
+    return map_at(&irqs->routes, sender, cpu, kind);
+}
+
+static void take_send(struct irqs *irqs, const struct cursor *cursor)
+{
+    uint64_t cpu = field_integer(irqs->send_cpu, cursor->event.bytes);
+    uint64_t kind = field_integer(irqs->send_kind, cursor->event.bytes);
+    struct pending *pending = map_at(&irqs->pending, cpu, kind, 0);
+    struct route *route = route_of(irqs, cursor->stream->rank, cpu, kind);
+
+    route->sent++;
+    if (pending->count++ == 0) {
+        pending->sent = cursor->ticks;
+        pending->sender = cursor->stream->rank;
+    } else {
+        route->joined++;
+    }
+}
+
+/* Times of different processors may be off by the distance of their clocks: then it took none. */
+static void take_entry(struct irqs *irqs, const struct cursor *cursor)
+{
+    uint64_t cpu = cursor->stream->cpu, kind = field_integer(irqs->entry_kind, cursor->event.bytes);
+    struct pending *pending = map_find(&irqs->pending, cpu, kind, 0);
+    struct route *route;
+
+    if (pending == NULL || pending->count == 0)
+        return;
+    route = route_of(irqs, pending->sender, cpu, kind);
+    route->taken++;
+    distribution_add(&route->latency, &irqs->routes.arena,
+                     cursor->ticks > pending->sent ? cursor->ticks - pending->sent : 0);
+    pending->count = 0;
+}
+
+static void learn_name(struct irqs *irqs, const struct event *event)
+{
+    uint64_t irq = field_integer(irqs->name_irq, event->bytes);
+    const char **name = map_at(&irqs->names, irq, 0, 0);
+
+    *name = arena_string(&irqs->names.arena, (const char *)event->bytes + irqs->name_text->offset,
+                         field_text_length(irqs->name_text, event));
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct irqs *irqs = ANSWER_OF(self, struct irqs);
+    const struct event_type *type = cursor->event.type;
+
+    if (type == irqs->send)
+        take_send(irqs, cursor);
+    else if (type == irqs->entry)
+        take_entry(irqs, cursor);
+    else if (type == irqs->name)
+        learn_name(irqs, &cursor->event);
+}
+
+/* An event that lacks a field is none that is known. */
+static void know_events(struct irqs *irqs)
+{
+    const struct answer *answer = &irqs->answer;
+    const struct schema *schema = &answer->trace->schema;
+
+    irqs->send_cpu = answer_field(answer, "irq_ipi_send", "target_cpu");
+    irqs->send_kind = answer_field(answer, "irq_ipi_send", "kind");
+    irqs->entry_kind = answer_field(answer, "irq_ipi_entry", "kind");
+    irqs->name_irq = answer_field(answer, "state_irq", "irq");
+    irqs->name_text = answer_field(answer, "state_irq", "name");
+    irqs->kinds = irqs->entry_kind;
+    if (irqs->send_cpu != NULL && irqs->send_kind != NULL)
+        irqs->send = schema_find_event(schema, "irq_ipi_send");
+    if (irqs->entry_kind != NULL)
+        irqs->entry = schema_find_event(schema, "irq_ipi_entry");
+    if (irqs->name_irq != NULL && irqs->name_text != NULL &&
+        (irqs->name_text->kind == FIELD_STRING || irqs->name_text->kind == FIELD_TEXT))
+        irqs->name = schema_find_event(schema, "state_irq");
+}
+
+static bool open_irqs(struct answer *answer, struct fail *fail)
+{
+    struct irqs *irqs = (struct irqs *)answer;
+
+    map_open(&irqs->spans, sizeof(struct span));
+    map_open(&irqs->pending, sizeof(struct pending));
+    map_open(&irqs->routes, sizeof(struct route));
+    map_open(&irqs->names, sizeof(char *));
+    know_events(irqs);
+    answer->observer.leave = leave;
+    answer->observer.event = take_event;
+    return true;
+}
+
+static void close_irqs(struct answer *answer)
+{
+    struct irqs *irqs = (struct irqs *)answer;
+
+    map_close(&irqs->spans);
+    map_close(&irqs->pending);
+    map_close(&irqs->routes);
+    map_close(&irqs->names);
+}
+
+static void fill_route(const struct irqs *irqs, struct table_row *row, unsigned first,
+                       const struct route *route)
+{
+    union table_cell cells[DISTRIBUTION_COLUMN_COUNT];
+
+    distribution_fill(&route->latency, &irqs->answer.trace->schema, cells);
+    row->cells[first + IPI_SENT].count = route->sent;
+    row->cells[first + IPI_TAKEN].count = route->taken;
+    row->cells[first + IPI_JOINED].count = route->joined;
+    memcpy(&row->cells[first + IPI_LATENCY], &cells[2], sizeof(cells) - 2 * sizeof(cells[0]));
+}
+
+static void fill_routes(struct irqs *irqs)
+{
+    struct answer *answer = &irqs->answer;
+    struct table *table = &answer->tables[BY_ROUTE];
+    char text[ANSWER_NAME_BYTES];
+
+    for (size_t i = 0; i < irqs->routes.count; i++) {
+        const struct map_entry *entry = irqs->routes.entries[i];
+        struct table_row *row = table_add(table, label_of(irqs->kinds, entry->key[2], text));
+
+        row->cells[ROUTE_FROM].count = answer->trace->streams[entry->key[0]].cpu;
+        row->cells[ROUTE_TO].count = entry->key[1];
+        fill_route(irqs, row, ROUTE_IPI, (const void *)entry->value);
+    }
+}
+
+static void fill_ipis(struct irqs *irqs)
+{
+    struct answer *answer = &irqs->answer;
+    struct map kinds;
+    struct distribution all = {0};
+    char text[ANSWER_NAME_BYTES];
+
+    map_open(&kinds, sizeof(struct route));
+    for (size_t i = 0; i < irqs->routes.count; i++) {
+        const struct route *route = (const void *)irqs->routes.entries[i]->value;
+        struct route *sum = map_at(&kinds, irqs->routes.entries[i]->key[2], 0, 0);
+
+        sum->sent += route->sent;
+        sum->taken += route->taken;
+        sum->joined += route->joined;
+        distribution_merge(&sum->latency, &kinds.arena, &route->latency);
+        distribution_merge(&all, &kinds.arena, &route->latency);
+    }
+    for (size_t i = 0; i < kinds.count; i++)
+        fill_route(irqs,
+                   table_add(&answer->tables[BY_IPI], label_of(irqs->kinds, kinds.entries[i]->key[0], text)),
+                   0, (const void *)kinds.entries[i]->value);
+    distribution_histogram(&all, &answer->trace->schema, &answer->tables[BY_LATENCY]);
+    map_close(&kinds);
+}
+
+static void fill_longest(struct irqs *irqs)
+{
+    struct answer *answer = &irqs->answer;
+    struct table *table = &answer->tables[BY_LONGEST];
+    char text[ANSWER_NAME_BYTES];
+
+    longest_sort(&irqs->longest);
+    for (unsigned i = 0; i < irqs->longest.count; i++) {
+        const struct longest *item = &irqs->longest.items[i];
+        struct table_row *row = table_add(table, name_of(answer, item->what, text));
+
+        longest_fill(answer, table, row, item);
+        row->cells[LONG_CPU].count = answer->trace->streams[item->args[0]].cpu;
+    }
+}
+
+static void finish_irqs(struct answer *answer)
+{
+    struct irqs *irqs = (struct irqs *)answer;
+
+    spans_fill(answer, &answer->tables[BY_IRQ], &irqs->spans, SPANS_BY_WHAT, name_of);
+    spans_fill(answer, &answer->tables[BY_CPU], &irqs->spans, SPANS_BY_CPU, name_of);
+    spans_fill(answer, &answer->tables[BY_VICTIM], &irqs->spans, SPANS_BY_THREAD, name_of);
+    fill_ipis(irqs);
+    fill_routes(irqs);
+    spans_histogram(answer, &answer->tables[BY_DURATION], &irqs->spans);
+    fill_longest(irqs);
+}
+
+const struct answer_kind irq_answer = {
+    .name = "irq",
+    .summary = "interrupts: how many, how long, where; how long inter-processor ones take",
+    .help =
+        "Interrupts and inter-processor interrupts: how many and how long they were handled, by number, by\n"
+        "processor and by the thread that was interrupted; and of inter-processor interrupts the time from\n"
+        "the sending to the entry. Those that a processor took together with an earlier one are joined.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct irqs),
+    .open = open_irqs,
+    .finish = finish_irqs,
+    .close = close_irqs,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/kinds.h - the answers, each defined in a file of its own; answers.c lists them. */
+#ifndef TARN_KINDS_H
+#define TARN_KINDS_H
+
+#include <tools/tarn/answer/answer.h>
+
+extern const struct answer_kind stats_answer, syscalls_answer, faults_answer, irq_answer;
+
+#endif

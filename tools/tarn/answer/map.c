@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/map.c - records by number; see map.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/map.h>
+
+#define PLACES_FIRST 64u
+
+void map_open(struct map *map, size_t value_size)
+{
+    memset(map, 0, sizeof(*map));
+    map->value_size = value_size;
+    map->place_count = PLACES_FIRST;
+    map->places = alloc_zero(map->place_count, sizeof(map->places[0]));
+    map->entries = alloc_zero(map->place_count / 2, sizeof(map->entries[0]));
+}
+
+void map_close(struct map *map)
+{
+    free(map->places);
+    free(map->entries);
+    arena_free(&map->arena);
+    memset(map, 0, sizeof(*map));
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+/* Where the entry of a key is, or would go. */
+static struct map_entry **find_place(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
+{
+    for (uint64_t at = mix(mix(mix(0x2545f4914f6cdd1dull, a), b), c);; at++) {
+        struct map_entry **place = &map->places[at & (map->place_count - 1)], *entry = *place;
+
+        if (entry == NULL || (entry->key[0] == a && entry->key[1] == b && entry->key[2] == c))
+            return place;
+    }
+}
+
+static void grow(struct map *map)
+{
+    map->place_count *= 2;
+    free(map->places);
+    map->places = alloc_zero(map->place_count, sizeof(map->places[0]));
+    map->entries = alloc_more(map->entries, map->place_count / 2, sizeof(map->entries[0]));
+    for (size_t i = 0; i < map->count; i++) {
+        const uint64_t *key = map->entries[i]->key;
+
+        *find_place(map, key[0], key[1], key[2]) = map->entries[i];
+    }
+}
+
+static struct map_entry *new_entry(struct map *map, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct map_entry *entry = arena_alloc(&map->arena, sizeof(*entry) + map->value_size);
+
+    entry->key[0] = a;
+    entry->key[1] = b;
+    entry->key[2] = c;
+    return entry;
+}
+
+static void *others(struct map *map)
+{
+    if (map->others == NULL)
+        map->others = new_entry(map, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+    return map->others->value;
+}
+
+void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct map_entry **place = find_place(map, a, b, c);
+
+    if (*place != NULL)
+        return (*place)->value;
+    if (map->count >= MAP_ENTRIES_MAX)
+        return others(map);
+    if (2 * map->count + 2 > map->place_count) {
+        grow(map);
+        place = find_place(map, a, b, c);
+    }
+    *place = map->entries[map->count++] = new_entry(map, a, b, c);
+    return (*place)->value;
+}
+
+void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct map_entry *entry = *find_place(map, a, b, c);
+
+    return entry != NULL ? entry->value : NULL;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/stats.c - `tarn stats`: what made events and used processors, and how much, by processor,
+ * class, event, program, process, thread. Rates and shares are over the time that was looked at.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/answer/kinds.h>
+
+enum { BY_CPU, BY_CLASS, BY_EVENT, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
+
+struct count {
+    uint64_t events, bytes;
+};
+
+/* What a thread had when the answer was opened, by a model that had walked before. */
+struct before {
+    uint64_t ran, switches, migrations;
+};
+
+struct stats {
+    struct answer answer;
+    struct count total;
+    struct count *types, *cpus; /* by event index, by the stream's rank */
+    struct count *threads;      /* by number in the model */
+    uint32_t threads_size;
+    struct before *befores; /* by number */
+    uint32_t before_count;
+    struct model_cpu *cpus_before;
+    double seconds;
+};
+
+/* clang-format off */
+/* Columns that tables share, in the order that set_counts and set_time fill them in. */
+#define COLUMN_EVENTS COUNT_COLUMN("events", "events")
+#define COLUMNS_COUNTS COLUMN_EVENTS, REAL_COLUMN("%", "percent", 2), REAL_COLUMN("events/s", "rate", 0), \
+                       COUNT_COLUMN("bytes", "bytes")
+#define COLUMNS_TIME TIME_COLUMN("ran", "ran_ns"), REAL_COLUMN("% of a cpu", "cpu_percent", 1)
+/* clang-format on */
+
+/* Each table's columns, and their places. */
+enum { CLASS_NUMBER, CLASS_EVENTS };
+static const struct table_column class_columns[] = {NUMBER_COLUMN("class", "number"), COLUMNS_COUNTS};
+enum { EVENT_EVENTS };
+static const struct table_column event_columns[] = {COLUMNS_COUNTS};
+enum { CPU_NUMBER, CPU_BUSY, CPU_IDLE, CPU_LOST, CPU_SWITCHES, CPU_EVENTS };
+static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu", "cpu"),
+                                                  MEAN_COLUMN("busy %", "busy_percent", 1),
+                                                  MEAN_COLUMN("idle %", "idle_percent", 1),
+                                                  MEAN_COLUMN("lost %", "lost_percent", 1),
+                                                  COUNT_COLUMN("switches", "switches"),
+                                                  COLUMNS_COUNTS};
+enum { PROGRAM_PROCESSES, PROGRAM_TIME, PROGRAM_CPU, PROGRAM_EVENTS };
+static const struct table_column program_columns[] = {COUNT_COLUMN("processes", "processes"), COLUMNS_TIME,
+                                                      COLUMNS_COUNTS};
+enum { PROCESS_PID, PROCESS_TIME, PROCESS_CPU, PROCESS_EVENTS };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), COLUMNS_TIME,
+                                                      COLUMNS_COUNTS};
+enum { THREAD_TID, THREAD_PID, THREAD_TIME, THREAD_CPU, THREAD_SWITCHES, THREAD_MIGRATIONS, THREAD_EVENTS };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
+                                                     NUMBER_COLUMN("pid", "pid"),
+                                                     COLUMNS_TIME,
+                                                     COUNT_COLUMN("switches", "switches"),
+                                                     COUNT_COLUMN("migrations", "migrations"),
+                                                     COLUMN_EVENTS};
+static const struct table tables[TABLES] = {
+    [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, CPU_NUMBER),
+    [BY_CLASS] = TABLE("class", "class of events", "classes", class_columns, CLASS_EVENTS),
+    [BY_EVENT] = TABLE("event", "event", "events", event_columns, EVENT_EVENTS),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_EVENTS),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_EVENTS),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIME),
+};
+
+enum { TOTAL_EVENTS, TOTAL_BYTES, TOTAL_RATE };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("events", "events"), COUNT_COLUMN("bytes", "bytes"), REAL_COLUMN("events/s", "rate", 0)};
+static const struct table totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
+
+static inline void count(struct count *counter, uint64_t bytes)
+{
+    counter->events++;
+    counter->bytes += bytes;
+}
+
+static void grow_threads(struct stats *stats, uint32_t number)
+{
+    uint32_t size = 2 * (number + 1);
+
+    stats->threads = alloc_more(stats->threads, size, sizeof(stats->threads[0]));
+    memset(stats->threads + stats->threads_size, 0, (size - stats->threads_size) * sizeof(stats->threads[0]));
+    stats->threads_size = size;
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct stats *stats = ANSWER_OF(self, struct stats);
+    uint64_t bytes = cursor->event.words * 8ul;
+
+    if (!answer_wants_event(&stats->answer, cursor, thread))
+        return;
+    if (__builtin_expect(thread->number >= stats->threads_size, 0))
+        grow_threads(stats, thread->number);
+    count(&stats->types[cursor->event.type->index], bytes);
+    count(&stats->cpus[cursor->stream->rank], bytes);
+    count(&stats->threads[thread->number], bytes);
+    count(&stats->total, bytes);
+}
+
+static bool open_stats(struct answer *answer, struct fail *fail)
+{
+    struct stats *stats = (struct stats *)answer;
+    const struct trace *trace = answer->trace;
+    const struct model *model = answer->model;
+
+    (void)fail;
+    stats->types = alloc_zero(trace->schema.event_count + 1, sizeof(stats->types[0]));
+    stats->cpus = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus[0]));
+    stats->cpus_before = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus_before[0]));
+    memcpy(stats->cpus_before, model->cpus, trace->stream_count * sizeof(stats->cpus_before[0]));
+    stats->before_count = model->thread_count;
+    stats->befores = alloc_zero(model->thread_count, sizeof(stats->befores[0]));
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (model->threads[i] != NULL)
+            stats->befores[i] = (struct before){model->threads[i]->ran, model->threads[i]->switches,
+                                                model->threads[i]->migrations};
+    answer->observer.event = take_event;
+    return true;
+}
+
+static void close_stats(struct answer *answer)
+{
+    struct stats *stats = (struct stats *)answer;
+
+    free(stats->types);
+    free(stats->cpus);
+    free(stats->threads);
+    free(stats->befores);
+    free(stats->cpus_before);
+}
+
+static double per_second(const struct stats *stats, double amount)
+{
+    return stats->seconds > 0 ? amount / stats->seconds : 0;
+}
+
+/* The four columns from FIRST on: events, share, rate, bytes. Adds to what is there. */
+static void add_counts(const struct stats *stats, struct table_row *row, int first, struct count counted)
+{
+    double total = (double)stats->total.events;
+
+    row->cells[first].count += counted.events;
+    row->cells[first + 1].real += total > 0 ? 100.0 * (double)counted.events / total : 0;
+    row->cells[first + 2].real += per_second(stats, (double)counted.events);
+    row->cells[first + 3].count += counted.bytes;
+}
+
+/* The two columns from FIRST on: time on a processor, and its share of one. */
+static void add_time(const struct stats *stats, struct table_row *row, int first, uint64_t ticks)
+{
+    uint64_t ns = answer_ns(&stats->answer, ticks);
+
+    row->cells[first].count += ns;
+    row->cells[first + 1].real += per_second(stats, 100.0 * (double)ns / 1e9);
+}
+
+static void fill_events(struct stats *stats)
+{
+    const struct schema *schema = &stats->answer.trace->schema;
+    struct table *events = &stats->answer.tables[BY_EVENT], *by_class = &stats->answer.tables[BY_CLASS];
+    struct count classes[TRACE_CLASS_COUNT] = {{0, 0}};
+
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        struct count *class = &classes[TRACE_ID_CLASS(schema->events[i]->id)];
+
+        class->events += stats->types[i].events;
+        class->bytes += stats->types[i].bytes;
+        if (stats->types[i].events != 0)
+            add_counts(stats, table_add(events, schema->events[i]->name), EVENT_EVENTS, stats->types[i]);
+    }
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        if (classes[i].events != 0) {
+            struct table_row *row = table_add(by_class, schema->classes[i].name);
+
+            row->cells[CLASS_NUMBER].count = i;
+            add_counts(stats, row, CLASS_EVENTS, classes[i]);
+        }
+}
+
+static void fill_cpus(struct stats *stats)
+{
+    const struct answer *answer = &stats->answer;
+
+    for (unsigned i = 0; i < answer->trace->stream_count; i++) {
+        const struct model_cpu *cpu = &answer->model->cpus[i], *before = &stats->cpus_before[i];
+        uint64_t busy = cpu->busy - before->busy, idle = cpu->idle - before->idle;
+        uint64_t lost = cpu->lost - before->lost;
+        double known = (double)(busy + idle + lost);
+        struct table_row *row;
+        char name[24];
+
+        if (cpu->thread == NULL || (answer->filter->streams != NULL && !answer->filter->streams[i]))
+            continue;
+        snprintf(name, sizeof(name), "cpu %u", answer->trace->streams[i].cpu);
+        row = table_add(&stats->answer.tables[BY_CPU], name);
+        row->cells[CPU_NUMBER].count = answer->trace->streams[i].cpu;
+        if (known > 0) {
+            row->cells[CPU_BUSY].real = 100.0 * (double)busy / known;
+            row->cells[CPU_IDLE].real = 100.0 * (double)idle / known;
+            row->cells[CPU_LOST].real = 100.0 * (double)lost / known;
+        }
+        row->cells[CPU_SWITCHES].count = cpu->switches - before->switches;
+        add_counts(stats, row, CPU_EVENTS, stats->cpus[i]);
+    }
+}
+
+static void add_thread(struct stats *stats, const struct model_thread *thread, const struct before *now,
+                       uint64_t events)
+{
+    struct table_row *row =
+        table_add(&stats->answer.tables[BY_THREAD], answer_thread_name(&stats->answer, thread));
+
+    row->cells[THREAD_TID].count = thread->tid;
+    row->cells[THREAD_PID].count = thread->pid;
+    add_time(stats, row, THREAD_TIME, now->ran);
+    row->cells[THREAD_SWITCHES].count = now->switches;
+    row->cells[THREAD_MIGRATIONS].count = now->migrations;
+    row->cells[THREAD_EVENTS].count = events;
+}
+
+/* To the row of the process, and to that of all processes of its program. */
+static void add_process(struct stats *stats, const struct model_thread *thread, uint64_t ran,
+                        struct count counted)
+{
+    struct table *processes = &stats->answer.tables[BY_PROCESS],
+                 *programs = &stats->answer.tables[BY_PROGRAM];
+    const char *name = names_find(&stats->answer.model->names, thread->pid);
+    size_t known = processes->count;
+    struct table_row *row;
+
+    name = name != NULL ? name : answer_thread_name(&stats->answer, thread);
+    row = table_row(processes, thread->pid, name);
+    row->cells[PROCESS_PID].count = thread->pid;
+    add_time(stats, row, PROCESS_TIME, ran);
+    add_counts(stats, row, PROCESS_EVENTS, counted);
+    row = table_row(programs, 0, name);
+    row->cells[PROGRAM_PROCESSES].count += processes->count > known;
+    add_time(stats, row, PROGRAM_TIME, ran);
+    add_counts(stats, row, PROGRAM_EVENTS, counted);
+}
+
+/* Since the answer was opened. */
+static struct before thread_now(const struct stats *stats, const struct model_thread *thread)
+{
+    struct before now = {thread->ran, thread->switches, thread->migrations};
+
+    if (thread->number < stats->before_count) {
+        const struct before *before = &stats->befores[thread->number];
+
+        now.ran -= before->ran;
+        now.switches -= before->switches;
+        now.migrations -= before->migrations;
+    }
+    return now;
+}
+
+/* Only what the filter chose; what idles is in the table of processors. */
+static void fill_threads(struct stats *stats)
+{
+    const struct model *model = stats->answer.model;
+
+    if (model->thread_count > stats->threads_size)
+        grow_threads(stats, model->thread_count);
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct model_thread *thread = model->threads[i];
+        struct count counted = stats->threads[i];
+        struct before now;
+
+        if (thread == NULL || !answer_wants(&stats->answer, thread))
+            continue;
+        now = thread_now(stats, thread);
+        if (counted.events == 0 && now.ran == 0 && now.switches == 0)
+            continue;
+        if (!thread->is_idle)
+            add_thread(stats, thread, &now, counted.events);
+        add_process(stats, thread, thread->is_idle ? 0 : now.ran, counted);
+    }
+}
+
+static void finish_stats(struct answer *answer)
+{
+    struct stats *stats = (struct stats *)answer;
+
+    stats->seconds = answer_seconds(answer);
+    fill_events(stats);
+    fill_cpus(stats);
+    fill_threads(stats);
+    answer->total->cells[TOTAL_EVENTS].count = stats->total.events;
+    answer->total->cells[TOTAL_BYTES].count = stats->total.bytes;
+    answer->total->cells[TOTAL_RATE].real = per_second(stats, (double)stats->total.events);
+}
+
+const struct answer_kind stats_answer = {
+    .name = "stats",
+    .summary = "count events and time by processor, class, event, program, process, thread",
+    .help = "Counts events, their rates and bytes, and the time on processors.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .totals = &totals,
+    .chooses_events = true,
+    .size = sizeof(struct stats),
+    .open = open_stats,
+    .finish = finish_stats,
+    .close = close_stats,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/syscalls.c - `tarn syscalls`: which system calls were made, how long they took and why,
+ * what they returned.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/error.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/spans.h>
+
+enum { BY_CALL, BY_PROCESS, BY_THREAD, BY_USE, BY_ERROR, BY_DURATION, BY_LONGEST, TABLES };
+
+struct syscalls {
+    struct answer answer;
+    struct map uses;   /* struct span by call and thread number */
+    struct map errors; /* count by call and result */
+    struct longest_list longest;
+    const char *pattern;         /* --call */
+    const struct field *numbers; /* the field whose labels are the calls' names */
+};
+
+/* spans_fill finds its columns by their keys. */
+#define ALL_COLUMNS COUNT_COLUMN("errors", "errors"), SPAN_COLUMNS("calls", "calls")
+static const struct table_column call_columns[] = {NUMBER_COLUMN("number", "number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"),
+                                                  TEXT_COLUMN("system call", "what"), ALL_COLUMNS};
+enum { ERROR_RESULT, ERROR_COUNT, ERROR_MEANING };
+static const struct table_column error_columns[] = {
+    SIGNED_COLUMN("result", "result"), COUNT_COLUMN("count", "count"), TEXT_COLUMN("meaning", "meaning")};
+enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0", "arg0"),
+                                                      HEX_COLUMN("arg1", "arg1"),
+                                                      SIGNED_COLUMN("result", "result")};
+static const struct table tables[TABLES] = {
+    [BY_CALL] = TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns)),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
+    [BY_ERROR] = TABLE("error", "system call", "errors", error_columns, ERROR_COUNT),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
+};
+
+static const struct answer_option options[] = {{"call", true, " PATTERN      only these system calls: ipc_*"},
+                                               {NULL, false, NULL}};
+
+static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
+{
+    ((struct syscalls *)answer)->pattern = value;
+    return true;
+}
+
+static const char *name_of(const struct answer *answer, uint64_t number, char text[ANSWER_NAME_BYTES])
+{
+    return label_of(((const struct syscalls *)answer)->numbers, number, text);
+}
+
+static bool wants_call(const struct syscalls *calls, uint64_t number)
+{
+    char text[ANSWER_NAME_BYTES];
+
+    return calls->pattern == NULL || match_glob(calls->pattern, name_of(&calls->answer, number, text));
+}
+
+static void leave(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end)
+{
+    struct syscalls *calls = ANSWER_OF(self, struct syscalls);
+    bool is_error = frame->result < 0;
+
+    if (frame->kind != ACTIVITY_SYSCALL || !answer_wants(&calls->answer, thread) ||
+        !wants_call(calls, frame->detail))
+        return;
+    span_add(map_at(&calls->uses, frame->detail, thread->number, 0), &calls->uses.arena, frame, end,
+             is_error);
+    if (is_error)
+        ++*(uint64_t *)map_at(&calls->errors, frame->detail, (uint64_t)frame->result, 0);
+    if (!frame->is_cut)
+        longest_add(&calls->longest, &(struct longest){.ticks = end - frame->begin,
+                                                       .begin = frame->begin,
+                                                       .thread = thread,
+                                                       .what = frame->detail,
+                                                       .args = {frame->args[0], frame->args[1]},
+                                                       .result = frame->result});
+}
+
+static bool open_syscalls(struct answer *answer, struct fail *fail)
+{
+    struct syscalls *calls = (struct syscalls *)answer;
+
+    map_open(&calls->uses, sizeof(struct span));
+    map_open(&calls->errors, sizeof(uint64_t));
+    calls->numbers = answer_field(answer, "syscall_entry", "number");
+    answer->observer.leave = leave;
+    return true;
+}
+
+static void close_syscalls(struct answer *answer)
+{
+    struct syscalls *calls = (struct syscalls *)answer;
+
+    map_close(&calls->uses);
+    map_close(&calls->errors);
+}
+
+static void fill_errors(struct syscalls *calls)
+{
+    struct table *table = &calls->answer.tables[BY_ERROR];
+    char text[ANSWER_NAME_BYTES];
+
+    for (size_t i = 0; i < calls->errors.count; i++) {
+        const struct map_entry *entry = calls->errors.entries[i];
+        struct table_row *row = table_add(table, name_of(&calls->answer, entry->key[0], text));
+
+        row->cells[ERROR_RESULT].number = (int64_t)entry->key[1];
+        row->cells[ERROR_COUNT].count = *(const uint64_t *)(const void *)entry->value;
+        row->cells[ERROR_MEANING].text = tarn_error_text((int64_t)entry->key[1]);
+    }
+}
+
+static void fill_longest(struct syscalls *calls)
+{
+    struct table *table = &calls->answer.tables[BY_LONGEST];
+    char text[ANSWER_NAME_BYTES];
+
+    longest_sort(&calls->longest);
+    for (unsigned i = 0; i < calls->longest.count; i++) {
+        const struct longest *item = &calls->longest.items[i];
+        struct table_row *row = table_add(table, name_of(&calls->answer, item->what, text));
+
+        longest_fill(&calls->answer, table, row, item);
+        row->cells[LONG_ARG0].count = item->args[0];
+        row->cells[LONG_ARG1].count = item->args[1];
+        row->cells[LONG_RESULT].number = item->result;
+    }
+}
+
+static void finish_syscalls(struct answer *answer)
+{
+    struct syscalls *calls = (struct syscalls *)answer;
+
+    spans_fill(answer, &answer->tables[BY_CALL], &calls->uses, SPANS_BY_WHAT, name_of);
+    spans_fill(answer, &answer->tables[BY_PROCESS], &calls->uses, SPANS_BY_PROCESS, name_of);
+    spans_fill(answer, &answer->tables[BY_THREAD], &calls->uses, SPANS_BY_THREAD, name_of);
+    spans_fill(answer, &answer->tables[BY_USE], &calls->uses, SPANS_BY_USE, name_of);
+    fill_errors(calls);
+    spans_histogram(answer, &answer->tables[BY_DURATION], &calls->uses);
+    fill_longest(calls);
+}
+
+const struct answer_kind syscalls_answer = {
+    .name = "syscalls",
+    .summary = "system calls: how many, how long and why, errors",
+    .help =
+        "For each system call: how often, how many returned an error, and where the time from entry to\n"
+        "exit went: its own on a processor, inside it in faults and interrupts, and waiting. Percentiles\n"
+        "are of calls that were seen whole.\n",
+    .options = options,
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct syscalls),
+    .set = set_option,
+    .open = open_syscalls,
+    .finish = finish_syscalls,
+    .close = close_syscalls,
+};

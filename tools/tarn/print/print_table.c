@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/print/print_table.c - tables as text, JSON, CSV; see print_table.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/print/print_value.h>
+
+#define NAME_WIDTH_MIN 28u
+#define NAME_WIDTH_MAX 44u
+#define TEXT_WIDTH_MAX 60u
+#define CELL_WIDTH_MIN 8u
+#define BAR_WIDTH      30u
+
+/* How a column of times is shown: by the largest. */
+struct unit {
+    const char *suffix; /* of the heading */
+    double ns;
+};
+
+/* A column in text. */
+struct layout {
+    unsigned width;
+    struct unit unit;
+    uint64_t largest; /* of a bar */
+};
+
+static bool is_left(const struct table_column *column)
+{
+    return column->kind == COLUMN_TEXT || column->kind == COLUMN_BAR;
+}
+
+static unsigned characters(const char *text)
+{
+    unsigned count = 0;
+
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+/* At most WIDTH characters, "..." where there are more; what is not printable as a dot. */
+static void print_cut(FILE *to, const char *text, unsigned width)
+{
+    unsigned count = characters(text), shown = count > width ? width - 3 : count;
+
+    while (*text != '\0') {
+        unsigned char c = (unsigned char)*text;
+        unsigned length = c < 0x80 ? 1 : utf8_length((const unsigned char *)text, strlen(text));
+
+        if (shown-- == 0)
+            break;
+        if (c < 0x20 || c == 0x7f || length == 0)
+            fputc('.', to);
+        else
+            fwrite(text, 1, length, to);
+        text += length ? length : 1;
+    }
+    if (count > width)
+        fputs("...", to);
+}
+
+const char *plain_text(const char *text, char *copy, size_t size)
+{
+    snprintf(copy, size, "%s", text);
+    for (char *at = copy; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f)
+            *at = '.';
+    return copy;
+}
+
+static struct unit choose_unit(const struct table *table, unsigned column)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        union table_cell cell = table->rows[i]->cells[column];
+
+        if (table_cell_is_known(&table->columns[column], cell) && cell.count > largest)
+            largest = cell.count;
+    }
+    if (largest < 100000000)
+        return (struct unit){" us", 1e3};
+    if (largest < 100000000000)
+        return (struct unit){" ms", 1e6};
+    return (struct unit){" s", 1e9};
+}
+
+/* TEXT has room for a number; strings are not for here. */
+static void format_cell(const struct table_column *column, union table_cell cell, struct unit unit,
+                        char text[400])
+{
+    *text = '\0';
+    if (!table_cell_is_known(column, cell))
+        return;
+    switch (column->kind) {
+    case COLUMN_REAL:
+        snprintf(text, 400, "%.*f", column->decimals, cell.real);
+        break;
+    case COLUMN_TIME:
+        snprintf(text, 400, "%.3f", (double)cell.count / unit.ns);
+        break;
+    case COLUMN_WHEN:
+        snprintf(text, 400, "%" PRIu64 ".%09" PRIu64, cell.count / 1000000000, cell.count % 1000000000);
+        break;
+    case COLUMN_SIGNED:
+        snprintf(text, 400, "%" PRId64, cell.number);
+        break;
+    case COLUMN_HEX:
+        snprintf(text, 400, "0x%" PRIx64, cell.count);
+        break;
+    default:
+        snprintf(text, 400, "%" PRIu64, cell.count);
+    }
+}
+
+static void print_bar(FILE *to, uint64_t count, uint64_t largest)
+{
+    unsigned length = largest ? (unsigned)((double)count / (double)largest * BAR_WIDTH + 0.5) : 0;
+
+    if (count != 0 && length == 0)
+        length = 1;
+    while (length-- > 0)
+        fputc('#', to);
+}
+
+static void print_cell_text(FILE *to, const struct table_column *column, union table_cell cell,
+                            const struct layout *layout)
+{
+    char text[400];
+
+    if (column->kind == COLUMN_BAR) {
+        if (table_cell_is_known(column, cell))
+            print_bar(to, cell.count, layout->largest);
+    } else if (column->kind == COLUMN_TEXT) {
+        const char *value = cell.text ? cell.text : "";
+
+        print_cut(to, value, layout->width);
+        if (characters(value) < layout->width)
+            fprintf(to, "%*s", (int)(layout->width - characters(value)), "");
+    } else {
+        format_cell(column, cell, layout->unit, text);
+        fprintf(to, "%*s", (int)layout->width, text);
+    }
+}
+
+static void put_row(FILE *to, const struct table *table, const struct table_row *row,
+                    const struct layout *layouts, unsigned name_width)
+{
+    unsigned indent = 2 * row->indent < name_width / 2 ? 2 * row->indent : name_width / 2;
+    unsigned used = indent + characters(row->name);
+
+    fprintf(to, "%*s", (int)indent, "");
+    print_cut(to, row->name, name_width - indent);
+    fprintf(to, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
+    for (unsigned i = 0; i < table->column_count; i++) {
+        fputs(is_left(&table->columns[i]) ? "  " : " ", to);
+        print_cell_text(to, &table->columns[i], row->cells[i], &layouts[i]);
+    }
+}
+
+/* Without blanks at the end. */
+static void print_row_text(FILE *to, const struct table *table, const struct table_row *row,
+                           const struct layout *layouts, unsigned name_width)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *line = open_memstream(&text, &length);
+
+    put_row(line, table, row, layouts, name_width);
+    fclose(line);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    fwrite(text, 1, length, to);
+    fputc('\n', to);
+    free(text);
+}
+
+static void widen(struct layout *layout, const struct table_column *column, union table_cell cell)
+{
+    char text[400];
+    unsigned width;
+
+    if (column->kind == COLUMN_TEXT) {
+        width = cell.text ? characters(cell.text) : 0;
+        width = width < TEXT_WIDTH_MAX ? width : TEXT_WIDTH_MAX;
+    } else {
+        format_cell(column, cell, layout->unit, text);
+        width = (unsigned)strlen(text);
+    }
+    if (column->kind == COLUMN_BAR && table_cell_is_known(column, cell) && cell.count > layout->largest)
+        layout->largest = cell.count;
+    else if (width > layout->width)
+        layout->width = width;
+}
+
+/* The rows that are shown decide the widths. REST is the sum of the others. */
+static void lay_out(const struct table *table, uint64_t top, const struct table_row *rest,
+                    struct layout *layouts)
+{
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        struct layout *layout = &layouts[c];
+
+        *layout = (struct layout){is_left(column) ? 1 : CELL_WIDTH_MIN, {"", 1}, 0};
+        if (column->kind == COLUMN_TIME)
+            layout->unit = choose_unit(table, c);
+        if (layout->width < strlen(column->heading) + strlen(layout->unit.suffix))
+            layout->width = (unsigned)(strlen(column->heading) + strlen(layout->unit.suffix));
+        for (size_t i = 0; i < table->count && i < top; i++)
+            widen(layout, column, table->rows[i]->cells[c]);
+        if (rest != NULL)
+            widen(layout, column, rest->cells[c]);
+    }
+}
+
+static void print_head(FILE *to, const struct table *table, const struct layout *layouts, unsigned name_width)
+{
+    fprintf(to, "\n%-*s", (int)name_width, table->heading);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        bool is_last = i + 1 == table->column_count;
+        char heading[128];
+
+        snprintf(heading, sizeof(heading), "%s%s", column->heading, layouts[i].unit.suffix);
+        if (is_left(column))
+            fprintf(to, "  %-*s", is_last ? 0 : (int)layouts[i].width, heading);
+        else
+            fprintf(to, " %*s", (int)layouts[i].width, heading);
+    }
+    fputc('\n', to);
+}
+
+static unsigned widest_name(const struct table *table, uint64_t top)
+{
+    unsigned widest = NAME_WIDTH_MIN;
+
+    for (size_t i = 0; i < table->count && i < top; i++) {
+        unsigned width = 2 * table->rows[i]->indent + characters(table->rows[i]->name);
+
+        widest = width > widest ? width : widest;
+    }
+    return widest < NAME_WIDTH_MAX ? widest : NAME_WIDTH_MAX;
+}
+
+void table_print_text(FILE *to, const struct table *table, uint64_t top)
+{
+    struct layout layouts[TABLE_COLUMNS_MAX];
+    struct table_row *rest = NULL;
+    unsigned name_width;
+    char name[80];
+
+    if (table->count <= top || table->count == top + 1) { /* one row takes no more room than its sum */
+        top = table->count;
+    } else {
+        rest = alloc_zero(1, sizeof(*rest) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
+        snprintf(name, sizeof(name), "... and %zu more %s", table->count - (size_t)top, table->others);
+        rest->name = name;
+        table_clear_cells(table, rest);
+        for (size_t i = top; i < table->count; i++)
+            table_add_cells(table, rest, table->rows[i]);
+    }
+    lay_out(table, top, rest, layouts);
+    name_width = widest_name(table, top);
+    print_head(to, table, layouts, name_width);
+    for (size_t i = 0; i < top; i++)
+        print_row_text(to, table, table->rows[i], layouts, name_width);
+    if (rest != NULL)
+        print_row_text(to, table, rest, layouts, name_width);
+    free(rest);
+}
+
+void print_json_string(FILE *to, const char *text)
+{
+    size_t length = strlen(text);
+    char *quoted = alloc_zero(6, length + 2);
+
+    fwrite(quoted, 1, (size_t)(put_escaped(quoted, text, length, PRINT_JSON) - quoted), to);
+    free(quoted);
+}
+
+static void print_csv_string(FILE *to, const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        fputs(text, to);
+        return;
+    }
+    fputc('"', to);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', to);
+        fputc(*text, to);
+    }
+    fputc('"', to);
+}
+
+/* The same number in JSON and CSV; an address is a string in JSON, which has no other than decimal numbers.
+ */
+static void print_number(FILE *to, const struct table_column *column, union table_cell cell,
+                         const char *quote)
+{
+    switch (column->kind) {
+    case COLUMN_REAL:
+        fprintf(to, "%.*f", column->decimals + 3, cell.real);
+        break;
+    case COLUMN_SIGNED:
+        fprintf(to, "%" PRId64, cell.number);
+        break;
+    case COLUMN_HEX:
+        fprintf(to, "%s0x%" PRIx64 "%s", quote, cell.count, quote);
+        break;
+    default:
+        fprintf(to, "%" PRIu64, cell.count);
+    }
+}
+
+void table_print_members(FILE *to, const struct table *table, const struct table_row *row)
+{
+    const char *comma = "";
+
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        union table_cell cell = row->cells[c];
+
+        if (column->kind == COLUMN_BAR)
+            continue;
+        fprintf(to, "%s\"%s\":", comma, column->key);
+        if (!table_cell_is_known(column, cell))
+            fputs("null", to);
+        else if (column->kind == COLUMN_TEXT)
+            print_json_string(to, cell.text);
+        else
+            print_number(to, column, cell, "\"");
+        comma = ",";
+    }
+}
+
+void table_print_json(FILE *to, const struct table *table, uint64_t top)
+{
+    fprintf(to, "\"%s\":[", table->key);
+    for (size_t i = 0; i < table->count && i < top; i++) {
+        fprintf(to, "%s{\"name\":", i ? "," : "");
+        print_json_string(to, table->rows[i]->name);
+        fputc(',', to);
+        table_print_members(to, table, table->rows[i]);
+        fputc('}', to);
+    }
+    fputc(']', to);
+}
+
+void table_print_csv(FILE *to, const struct table *table, uint64_t top)
+{
+    fputs(table->key, to);
+    for (unsigned c = 0; c < table->column_count; c++)
+        if (table->columns[c].kind != COLUMN_BAR)
+            fprintf(to, ",%s", table->columns[c].key);
+    fputc('\n', to);
+    for (size_t i = 0; i < table->count && i < top; i++) {
+        const struct table_row *row = table->rows[i];
+
+        print_csv_string(to, row->name);
+        for (unsigned c = 0; c < table->column_count; c++) {
+            const struct table_column *column = &table->columns[c];
+
+            if (column->kind == COLUMN_BAR)
+                continue;
+            fputc(',', to);
+            if (column->kind == COLUMN_TEXT && row->cells[c].text != NULL)
+                print_csv_string(to, row->cells[c].text);
+            else if (table_cell_is_known(column, row->cells[c]))
+                print_number(to, column, row->cells[c], "");
+        }
+        fputc('\n', to);
+    }
+}
+
+void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row)
+{
+    const char *comma = "";
+
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        struct unit unit = {"", 1};
+        char text[400];
+
+        if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
+            continue;
+        if (column->kind == COLUMN_TIME)
+            unit = choose_unit(table, c);
+        format_cell(column, row->cells[c], unit, text);
+        fprintf(to, "%s%s%s %s", comma, column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
+                column->heading);
+        comma = ", ";
+    }
+    fputc('\n', to);
+}
