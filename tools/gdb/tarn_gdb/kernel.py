@@ -96,6 +96,10 @@ class Kernel:
     def variable(self, name):
         return self.at(self.address_of(name), gdb.parse_and_eval(f"&{name}").type.target())
 
+    def trace_info(self):
+        """Where it is defined it is a union, elsewhere a structure; gdb takes the declaration that it read last."""
+        return self.at(self.address_of("trace_info_page"), "struct trace_info")
+
     @staticmethod
     def offset_in(kind, field):
         return next(f.bitpos // 8 for f in gdb.lookup_type(kind).fields() if f.name == field)

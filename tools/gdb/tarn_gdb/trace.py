@@ -149,7 +149,7 @@ class Trace:
     def __init__(self, kernel, table_path):
         self.kernel = kernel
         self.store = Store(kernel)
-        info = kernel.variable("trace_info_page")
+        info = kernel.trace_info()
         self.clock_hz = int(info["clock_hz"])
         self.table = Table(table_path, kernel.port.order)
         if self.table.uuid.replace("-", "") != self.store.uuid().hex():

@@ -17,7 +17,7 @@ class Waits:
         self.threads = kernel.threads()
         self.states = kernel.names("enum thread_state", "THREAD_BLOCKED_", "THREAD_")
         self.numbers = {name: number for number, name in self.states.items()}
-        self.clock_hz = int(kernel.variable("trace_info_page")["clock_hz"])
+        self.clock_hz = int(kernel.trace_info()["clock_hz"])
         self.types = {name: number for number, name in kernel.names("enum cap_type", "CAP_").items()}
         self.answering = dict(self._promises())
 
