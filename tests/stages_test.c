@@ -210,8 +210,8 @@ static uint64_t walk_all(const struct trace *trace, struct counter *counter, boo
     counter->reporter.report = count_report;
     merge_open(&merge, trace, NULL, 0, &counter->reporter);
     for (*sorted = true; (cursor = merge_next(&merge)) != NULL; count++) {
-        *sorted &= cursor->ns > ns || (cursor->ns == ns && cursor->stream->rank >= rank);
-        ns = cursor->ns;
+        *sorted &= cursor_ns(cursor) > ns || (cursor_ns(cursor) == ns && cursor->stream->rank >= rank);
+        ns = cursor_ns(cursor);
         rank = cursor->stream->rank;
     }
     merge_close(&merge);

@@ -112,11 +112,13 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
     names_open(&names, &trace->schema);
     merge_open(&merge, trace, list->filter.streams, slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
+        int64_t ns = cursor_ns(cursor);
+
         if (needs_names)
             names_learn(&names, &cursor->event);
-        if (cursor->ticks > list->filter.to_ticks || cursor->ns >= slice->to_ns)
+        if (cursor->ticks > list->filter.to_ticks || ns >= slice->to_ns)
             break;
-        if (cursor->ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
+        if (ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
             continue;
         if (printer != NULL && count >= skip)
             print_event(printer, cursor);

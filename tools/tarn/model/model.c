@@ -19,13 +19,6 @@ const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running"
                                                      [MODEL_DEAD] = "dead",
                                                      [MODEL_UNKNOWN] = "unknown"};
 
-/* What it says is known already: begin_packet. */
-static void take_context(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
-                         const struct model_action *action)
-{
-    (void)model, (void)cpu, (void)cursor, (void)action;
-}
-
 /* Fields in the order of `at`; T is a text or a string. An event that lacks one means nothing to the model.
  */
 static const struct meaning {
@@ -34,7 +27,6 @@ static const struct meaning {
     const char *fields[8];
     const char *widths; /* bytes of each, or T */
 } meanings[] = {
-    {"trace_context", take_context, {"pid", "tid"}, "44"},
     {"trace_control", take_control, {"old_mask", "mask"}, "88"},
     {"sched_switch",
      take_switch,
@@ -130,6 +122,13 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
         resolve(model, &meanings[i]);
+    for (unsigned i = 0; i < trace->schema.event_count; i++) {
+        struct model_action *action = &model->actions[i];
+
+        /* Of a switch's names take_switch learns those that are new. */
+        action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
+        action->is_special = action->tells_name || trace->schema.events[i]->role == EVENT_CONTEXT;
+    }
     model->call_receive = find_syscall(&trace->schema, "ipc_receive");
 }
 
@@ -152,20 +151,18 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
     struct model_thread *thread;
 
     model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
-    if (cpu->thread == NULL || action->take == take_context)
+    if (cpu->thread == NULL || cursor->event.type->role == EVENT_CONTEXT)
         begin_packet(model, cpu, cursor);
     thread = cpu->thread;
     if (model->wants_events && is_in_range(model))
         for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
             if (observer->event != NULL)
                 observer->event(observer, cursor, thread);
-    if (action->take != NULL) {
-        if (action->take != take_switch)
-            names_learn(&model->names, &cursor->event);
+    if (action->tells_name)
+        names_learn_from(&model->names, &cursor->event);
+    if (action->take != NULL)
         action->take(model, cpu, cursor, action);
-    }
     cpu->last = cursor->ticks;
-    cpu->packet_end = cursor->packet.header.timestamp_end;
     return thread;
 }
 

@@ -125,7 +125,7 @@ struct model_cpu {
     bool is_lost;                /* nobody knows who runs */
     uint64_t since;              /* ticks: from when on its time is not yet counted */
     uint64_t last;               /* of the last event */
-    uint64_t packet_end;         /* of that event's packet */
+    uint64_t packet_end;         /* of the last packet that was begun */
     uint64_t busy, idle, lost;   /* ticks */
     uint64_t switches;
     /* the model's own */
@@ -202,7 +202,7 @@ struct model {
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
 /* Before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
-/* Slow path of model_take. */
+/* Slow path of model_take: events that tell more, observers of all events. */
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor);
 /* Ends all segments and activities (is_cut) at `to`, or at the end of what was logged. */
 void model_finish(struct model *model);
@@ -232,17 +232,25 @@ struct model_action {
     void (*take)(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                  const struct model_action *action); /* NULL: nothing to do */
     uint16_t at[8];                                  /* offsets of the fields that it needs */
+    bool is_special;                                 /* for model_take_known */
+    bool tells_name;
 };
 
 /* Takes the event that CURSOR stands at; the thread that ran when it was logged. */
 static inline struct model_thread *model_take(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->stream->rank];
+    const struct model_action *action = &model->actions[cursor->event.type->index];
+    struct model_thread *thread = cpu->thread;
 
-    if (model->actions[cursor->event.type->index].take != NULL || cpu->thread == NULL || model->wants_events)
+    if (__builtin_expect(action->is_special || thread == NULL || model->wants_events, 0))
         return model_take_known(model, cursor);
+    if (action->take != NULL) {
+        model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
+        action->take(model, cpu, cursor, action);
+    }
     cpu->last = cursor->ticks;
-    return cpu->thread;
+    return thread;
 }
 
 #endif

@@ -79,9 +79,13 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
 {
     const struct running *running = &cursor->running;
     bool is_first = cpu->thread == NULL;
-    uint64_t known = is_first ? cursor->packet.header.timestamp_begin : cpu->packet_end, since;
+    uint64_t known = is_first                      ? cursor->packet.header.timestamp_begin
+                     : cpu->packet_end > cpu->last ? cpu->packet_end
+                                                   : cpu->last,
+             since;
     struct model_thread *next;
 
+    cpu->packet_end = cursor->packet.header.timestamp_end;
     if (!is_first && !cursor->has_gap && !cpu->is_lost && running->is_known &&
         cpu->thread->tid == running->tid)
         return;

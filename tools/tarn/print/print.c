@@ -327,7 +327,7 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
     if (printer->time == PRINT_TIME_CYCLES)
         at = put_unsigned(at, cursor->ticks);
     else
-        at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), true);
+        at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), true);
     at = put_bytes(at, "] cpu", 5);
     if (cursor->packet.header.cpu_id < 10)
         *at++ = ' ';
@@ -351,7 +351,7 @@ static char *put_json_prefix(char *at, struct printer *printer, const struct cur
     const struct running *running = &cursor->running;
 
     at = put_bytes(at, "{\"ns\":", 6);
-    at = put_signed(at, cursor->ns);
+    at = put_signed(at, cursor_ns(cursor));
     at = put_bytes(at, ",\"cycles\":", 10);
     at = put_unsigned(at, cursor->ticks);
     at = put_bytes(at, ",\"cpu\":", 7);
@@ -371,7 +371,7 @@ static char *put_csv_prefix(char *at, struct printer *printer, const struct curs
 {
     const struct running *running = &cursor->running;
 
-    at = put_time(at, printer, ns_between(printer->start_ns, cursor->ns), false);
+    at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), false);
     *at++ = ',';
     at = put_unsigned(at, cursor->ticks);
     *at++ = ',';

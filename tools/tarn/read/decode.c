@@ -229,7 +229,7 @@ void cursor_track(struct cursor *cursor)
 {
     const struct known_events *known = &cursor->trace->schema.known;
 
-    if (cursor->event.type == known->switched)
+    if (cursor->event.type->role == EVENT_SWITCH)
         running_set(&cursor->running, &cursor->event, known->next_pid, known->next_tid, known->next_comm);
     else
         running_set(&cursor->running, &cursor->event, known->context_pid, known->context_tid,

@@ -45,9 +45,8 @@ struct cursor {
     const struct trace *trace;
     const struct stream *stream;
     struct reporter *reporter;
-    struct event event; /* the current one */
-    uint64_t ticks;     /* its time */
-    int64_t ns;
+    struct event event;     /* the current one */
+    uint64_t ticks;         /* its time */
     struct running running; /* who ran when it was logged */
     /* where the walk is */
     const uint8_t *at, *end;
@@ -127,10 +126,9 @@ void cursor_track(struct cursor *cursor); /* after a context or switch event */
 /* The next event; false at the end of the stream. */
 static inline bool cursor_next(struct cursor *cursor)
 {
-    const struct known_events *known = &cursor->trace->schema.known;
     enum anomaly anomaly;
 
-    if (cursor->event.type == known->switched && cursor->event.type != NULL)
+    if (cursor->event.type != NULL && cursor->event.type->role == EVENT_SWITCH)
         cursor_track(cursor);
     for (;;) {
         if (__builtin_expect(cursor->at == cursor->end, 0) && !cursor_next_packet(cursor))
@@ -145,11 +143,16 @@ static inline bool cursor_next(struct cursor *cursor)
             break;
         cursor_skip_rest(cursor, anomaly);
     }
-    cursor->ns = schema_ns(&cursor->trace->schema, cursor->ticks);
     cursor->at += cursor->event.words * 8ul;
-    if (cursor->event.type == known->context)
+    if (__builtin_expect(cursor->event.type->role == EVENT_CONTEXT, 0))
         cursor_track(cursor);
     return true;
+}
+
+/* The time of the current event; see schema_ns. */
+static inline int64_t cursor_ns(const struct cursor *cursor)
+{
+    return schema_ns(&cursor->trace->schema, cursor->ticks);
 }
 
 #endif

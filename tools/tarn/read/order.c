@@ -3,29 +3,56 @@
 #include <stdlib.h>
 #include <tools/tarn/read/order.h>
 
-static inline bool goes_first(const struct cursor *left, const struct cursor *right)
+static inline bool goes_first(const struct merge_place *left, const struct merge_place *right)
 {
-    return left->ns != right->ns ? left->ns < right->ns : left->stream->rank < right->stream->rank;
+    return left->ns != right->ns ? left->ns < right->ns
+                                 : left->cursor->stream->rank < right->cursor->stream->rank;
 }
 
-/* The cursor at PLACE may have become later than those below it. */
-static void sift_down(struct merge *merge, unsigned place)
+/* The cursor at NUMBER may have become later than those below it. */
+static void sift_down(struct merge *merge, unsigned number)
 {
-    struct cursor *cursor = merge->heap[place];
+    struct merge_place place = merge->heap[number];
 
     for (;;) {
-        unsigned child = 2 * place + 1;
+        unsigned child = 2 * number + 1;
 
         if (child >= merge->count)
             break;
-        if (child + 1 < merge->count && goes_first(merge->heap[child + 1], merge->heap[child]))
+        if (child + 1 < merge->count && goes_first(&merge->heap[child + 1], &merge->heap[child]))
             child++;
-        if (goes_first(cursor, merge->heap[child]))
+        if (goes_first(&place, &merge->heap[child]))
             break;
-        merge->heap[place] = merge->heap[child];
-        place = child;
+        merge->heap[number] = merge->heap[child];
+        number = child;
     }
-    merge->heap[place] = cursor;
+    merge->heap[number] = place;
+}
+
+/* All ticks below are in an earlier nanosecond than TICKS. schema_ns rounds down after three operations in
+ * floating point, each wrong by less than 2^-53 of its result; where it could overflow there is no such
+ * limit.
+ */
+static uint64_t ticks_before(const struct schema *schema, uint64_t ticks)
+{
+    double ticks_per_ns = (double)schema->clock_freq / 1e9, margin;
+
+    if (ticks >= 1ull << 62 || (double)ticks / ticks_per_ns >= 4e18 || schema->clock_base_ns >= 1ll << 61 ||
+        schema->clock_base_ns <= -(1ll << 61))
+        return 0;
+    if (schema->clock_freq == 1000000000)
+        return ticks;
+    margin = 2 * ticks_per_ns + 0x1p-50 * (double)ticks + 2;
+    return margin < (double)ticks ? ticks - (uint64_t)margin : 0;
+}
+
+static void set_limit(struct merge *merge)
+{
+    const struct merge_place *second = &merge->heap[1];
+
+    if (merge->count > 2 && goes_first(&merge->heap[2], second))
+        second = &merge->heap[2];
+    merge->limit = merge->count < 2 ? UINT64_MAX : ticks_before(&merge->trace->schema, second->cursor->ticks);
 }
 
 static void make_room(struct merge *merge, const struct trace *trace)
@@ -37,10 +64,16 @@ static void make_room(struct merge *merge, const struct trace *trace)
     merge->started = false;
 }
 
+static void add_cursor(struct merge *merge, struct cursor *cursor)
+{
+    merge->heap[merge->count++] = (struct merge_place){cursor_ns(cursor), cursor};
+}
+
 static void make_heap(struct merge *merge)
 {
-    for (unsigned place = merge->count / 2; place-- > 0;)
-        sift_down(merge, place);
+    for (unsigned number = merge->count / 2; number-- > 0;)
+        sift_down(merge, number);
+    set_limit(merge);
 }
 
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
@@ -58,7 +91,7 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
             found = cursor_next(cursor);
         while (found && cursor->ticks < from);
         if (found)
-            merge->heap[merge->count++] = cursor;
+            add_cursor(merge, cursor);
     }
     make_heap(merge);
 }
@@ -75,23 +108,38 @@ void merge_open_at(struct merge *merge, const struct trace *trace, const struct 
     make_room(merge, trace);
     for (unsigned i = 0; i < trace->stream_count; i++)
         if (cursor_open_at(&merge->cursors[i], trace, &trace->streams[i], positions[i], reporter))
-            merge->heap[merge->count++] = &merge->cursors[i];
+            add_cursor(merge, &merge->cursors[i]);
     make_heap(merge);
+}
+
+/* The first cursor has come near the second, or to its end. */
+static struct cursor *choose_first(struct merge *merge, bool has_more)
+{
+    if (has_more)
+        merge->heap[0].ns = cursor_ns(merge->heap[0].cursor);
+    else
+        merge->heap[0] = merge->heap[--merge->count];
+    if (merge->count == 0)
+        return NULL;
+    sift_down(merge, 0);
+    set_limit(merge);
+    return merge->heap[0].cursor;
 }
 
 struct cursor *merge_next(struct merge *merge)
 {
+    struct cursor *cursor;
+    bool has_more;
+
     if (merge->count == 0)
         return NULL;
-    if (merge->started) {
-        if (!cursor_next(merge->heap[0]))
-            merge->heap[0] = merge->heap[--merge->count];
-        if (merge->count == 0)
-            return NULL;
-        sift_down(merge, 0);
+    cursor = merge->heap[0].cursor;
+    if (!merge->started) {
+        merge->started = true;
+        return cursor;
     }
-    merge->started = true;
-    return merge->heap[0];
+    has_more = cursor_next(cursor);
+    return has_more && cursor->ticks < merge->limit ? cursor : choose_first(merge, has_more);
 }
 
 void merge_close(struct merge *merge)

@@ -3,19 +3,26 @@
  * tools/tarn/read/order.h - stage "order": the events of all processors as one sequence.
  *
  * A binary heap of one cursor per stream, ordered by time in nanoseconds, then by the streams' names: just
- * the order of babeltrace2, which merges in nanoseconds whatever the clock's frequency. Memory is one packet
- * per stream.
+ * the order of babeltrace2, which merges in nanoseconds whatever the clock's frequency. The first cursor goes
+ * on without a look at the others until its ticks come near those of the second: nanoseconds grow with ticks,
+ * and they need to be computed only where both might be in the same one. Memory is one packet per stream.
  */
 #ifndef TARN_ORDER_H
 #define TARN_ORDER_H
 
 #include <tools/tarn/read/decode.h>
 
+struct merge_place {
+    int64_t ns; /* of the cursor; of the first, not kept */
+    struct cursor *cursor;
+};
+
 struct merge {
     const struct trace *trace;
     struct cursor *cursors;
-    struct cursor **heap;
+    struct merge_place *heap;
     unsigned count; /* cursors in the heap */
+    uint64_t limit; /* the first cursor stays the first while its ticks are below */
     bool started;
 };
 

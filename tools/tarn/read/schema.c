@@ -311,6 +311,12 @@ static const struct field *find_kind(const struct event_type *type, const char *
     return field != NULL && field->kind == kind ? field : NULL;
 }
 
+static void set_role(const struct event_type *type, enum event_role role)
+{
+    if (type != NULL)
+        ((struct event_type *)type)->role = role; /* the schema's own, and still being made */
+}
+
 static void find_known_events(struct schema *schema)
 {
     struct known_events *known = &schema->known;
@@ -321,12 +327,14 @@ static void find_known_events(struct schema *schema)
     known->context_name = find_kind(known->context, "name", FIELD_TEXT);
     if (!known->context_pid || !known->context_tid || !known->context_name)
         known->context = NULL;
+    set_role(known->context, EVENT_CONTEXT);
     known->switched = schema_find_event(schema, "sched_switch");
     known->next_pid = find_kind(known->switched, "next_pid", FIELD_INTEGER);
     known->next_tid = find_kind(known->switched, "next_tid", FIELD_INTEGER);
     known->next_comm = find_kind(known->switched, "next_comm", FIELD_TEXT);
     if (!known->next_pid || !known->next_tid || !known->next_comm)
         known->switched = NULL;
+    set_role(known->switched, EVENT_SWITCH);
 }
 
 static bool set_clock(struct schema *schema, struct fail *fail)

@@ -36,9 +36,13 @@ struct field {
     const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array of them */
 };
 
+/* Events that tell who runs. */
+enum event_role { EVENT_PLAIN, EVENT_CONTEXT, EVENT_SWITCH };
+
 struct event_type {
     const char *name;
     uint32_t id;
+    enum event_role role;
     uint32_t words;           /* header included; of a variable event the least possible */
     const struct field *tail; /* the field that varies in size, or NULL */
     const struct field *fields;
