@@ -191,7 +191,7 @@ static uint64_t number_at(struct view *view, uint64_t ns)
         return number;
     walk_open(&walk, &view->trace, &view->index, index_find_time(&view->index, view_ticks(view, ns)));
     while (walk.next < view->index.events && (cursor = walk_next(&walk)) != NULL)
-        if (cursor->ns >= at) {
+        if (cursor_ns(cursor) >= at) {
             number = walk.number;
             break;
         }

@@ -126,10 +126,11 @@ static bool take_events(struct builder *builder)
     struct cursor *cursor;
 
     while ((cursor = merge_next(&builder->merge)) != NULL) {
-        if (builder->in_block >= INDEX_SPARSE_EVENTS && wants_block(builder, cursor->ns) &&
-            !next_block(builder, cursor->ns))
+        int64_t ns = cursor_ns(cursor);
+
+        if (builder->in_block >= INDEX_SPARSE_EVENTS && wants_block(builder, ns) && !next_block(builder, ns))
             return false;
-        builder->latest = cursor->ns > builder->latest ? cursor->ns : builder->latest;
+        builder->latest = ns > builder->latest ? ns : builder->latest;
         builder->number++;
         builder->in_block++;
     }

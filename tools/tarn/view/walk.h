@@ -3,7 +3,7 @@
  * tools/tarn/view/walk.h - the events of a trace in order, from the index's checkpoint before some block on.
  *
  *     walk_open(&walk, trace, index, block);
- *     while ((cursor = walk_next(&walk)) != NULL && cursor->ns < to)
+ *     while ((cursor = walk_next(&walk)) != NULL && cursor_ns(cursor) < to)
  *         ... walk.number is the event's ...
  *     walk_close(&walk);
  */
