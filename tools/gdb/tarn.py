@@ -118,8 +118,8 @@ def print_locks(kernel, _words):
 
 
 def parse_trace_words(words):
-    """[N] [cpu C] [class NAME], in any order."""
-    count, cpu, class_name = 20, None, None
+    """[previous] [N] [cpu C] [class NAME], in any order."""
+    previous, count, cpu, class_name = False, 20, None, None
     words = iter(words)
     for word in words:
         if word in ("cpu", "class"):
@@ -127,14 +127,18 @@ def parse_trace_words(words):
             if value is None:
                 raise TarnError(f"{word}: which?")
             cpu, class_name = (number(value, word), class_name) if word == "cpu" else (cpu, value)
+        elif word in ("previous", "--previous"):
+            previous = True
         else:
-            count = number(word, "N, cpu C or class NAME")
-    return count, cpu, class_name
+            count = number(word, "previous, N, cpu C or class NAME")
+    return previous, (count, cpu, class_name)
 
 
 def print_trace(kernel, words):
-    asked = parse_trace_words(words)
-    trace = Trace(kernel, EVENT_TABLE)
+    previous, asked = parse_trace_words(words)
+    trace = Trace(kernel, EVENT_TABLE, previous)
+    if previous:
+        gdb.write(trace.ending() + "\n")
     for event in trace.last(*asked):
         gdb.write(trace.print(event) + "\n")
     for ring in trace.rings:
@@ -180,9 +184,9 @@ COMMANDS = {
     "endpoints": (print_endpoints, (), "All endpoints that capabilities name: who serves them, who waits there."),
     "locks": (print_locks, (), "Classes of spinlocks: how often somebody had to wait, and which locks are held.\n\n"
               "Finds static locks and those of processors, threads, spaces, endpoints and futex buckets."),
-    "trace": (print_trace, ("cpu", "class"), "The last events of all processors, merged by time: "
-              "tarn trace [N] [cpu C] [class NAME]\n\nN: how many, 20 unless said otherwise. cpu: of one processor. "
-              "class: of one class.\nThe newest are there, too, whose buffers are not full yet."),
+    "trace": (print_trace, ("previous", "cpu", "class"), "The last events of all processors, merged by time: "
+              "tarn trace [previous] [N] [cpu C] [class NAME]\n\nprevious: of the system before the last reset. "
+              "N: how many, 20 unless said otherwise.\ncpu: of one processor. class: of one class.\nThe newest are there, too, whose buffers are not full yet."),
 }
 
 TarnCommand()

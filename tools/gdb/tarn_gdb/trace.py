@@ -10,6 +10,7 @@ import gdb
 
 from tarn_gdb import TarnError
 from tarn_gdb.events import Table
+from tarn_gdb.kernel import text
 
 STORE_MAGIC, CTF_MAGIC = 0x5461726E53746F72, 0xC1FC1FC1
 EXTENT_WINDOW, EXTENT_METADATA = 1, 2  # format/store.h: enum trace_extent_kind
@@ -22,12 +23,23 @@ Event = collections.namedtuple("Event", "time cpu id body")
 Span = collections.namedtuple("Span", "position time")
 
 
-class Store:
-    def __init__(self, kernel):
-        self.kernel = kernel
+def find_store(kernel, previous):
+    """Address of the running system's store, or of that of the system before, which the running one keeps."""
+    if previous:
+        address = int(kernel.variable("'trace/control/previous.c'::previous")["store"])
+        if not address:
+            raise TarnError("there is no previous trace: there was no system before, or it was dropped")
+    else:
         address = int(kernel.variable("'trace/control/store.c'::store"))
         if not address:
             raise TarnError("the guest has no store of its trace: it came not so far, or found no room")
+    return address
+
+
+class Store:
+    def __init__(self, kernel, previous):
+        self.kernel = kernel
+        address = find_store(kernel, previous)
         self.header = kernel.at(address, "struct trace_store")
         if int(self.header["magic"]) != STORE_MAGIC:
             raise TarnError("the store of the trace is not complete: the guest came not so far")
@@ -84,12 +96,11 @@ class Walk:
 
 
 class Ring:
-    def __init__(self, kernel, store, info, cpu):
+    def __init__(self, kernel, store, cpu):
         self.kernel, self.store, self.cpu = kernel, store, cpu
         self.order = kernel.port.order
-        self.words = int(info["buffer_mask"]) + 1
-        self.count = int(info["buffer_count"])
-        self.place_mask = int(info["packet_mask"])
+        self.words = int(store.header["buffer_bytes"]) // 8
+        self.count = int(store.header["buffer_count"])
         kind = gdb.lookup_type("struct trace_control")
         control = gdb.Value(store.read(EXTENT_WINDOW, cpu, 0, kind.sizeof), kind)
         self.index, self.discarded = int(control["index"]), int(control["discarded"])
@@ -103,7 +114,7 @@ class Ring:
             yield from reversed(self._events(number, head))
 
     def _events(self, number, head):
-        place = number * self.words * 8 & self.place_mask
+        place = number % self.count * self.words * 8
         data = self.store.read(EXTENT_WINDOW, self.cpu, BUFFERS_OFFSET + place, self.words * 8)
         header = gdb.Value(data[:self.header_type.sizeof], self.header_type)
         if not self._is_sound(header, number):
@@ -146,16 +157,15 @@ class Ring:
 
 
 class Trace:
-    def __init__(self, kernel, table_path):
+    def __init__(self, kernel, table_path, previous=False):
         self.kernel = kernel
-        self.store = Store(kernel)
-        info = kernel.trace_info()
-        self.clock_hz = int(info["clock_hz"])
+        self.store = Store(kernel, previous)
+        self.clock_hz = int(self.store.header["clock_hz"])
         self.table = Table(table_path, kernel.port.order)
         if self.table.uuid.replace("-", "") != self.store.uuid().hex():
-            raise TarnError(f"{table_path} is of another build than the guest's kernel")
+            raise TarnError(f"{table_path} is of another build than the kernel that wrote the trace")
         self.table.add_applications(self.store.metadata())
-        self.rings = [Ring(kernel, self.store, info, cpu) for cpu in range(int(info["cpu_count"]))]
+        self.rings = [Ring(kernel, self.store, cpu) for cpu in range(int(self.store.header["cpu_count"]))]
 
     def last(self, count, cpu=None, class_name=None):
         """The last events, oldest first."""
@@ -176,3 +186,11 @@ class Trace:
         time = f"{event.time // self.clock_hz:6}.{event.time % self.clock_hz * 1000000 // self.clock_hz:06}" \
             if self.clock_hz else str(event.time)
         return f"{time} cpu {event.cpu} {self.table.print(event.id, event.body)}"
+
+    def ending(self):
+        """How the system that wrote it ended, and what of its trace the next one believes."""
+        end, reason = int(self.store.header["end"]), text(self.store.header["reason"])
+        kept = self.store.header["kept"]
+        words = ["without a word: a reset, or worse", "by a panic", "in order"][end if end <= 2 else 0]
+        return (f"the system before ended {words}{': ' if reason else ''}{reason}; of its packets {int(kept['packets'])} are "
+                f"there, {int(kept['unsummed'])} of them without a checksum, and {int(kept['damaged'])} were damaged since")
