@@ -18,13 +18,13 @@
 #include <tarn/thread_block.h>
 
 #define ARCH_TRACE_WINDOWS 0xc008000000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+#include <arch/trace_windows.h>
 
 /* The byte of a big-endian word that holds bit `number`. */
 #define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
 
 #ifdef TARN_KERNEL
 extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
-#define PORT_TRACE_WINDOWS ARCH_TRACE_WINDOWS
 #define PORT_TRACE_LOAD_BYTE \
     "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
 #define PORT_TRACE_LOAD_WINDOW "ld %0, 8(13)"
@@ -34,7 +34,6 @@ static inline __attribute__((always_inline)) const struct trace_info *arch_trace
     return &trace_info_page;
 }
 #else
-#define PORT_TRACE_WINDOWS     USER_TRACE_WINDOWS
 #define PORT_TRACE_LOAD_BYTE   "lis %0, 0x10\n\tlbz %0, %1(%0)"
 #define PORT_TRACE_LOAD_WINDOW "mfspr %0, 259"
 _Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here and in PORT_TRACE_LOAD_BYTE");
@@ -104,20 +103,7 @@ lost:
     return false;
 }
 
-/* Before the windows are mapped the boot processor logs into a window in the kernel image. */
-static inline uint32_t arch_trace_cpu(const char *window)
-{
-    uint64_t number = ((uint64_t)window - PORT_TRACE_WINDOWS) >> TRACE_WINDOW_SHIFT;
-    return number < TRACE_CPUS_MAX ? number : 0;
-}
-
-#ifdef TARN_KERNEL
-void trace_kernel_context(const char *window, struct trace_context *context); /* trace/control */
-static inline void arch_trace_context(const char *window, struct trace_context *context)
-{
-    trace_kernel_context(window, context);
-}
-#else
+#ifndef TARN_KERNEL
 /* SPR 815, the target address register, holds the address of the running thread's block. */
 static inline void arch_trace_context(const char *window, struct trace_context *context)
 {

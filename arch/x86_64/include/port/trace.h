@@ -13,18 +13,17 @@
 #include <tarn/thread_block.h>
 
 #define ARCH_TRACE_WINDOWS 0xfffffe0000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+#include <arch/trace_windows.h>
 
 #ifdef TARN_KERNEL
 extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
-#define PORT_TRACE_TEST    "testb %0, trace_info_page+%c1(%%rip)"
-#define PORT_TRACE_WINDOWS ARCH_TRACE_WINDOWS
+#define PORT_TRACE_TEST "testb %0, trace_info_page+%c1(%%rip)"
 static inline const struct trace_info *arch_trace_info(void)
 {
     return &trace_info_page;
 }
 #else
-#define PORT_TRACE_TEST    "testb %0, 0x100000+%c1"
-#define PORT_TRACE_WINDOWS USER_TRACE_WINDOWS
+#define PORT_TRACE_TEST "testb %0, 0x100000+%c1"
 _Static_assert(USER_TRACE_INFO == 0x100000, "written out in PORT_TRACE_TEST");
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -106,20 +105,7 @@ static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *inde
         __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
 }
 
-/* Before the windows are mapped the boot processor logs into a window in the kernel image. */
-static inline uint32_t arch_trace_cpu(const char *window)
-{
-    uint64_t number = ((uint64_t)window - PORT_TRACE_WINDOWS) >> TRACE_WINDOW_SHIFT;
-    return number < TRACE_CPUS_MAX ? number : 0;
-}
-
-#ifdef TARN_KERNEL
-void trace_kernel_context(const char *window, struct trace_context *context); /* trace/control */
-static inline void arch_trace_context(const char *window, struct trace_context *context)
-{
-    trace_kernel_context(window, context);
-}
-#else
+#ifndef TARN_KERNEL
 static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
     const struct thread_block *block;
