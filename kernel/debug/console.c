@@ -9,32 +9,13 @@
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
+#include <tarn/keys.h>
 
 #define TEXT_MAX    256
 #define LINES_MAX   5000u
 #define PAGE_LINES  23u
 #define LINE_MAX    160u
 #define HISTORY_MAX 16u
-
-enum {
-    KEY_START = 1,     /* Ctrl-A */
-    KEY_LEFT = 2,      /* Ctrl-B */
-    KEY_INTERRUPT = 3, /* Ctrl-C */
-    KEY_DELETE = 4,    /* Ctrl-D */
-    KEY_END = 5,       /* Ctrl-E */
-    KEY_RIGHT = 6,     /* Ctrl-F */
-    KEY_BACKSPACE = 8,
-    KEY_TAB = 9,
-    KEY_NEWLINE = 10,
-    KEY_CUT_END = 11, /* Ctrl-K */
-    KEY_RETURN = 13,
-    KEY_DOWN = 14,       /* Ctrl-N */
-    KEY_UP = 16,         /* Ctrl-P */
-    KEY_CUT = 21,        /* Ctrl-U */
-    KEY_WORD_ERASE = 23, /* Ctrl-W */
-    KEY_ESCAPE = 27,
-    KEY_RUBOUT = 127,
-};
 
 /* ---- output ------------------------------------------------------------------------------------------- */
 
@@ -242,35 +223,6 @@ static void complete(void)
 /* ---- keys ------------------------------------------------------------------------------------------------
  */
 
-/* ESC [ letter, ESC O letter, ESC [ number ~ */
-static int read_escape(void)
-{
-    int key = debug_read_key();
-    if (key != '[' && key != 'O')
-        return 0;
-    int number = 0;
-    while ((key = debug_read_key()) >= '0' && key <= '9')
-        number = key - '0';
-    switch (key) {
-    case 'A':
-        return KEY_UP;
-    case 'B':
-        return KEY_DOWN;
-    case 'C':
-        return KEY_RIGHT;
-    case 'D':
-        return KEY_LEFT;
-    case 'H':
-        return KEY_START;
-    case 'F':
-        return KEY_END;
-    case '~':
-        return number == 1 ? KEY_START : number == 3 ? KEY_DELETE : number == 4 ? KEY_END : 0;
-    default:
-        return 0;
-    }
-}
-
 static void move_to(uint32_t at)
 {
     line.at = at;
@@ -279,8 +231,8 @@ static void move_to(uint32_t at)
 
 static void edit(int key)
 {
-    switch (key == KEY_ESCAPE ? read_escape() : key) {
-    case KEY_START:
+    switch (key) {
+    case KEY_HOME:
         move_to(0);
         break;
     case KEY_END:
@@ -293,11 +245,11 @@ static void edit(int key)
         move_to(line.at < line.length ? line.at + 1 : line.at);
         break;
     case KEY_BACKSPACE:
-    case KEY_RUBOUT:
         if (line.at)
             cut(line.at - 1, line.at);
         break;
     case KEY_DELETE:
+    case KEY_DELETE_OR_END:
         if (line.at < line.length)
             cut(line.at, line.at + 1);
         break;
@@ -320,9 +272,18 @@ static void edit(int key)
         complete();
         break;
     default:
-        if (key >= ' ' && key < KEY_RUBOUT)
+        if (key >= ' ' && key < 127)
             insert((char)key);
     }
+}
+
+static int read_edit_key(void)
+{
+    static struct key_decoder decoder;
+    int key;
+    while ((key = key_decode(&decoder, debug_read_key())) == KEY_PENDING)
+        ;
+    return key;
 }
 
 char *debug_read_line(const char *prompt)
@@ -332,7 +293,7 @@ char *debug_read_line(const char *prompt)
     line.length = line.at = 0;
     history_at = history_count;
     put(prompt);
-    while ((key = debug_read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
+    while ((key = read_edit_key()) != KEY_RETURN && key != KEY_NEWLINE) {
         if (key == KEY_INTERRUPT) {
             line.length = 0;
             put("^C");

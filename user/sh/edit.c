@@ -7,19 +7,17 @@
  * Ctrl-D ends the input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines
  * are read as they are.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <tarn/keys.h>
 #include <user/sh/sh.h>
 
 #define LINE_MAX_BYTES 1024
 #define HISTORY_MAX    100
-#define CTRL(letter)   ((letter)&0x1f)
-enum key { KEY_UP = 256, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE };
 
 static char *history[HISTORY_MAX];
 static int history_count;
@@ -45,32 +43,13 @@ static int read_byte(void)
     return read(0, &byte, 1) == 1 ? byte : -1;
 }
 
-static int read_escape(void)
+static int read_key(void)
 {
-    int c = read_byte();
-    if (c != '[' && c != 'O')
-        return KEY_NONE;
-    c = read_byte();
-    switch (c) {
-    case 'A':
-        return KEY_UP;
-    case 'B':
-        return KEY_DOWN;
-    case 'C':
-        return KEY_RIGHT;
-    case 'D':
-        return KEY_LEFT;
-    case 'H':
-        return KEY_HOME;
-    case 'F':
-        return KEY_END;
-    }
-    int number = c;
-    while (c >= 0 && (isdigit(c) || c == ';'))
-        c = read_byte();
-    if (c != '~')
-        return KEY_NONE;
-    return number == '3' ? KEY_DELETE : number == '1' || number == '7' ? KEY_HOME : KEY_END;
+    struct key_decoder decoder = {0};
+    int key;
+    while ((key = key_decode(&decoder, read_byte())) == KEY_PENDING)
+        ;
+    return key;
 }
 
 /* ---- the screen -------------------------------------------------------------------------------------------
@@ -246,12 +225,12 @@ static enum outcome handle_key(struct line *line, int key)
     switch (key) {
     case -1:
         return IS_OVER;
-    case '\r':
-    case '\n':
+    case KEY_RETURN:
+    case KEY_NEWLINE:
         return IS_DONE;
-    case CTRL('C'):
+    case KEY_INTERRUPT:
         return IS_DROPPED;
-    case CTRL('D'):
+    case KEY_DELETE_OR_END:
         if (line->size == 0)
             return IS_OVER;
         /* fall through */
@@ -259,49 +238,42 @@ static enum outcome handle_key(struct line *line, int key)
         if (line->cursor < line->size)
             erase(line, line->cursor, line->cursor + 1);
         break;
-    case 127:
-    case CTRL('H'):
+    case KEY_BACKSPACE:
         if (line->cursor)
             erase(line, line->cursor - 1, line->cursor);
         break;
-    case CTRL('A'):
     case KEY_HOME:
         line->cursor = 0;
         break;
-    case CTRL('E'):
     case KEY_END:
         line->cursor = line->size;
         break;
-    case CTRL('B'):
     case KEY_LEFT:
         line->cursor -= line->cursor > 0;
         break;
-    case CTRL('F'):
     case KEY_RIGHT:
         line->cursor += line->cursor < line->size;
         break;
-    case CTRL('P'):
     case KEY_UP:
         show_history(line, -1);
         break;
-    case CTRL('N'):
     case KEY_DOWN:
         show_history(line, 1);
         break;
-    case CTRL('K'):
+    case KEY_CUT_END:
         line->size = line->cursor;
         break;
-    case CTRL('U'):
+    case KEY_CUT:
         erase(line, 0, line->cursor);
         break;
-    case CTRL('W'):
+    case KEY_WORD_ERASE:
         erase_word(line);
         break;
-    case CTRL('L'):
+    case KEY_CLEAR:
         put_text("\033[H\033[2J");
         line->shown.nothing = true;
         break;
-    case '\t':
+    case KEY_TAB:
         complete(line);
         break;
     default:
@@ -317,8 +289,7 @@ static char *edit_raw(const char *prompt)
     enum outcome outcome = GOES_ON;
     while (outcome == GOES_ON) {
         redraw(&line);
-        int key = read_byte();
-        outcome = handle_key(&line, key == 27 ? read_escape() : key);
+        outcome = handle_key(&line, read_key());
     }
     put_text(outcome == IS_DROPPED ? "^C\r\n" : "\r\n");
     if (outcome == IS_OVER)
