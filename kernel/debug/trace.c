@@ -14,6 +14,7 @@
 #include <kernel/kernel.h>
 #include <trace/control/control.h>
 #include <trace/control/newest.h>
+#include <trace/event/app_schema.h>
 #include <trace/event/print.h>
 #include <trace/event/words.h>
 #include <trace/sched.h>
@@ -143,7 +144,7 @@ static bool matches(const struct trace_moment *moment, const struct trace_event_
 static bool next_match(struct trace_moment *moment)
 {
     while (trace_merge_next(&newest.merge, moment)) {
-        const struct trace_event_info *info = trace_event_find(moment->event->id);
+        const struct trace_event_info *info = trace_find_event(trace_app_schemas(), moment->event->id);
         bool was = matches(moment, info); /* a switch is the leaving thread's */
         if (info)
             note_running(moment, info);
@@ -191,7 +192,8 @@ static void show_page(void)
     for (begin_walk(packets); at < end && next_match(&moment); at++) {
         if (at < first)
             continue;
-        trace_print_moment(text, sizeof text, &moment, trace_info_page.clock_hz, NULL);
+        trace_print_moment(text, sizeof text, &moment, trace_info_page.clock_hz,
+                           trace_find_event(trace_app_schemas(), moment.event->id));
         debug_print("%s\n", text);
     }
     debug_print("(%lu of %lu events found, %lu newer; p: before, n: behind)\n", end - first, total,
@@ -239,11 +241,16 @@ static void reset_view(void)
     has_view = false;
 }
 
+static int find_class(const char *name, uint64_t length)
+{
+    return trace_find_any_class(trace_app_schemas(), name, length);
+}
+
 static void set_classes(const char *text)
 {
     const char *bad;
     view.classes = 0;
-    if (trace_parse_mask(text, trace_find_system_class, &view.classes, &bad))
+    if (trace_parse_mask(text, find_class, &view.classes, &bad))
         return;
     debug_print("no class %s\n", bad);
     debug_end_command();
@@ -322,9 +329,9 @@ static uint64_t count_events(uint32_t cpu)
 static void put_classes(void)
 {
     for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
-        const char *name = class < TRACE_CLASS_APP_FIRST ? trace_class_table[class].name : NULL;
+        const char *name = trace_find_class_name(trace_app_schemas(), class);
         if (by_class[class])
-            debug_print("  class %-12s %10lu events\n", name ? name : "(application)", by_class[class]);
+            debug_print("  class %-12s %10lu events\n", name ? name : "(unknown)", by_class[class]);
     }
 }
 
@@ -350,9 +357,11 @@ void debug_stat(const struct debug_words *words)
 static void put_mask(void)
 {
     debug_print("mask %#lx:", trace_info_page.mask);
-    for (uint32_t class = 0; class < TRACE_CLASS_APP_FIRST; class ++)
-        if (trace_class_table[class].name)
-            debug_print(" %s%s", trace_info_page.mask >> class & 1 ? "" : "-", trace_class_table[class].name);
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
+        const char *name = trace_find_class_name(trace_app_schemas(), class);
+        if (name)
+            debug_print(" %s%s", trace_info_page.mask >> class & 1 ? "" : "-", name);
+    }
     debug_print("\n");
 }
 
@@ -361,7 +370,7 @@ void debug_mask(const struct debug_words *words)
     const char *bad;
     uint64_t mask = trace_info_page.mask;
     if (words->count > 2 && debug_is(words->word[1], "set")) {
-        if (!trace_parse_mask(words->word[2], trace_find_system_class, &mask, &bad)) {
+        if (!trace_parse_mask(words->word[2], find_class, &mask, &bad)) {
             debug_print("no class %s\n", bad);
             return;
         }

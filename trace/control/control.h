@@ -68,6 +68,10 @@ struct trace_reader trace_reader_of(uint32_t cpu);
 /* registry.c: the system's part of the metadata; memory for all. Clock and processors are known. */
 void trace_metadata_init(void);
 
+/* registry.c: applications' events. Takes no lock, and is for one processor while the others stand still. */
+struct trace_app_schemas;
+const struct trace_app_schemas *trace_app_schemas(void);
+
 /* store.c, format/store.h: where the trace lies, for readers from outside and for the next kernel. Without a
  * place for a store all this does nothing. */
 void trace_store_find_places(void);        /* boot_info is complete */

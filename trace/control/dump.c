@@ -8,6 +8,7 @@
 #include <kernel/kernel.h>
 #include <trace/control/control.h>
 #include <trace/control/newest.h>
+#include <trace/event/app_schema.h>
 #include <trace/event/print.h>
 
 #define PACKETS_BACK 3 /* per processor: the open one and those before it */
@@ -31,7 +32,8 @@ void trace_dump_tail(uint64_t cpus, uint32_t count)
              (unsigned)(total < count ? total : count), (unsigned)total);
     for (trace_newest_begin(&newest, cpus, PACKETS_BACK); trace_merge_next(&newest.merge, &moment);) {
         if (total-- <= count) {
-            trace_print_moment(line, sizeof(line), &moment, trace_info_page.clock_hz, NULL);
+            trace_print_moment(line, sizeof(line), &moment, trace_info_page.clock_hz,
+                               trace_find_event(trace_app_schemas(), moment.event->id));
             log_line("%s", line);
         }
     }

@@ -22,6 +22,7 @@
 #include <tarn/syscall_kernel.h>
 #include <trace/control/control.h>
 #include <trace/control/schema_check.h>
+#include <trace/event/app_schema.h>
 #include <trace/event/schema.h>
 #include <trace/format/metadata.h>
 #include <trace/trace.h>
@@ -149,6 +150,21 @@ int64_t sys_trace_register(const char *user_text, uint64_t size, const uint8_t *
         result = register_text(text, size, uuid);
     frame_free_order(frames, TEXT_ORDER);
     return result;
+}
+
+/* The schemas as they were when somebody last asked: no more memory than this for names and fields. */
+#define LEARNED_BYTES (64u << 10)
+
+const struct trace_app_schemas *trace_app_schemas(void)
+{
+    static struct trace_app_schemas schemas;
+    static char memory[LEARNED_BYTES];
+    static uint64_t learned; /* bytes of metadata */
+    uint64_t length = __atomic_load_n(&registry.length, __ATOMIC_ACQUIRE);
+    if (length != learned)
+        trace_learn_schemas(&schemas, registry.metadata, length, memory, sizeof(memory));
+    learned = length;
+    return &schemas;
 }
 
 int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *user_buffer, uint64_t size)
