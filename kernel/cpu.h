@@ -6,6 +6,7 @@
 #define KERNEL_CPU_H
 
 #include <arch/cpu.h>
+#include <kernel/profile.h>
 #include <kernel/sched.h>
 #include <kernel/timer.h>
 #include <tarn/thread_block.h>
@@ -48,6 +49,7 @@ struct cpu {
     bool working;
     const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
     bool wants_yield;                            /* current asked to go behind its equals */
+    struct profile profile;
 };
 
 extern struct cpu cpus[CPUS_MAX];

@@ -15,6 +15,7 @@
 #include <kernel/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
+#include <kernel/profile.h>
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <trace/exception.h>
@@ -81,8 +82,9 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
 }
 
 /* A user's fault that the kernel could not resolve. */
-static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
-                    uint64_t since)
+static inline __attribute__((always_inline)) void hand_on(struct thread *self, struct fault_request *request,
+                                                          enum fault_result result, uint64_t ip,
+                                                          uint64_t since)
 {
     if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
         arch_switched();
@@ -99,25 +101,56 @@ static void hand_on(struct thread *self, struct fault_request *request, enum fau
         trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
 }
 
-bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
+static enum fault_result resolve(struct thread *self, struct fault_request *request, bool watched,
+                                 bool from_kernel)
+{
+    if (request->address >= USER_END)
+        return FAULT_REFUSED;
+    if (!watched || !profile_period || from_kernel)
+        return space_fault(self->space, request);
+    profile_open_window();
+    enum fault_result result = space_fault(self->space, request);
+    profile_close_window();
+    return result;
+}
+
+/* Twice: for when nobody looks, and for when faults are traced or samples taken. */
+static inline __attribute__((always_inline)) bool handle(uint64_t address, uint32_t access, uint64_t ip,
+                                                         bool from_kernel, bool watched)
 {
     struct thread *self = current_thread();
     uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
-    trace_fault_entry(address, ip, self->tid, access);
-    enum fault_result result = address < USER_END ? space_fault(self->space, &request) : FAULT_REFUSED;
+    if (watched)
+        trace_fault_entry(address, ip, self->tid, access);
+    enum fault_result result = resolve(self, &request, watched, from_kernel);
     if (result == FAULT_RESOLVED) {
-        trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
+        if (watched)
+            trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
         return true;
     }
     if (from_kernel) { /* the copy stops; syscall.c asks the pager */
         if (result == FAULT_ASK_PAGER)
             endpoint_put(request.pager);
-        trace_fault_exit(address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        if (watched)
+            trace_fault_exit(address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         return false;
     }
     hand_on(self, &request, result, ip, since);
     return true;
+}
+
+static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t access, uint64_t ip,
+                                                     bool from_kernel)
+{
+    return handle(address, access, ip, from_kernel, true);
+}
+
+bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
+{
+    if (__builtin_expect(fault_watched, 0))
+        return handle_watched(address, access, ip, from_kernel);
+    return handle(address, access, ip, from_kernel, false);
 }
 
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)

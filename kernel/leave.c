@@ -9,6 +9,7 @@
  */
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <kernel/run_queue.h>
 #include <kernel/sched.h>
 #include <kernel/space.h>
@@ -149,7 +150,11 @@ static void idle(struct cpu *cpu)
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_leave(cpu); /* lest a shootdown wake this processor, and wait for it */
         trace_sched_idle(1);
+        if (profile_period)
+            profile_sleep();
         arch_wait_for_interrupt();
+        if (profile_period)
+            profile_wake();
         trace_sched_idle(0);
     }
     atomic_fetch_and(&sched_idle_cpus, ~bit_of(cpu));
@@ -158,6 +163,8 @@ static void idle(struct cpu *cpu)
 void kernel_leave(void)
 {
     struct cpu *cpu = this_cpu();
+    if (!ARCH_SWITCHED_RETURNS && __builtin_expect(cpu->profile.window, 0)) /* a handler did not come back */
+        profile_close_window();
     for (;;) {
         /* Before anything is looked at: pairs with interrupt(), whose 1 must not be overwritten by a 0 that
          * comes late. */

@@ -17,6 +17,7 @@
 #include <kernel/machine.h>
 #include <kernel/measure.h>
 #include <kernel/pci.h>
+#include <kernel/profile.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -70,6 +71,7 @@ static void init_cpu(struct cpu *cpu)
     cpu->idle = thread_new_idle(cpu);
     cpu->current = cpu->idle;
     timer_init_cpu(cpu);
+    profile_init_cpu(cpu);
     arch_timer_init();
     sched_init_cpu(cpu);
     timer_program();
@@ -114,6 +116,7 @@ void kernel_main(void)
     arch_irq_init();
     pci_init();
     futex_init();
+    profile_boot();
     init_cpu(this_cpu());
     console_init();
     watchdog_init();

@@ -10,6 +10,7 @@
 #include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
+#include <kernel/profile.h>
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
@@ -132,13 +133,26 @@ void thread_trace_resumed(struct thread *thread)
     thread->traced = 0;
 }
 
+/* In a window (profile.h). A handler of messages that does not come back must not get past kernel_leave,
+ * which closes the window then. */
+static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
+{
+    struct cpu *cpu = this_cpu();
+    if (!ARCH_SWITCHED_RETURNS && number >= SYS_ipc_call && number <= SYS_ipc_reply_to)
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+    profile_open_window();
+    int64_t result = arch_call_syscall(number, frame);
+    profile_close_window();
+    return result;
+}
+
 /* The number is kept in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
 {
     struct thread *self = current_thread();
     trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
     self->traced = (uint32_t)number + 1;
-    int64_t result = arch_call_syscall(number, frame);
+    int64_t result = profile_period ? call_sampled(number, frame) : arch_call_syscall(number, frame);
     if (result != SYSCALL_NO_RESULT) {
         self->traced = 0;
         trace_syscall_exit((uint32_t)number, self->tid, result);

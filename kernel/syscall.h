@@ -3,9 +3,9 @@
  * kernel/syscall.h - what the port's system call entry and the handlers agree on.
  *
  * The port saves the user registers in current->frame, checks the number, and calls syscall_table[number]
- * with the six argument registers. When the class `syscall` is traced it calls syscall_traced instead. A
- * result other than SYSCALL_NO_RESULT it puts into the frame of the thread *that entered*; then it calls
- * kernel_leave() if need_resched is set, and restores the registers of what is current by then.
+ * with the six argument registers. While syscall_watched (profile.h) is not 0 it calls syscall_traced
+ * instead. A result other than SYSCALL_NO_RESULT it puts into the frame of the thread *that entered*; then it
+ * calls kernel_leave() if need_resched is set, and restores the registers of what is current by then.
  */
 #ifndef KERNEL_SYSCALL_H
 #define KERNEL_SYSCALL_H

@@ -9,6 +9,7 @@
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
+#include <kernel/profile.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -121,7 +122,8 @@ void timer_init_cpu(struct cpu *cpu)
     spin_init(&queue->lock, &timer_class);
     queue->root = NULL;
     queue->programmed = queue->slice_end = TIMER_NEVER;
-    queue->heartbeat = arch_clock();
+    queue->periodic = queue->heartbeat = arch_clock();
+    queue->sample = TIMER_NEVER;
 }
 
 void timer_add(struct timer *timer, uint64_t deadline)
@@ -168,7 +170,7 @@ struct timer *timer_take_due(uint64_t now)
 void timer_program(void)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
-    uint64_t deadline = queue->heartbeat < queue->slice_end ? queue->heartbeat : queue->slice_end;
+    uint64_t deadline = queue->periodic < queue->slice_end ? queue->periodic : queue->slice_end;
     spin_lock(&queue->lock);
     if (queue->root && queue->root->deadline < deadline)
         deadline = queue->root->deadline;
@@ -180,12 +182,34 @@ void timer_program(void)
     arch_timer_set(deadline);
 }
 
-/* A few times a second. The console's own processor may be the one that hangs: all look. */
-static void beat(uint64_t now)
+static void find_periodic(struct timer_queue *queue)
 {
-    this_cpu()->timer_queue.heartbeat = trace_heartbeat(now);
+    queue->periodic = queue->heartbeat < queue->sample ? queue->heartbeat : queue->sample;
+}
+
+void timer_set_sample(uint64_t deadline)
+{
+    struct timer_queue *queue = &this_cpu()->timer_queue;
+    queue->sample = deadline;
+    find_periodic(queue);
+}
+
+/* A few times a second. The console's own processor may be the one that hangs: all look. */
+static void beat(struct timer_queue *queue, uint64_t now)
+{
+    queue->heartbeat = trace_heartbeat(now);
+    find_periodic(queue);
     console_poll();
     watchdog_beat(now);
+}
+
+/* The sample first: it tells what was interrupted. */
+static void come_round(struct timer_queue *queue, uint64_t now)
+{
+    if (now >= queue->sample)
+        profile_timer(now);
+    if (now >= queue->heartbeat)
+        beat(queue, now);
 }
 
 void handle_timer(void)
@@ -193,8 +217,8 @@ void handle_timer(void)
     struct timer_queue *queue = &this_cpu()->timer_queue;
     uint64_t now = arch_clock();
     queue->programmed = TIMER_NEVER;
-    if (now >= queue->heartbeat)
-        beat(now);
+    if (now >= queue->periodic)
+        come_round(queue, now);
     if (now >= queue->slice_end)
         sched_slice_end();
     struct timer *timer;

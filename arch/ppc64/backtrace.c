@@ -40,6 +40,10 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
     const struct arch_cpu *arch = &this_cpu()->arch;
     uint64_t at = *(const uint64_t *)__builtin_frame_address(0), told = 0;
     uint32_t n = 0;
+    if (n < max)
+        chain[n++] = (uint64_t)__builtin_return_address(0);
+    if (is_inside(arch, at)) /* it has a place for that address, which need not be in it */
+        at = ((const struct call_frame *)at)->back_chain;
     while (n < max && is_inside(arch, at)) {
         const struct call_frame *frame = (const struct call_frame *)at;
         bool trapped = frame->return_address == (uint64_t)trap_resume;

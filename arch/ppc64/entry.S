@@ -53,11 +53,11 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* If class syscall is on. Changes r9, CR0. */
+/* If class syscall is on, or samples are taken. Changes r9, CR0. */
 .macro TO_IF_TRACED label
-        addis   %r9, %r2, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@ha
-        lbz     %r9, (trace_info_page + TRACE_SYSCALL_BYTE)@toc@l(%r9)
-        andi.   %r9, %r9, TRACE_SYSCALL_BIT
+        addis   %r9, %r2, syscall_watched@toc@ha
+        lbz     %r9, syscall_watched@toc@l(%r9)
+        cmpwi   %r9, 0
         bne     \label
 .endm
 

@@ -8,7 +8,6 @@
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
 #include <trace/format/layout.h>
-#include <trace/syscall.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
 #define REGS(name, field)  DEFINE(REGS_##name, offsetof(struct kernel_regs, field))
@@ -40,9 +39,6 @@ void offsets(void)
     CPU(TOC, arch.toc);
     CPU(SPECIAL_STACK, arch.special_stack_top);
     CPU(SPECIAL_SAVE, arch.special_save);
-    /* Where trace_enabled() of class syscall looks. */
-    DEFINE(TRACE_SYSCALL_BYTE, offsetof(struct trace_info, mask) + 7 - TRACE_CLASS_SYSCALL / 8);
-    DEFINE(TRACE_SYSCALL_BIT, 1 << TRACE_CLASS_SYSCALL % 8);
 }
 
 _Static_assert(offsetof(struct arch_frame, interrupted) + 4 == offsetof(struct arch_frame, cr),

@@ -12,6 +12,7 @@
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
 #include <kernel/watchdog.h>
@@ -194,6 +195,21 @@ static void __attribute__((noreturn)) fail(const struct kernel_regs *regs)
     panic("exception %lx in the kernel at %lx", regs->vector, regs->nip);
 }
 
+/* In a window of the kernel's (kernel/profile.h), which ends here: whatever came stays asserted, and comes
+ * again outside. The kernel may have users' pages within reach, in the middle of a copy. */
+static bool sample_kernel(struct kernel_regs *regs)
+{
+    if (!this_cpu()->profile.window ||
+        (regs->vector != VECTOR_DECREMENTER && regs->vector != VECTOR_EXTERNAL))
+        return false;
+    uint64_t amr = read_spr(SPR_AMR);
+    write_spr(SPR_AMR, AMR_USER_DENIED);
+    profile_kernel(regs);
+    write_spr(SPR_AMR, amr); /* in force with the RFID that goes back */
+    regs->msr &= ~(uint64_t)MSR_EE;
+    return true;
+}
+
 static void read_fault_registers(struct kernel_regs *regs)
 {
     regs->dar = read_spr(SPR_DAR);
@@ -221,7 +237,7 @@ void trap_from_kernel(struct kernel_regs *regs)
     read_fault_registers(regs);
     if (is_breakpoint(regs))
         take_breakpoint(regs);
-    else if (!handle_routine(regs->vector) && !fix_kernel_fault(regs))
+    else if (!sample_kernel(regs) && !handle_routine(regs->vector) && !fix_kernel_fault(regs))
         fail(regs);
 }
 

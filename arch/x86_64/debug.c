@@ -4,12 +4,11 @@
  * in backtrace.c. Stopping a processor: apic.c; entering: trap.c.
  */
 #include "port.h"
+#include "x86.h"
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
 #include <stddef.h>
-
-#define RFLAGS_INTERRUPTS 0x200u
 
 uint64_t arch_trap_ip(const struct kernel_regs *regs)
 {

@@ -58,7 +58,7 @@ syscall_entry:
         movq    %gs:CPU_KERNEL_STACK, %rsp
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
-        testb   $(1 << TRACE_CLASS_SYSCALL), trace_info_page(%rip)
+        cmpb    $0, syscall_watched(%rip)
         jnz     syscall_slow
         movq    %r10, %rcx
         call    *syscall_table(, %rax, 8)

@@ -7,7 +7,6 @@
 #include <arch/offsets.h>
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
-#include <trace/syscall.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
 
@@ -39,7 +38,6 @@ void offsets(void)
     DEFINE(CPU_NEED_RESCHED, offsetof(struct cpu, need_resched));
     DEFINE(BOOT_INFO_CPU_COUNT, offsetof(struct boot_info, cpu_count));
     DEFINE(BOOT_INFO_HARDWARE_ID, offsetof(struct boot_info, cpu_hardware_id));
-    DEFINE(TRACE_CLASS_SYSCALL, 3); /* class of trace/schema/syscall.ev */
 }
 
 _Static_assert(offsetof(struct cpu, block.self) == 0, "this_cpu()");

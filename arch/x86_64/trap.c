@@ -15,6 +15,7 @@
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
 #include <kernel/watchdog.h>
@@ -91,9 +92,21 @@ static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
     panic("exception %lu in the kernel at %lx", r->vector, r->rip);
 }
 
+/* In a window of the kernel's (kernel/profile.h), which ends here. */
+static void sample_kernel(struct kernel_regs *regs)
+{
+    if (regs->vector != VECTOR_TIMER)
+        return; /* spurious */
+    apic_end();
+    profile_kernel(regs);
+    regs->rflags &= ~RFLAGS_INTERRUPTS;
+}
+
 void trap_from_kernel(struct kernel_regs *regs)
 {
-    if (regs->vector >= VECTOR_IRQ_FIRST)
+    if (regs->vector >= VECTOR_IRQ_FIRST && this_cpu()->profile.window)
+        sample_kernel(regs);
+    else if (regs->vector >= VECTOR_IRQ_FIRST)
         dispatch_interrupt(regs->vector);
     else if (regs->vector == VECTOR_BREAKPOINT)
         debugger_trap(regs);

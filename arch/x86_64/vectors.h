@@ -13,8 +13,8 @@
 #define VECTOR_MACHINE_CHECK 18
 
 #define VECTOR_IRQ_FIRST 32  /* + irq number: lines, then messages; ARCH_IRQ_COUNT of them */
-#define VECTOR_TIMER     240 /* local timer */
-#define VECTOR_IPI_FIRST 241 /* + enum ipi_kind; IPI_STOP comes as an NMI */
+#define VECTOR_IPI_FIRST 224 /* + enum ipi_kind; IPI_STOP comes as an NMI */
+#define VECTOR_TIMER     240 /* local timer; above all others, arch_window_open lets it pass alone */
 #define VECTOR_SPURIOUS  255
 
 #endif

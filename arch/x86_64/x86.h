@@ -42,7 +42,8 @@
 #define EFER_NXE (1 << 11)
 
 /* Cleared at SYSCALL: trap, interrupt, direction, I/O privilege, nested task, resume, alignment/access. */
-#define RFLAGS_CLEARED 0x57700
+#define RFLAGS_INTERRUPTS 0x200u
+#define RFLAGS_CLEARED    0x57700
 
 #define KERNEL_STACK_BYTES 0x4000
 #define NMI_STACK_BYTES    0x2000 /* a session of the debugger fits */

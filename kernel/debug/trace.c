@@ -12,6 +12,7 @@
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <trace/control/control.h>
 #include <trace/control/newest.h>
 #include <trace/event/app_schema.h>
@@ -375,6 +376,7 @@ void debug_mask(const struct debug_words *words)
             return;
         }
         __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+        watch_entries();
     }
     put_mask();
 }

@@ -125,6 +125,8 @@ int64_t control_trace(const struct wire_request *request)
         return sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
     case WIRE_OP_DROP_PREVIOUS:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_DROP_PREVIOUS, 0, 0);
+    case WIRE_OP_SET_PROFILE:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILE, request->a, 0);
     case WIRE_OP_FLUSH:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     default:

@@ -13,6 +13,7 @@
 #include <arch/trace.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <kernel/thread.h>
 #include <trace/control/control.h>
 #include <trace/event/words.h>
@@ -56,6 +57,7 @@ void trace_boot_options(void)
 {
     choose_mode();
     choose_mask();
+    watch_entries();
 }
 
 /* Nothing is shared yet: plain stores. The mask comes last, for it lets everybody log. */

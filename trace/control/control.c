@@ -10,6 +10,7 @@
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
+#include <kernel/profile.h>
 #include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/syscall.h>
@@ -36,6 +37,7 @@ static void log_change(uint64_t old_mask, uint64_t mask)
     __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
     trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
+    watch_entries();
 }
 
 static int64_t set_mask(uint64_t mask)
@@ -161,6 +163,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return 0;
     case TRACE_OP_DROP_PREVIOUS:
         return trace_previous_drop(TRACE_TRACE_ASKED);
+    case TRACE_OP_SET_PROFILE:
+        return profile_set(a);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -8,6 +8,7 @@
 #include <kernel/cpu.h>
 #include <kernel/irq.h>
 #include <kernel/lock.h>
+#include <kernel/profile.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
 #include <tarn/abi.h>
@@ -51,5 +52,6 @@ void trace_statedump(void)
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         trace_state_lock_class(class->number, class->name);
     irq_for_each(dump_irq, NULL);
+    profile_statedump();
     trace_state_end(number);
 }

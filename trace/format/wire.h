@@ -118,6 +118,8 @@ enum wire_operation {
     WIRE_OP_FLUSH = 10,
     WIRE_OP_PREVIOUS = 11,      /* what trace the system before has left; reply data: struct wire_previous */
     WIRE_OP_DROP_PREVIOUS = 12, /* forgets it */
+    WIRE_OP_SET_PROFILE =
+        13, /* a = mean nanoseconds between two samples of a processor, 20000 to 10^10; 0: none */
 };
 #define WIRE_CLASSES 64u
 

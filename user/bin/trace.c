@@ -38,6 +38,8 @@ static const char help[] =
     "  clear                  forget what was logged\n"
     "  flush                  close the open buffers, for whoever reads only closed ones\n"
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
+    "  profile US             sample each processor that works every US microseconds (20 to 10000000) on\n"
+    "                         average; 0: not at all\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
@@ -191,6 +193,14 @@ static int clear_rings(int argc, char **argv)
     return control(TRACE_OP_CLEAR, 0, 0);
 }
 
+static int set_profile(int argc, char **argv)
+{
+    uint64_t us;
+    if (!parse_number(argv[1], &us))
+        return 1;
+    return control(TRACE_OP_SET_PROFILE, us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000, 0);
+}
+
 static int flush_rings(int argc, char **argv)
 {
     return control(TRACE_OP_FLUSH, ~0ull, 0);
@@ -267,7 +277,7 @@ static const struct command {
     {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous},
+    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},
 };
 
 int main(int argc, char **argv)

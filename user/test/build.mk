@@ -38,3 +38,7 @@ BOOT_FILES += test/echo=$(BA)/user/test_echo
 # What tests/previous runs.
 $(eval $(call user_program,test_last_words,user/test/last_words.c))
 BOOT_FILES += test/last_words=$(BA)/user/test_last_words
+
+# What tests/profile samples.
+$(eval $(call user_program,test_hot,user/test/hot.c))
+BOOT_FILES += test/hot=$(BA)/user/test_hot

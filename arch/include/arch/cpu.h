@@ -3,7 +3,8 @@
  * arch/cpu.h - the processor that runs this code.
  *
  * The kernel runs with interrupts off and is never preempted; it has one stack per processor. Only the idle
- * loop waits with interrupts on. The port's inline definitions come from <port/cpu.h>.
+ * loop waits with interrupts on, and samples of the kernel are taken through windows (kernel/profile.h). The
+ * port's inline definitions come from <port/cpu.h>.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -27,8 +28,8 @@ void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for g
  * cpu->current run in user mode. */
 void arch_return_to_user(void) __attribute__((noreturn));
 /* System calls come in as syscall_table[number](arguments); the result goes to the caller's frame unless it
- * is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While class syscall is traced
- * the entry calls syscall_traced(number, frame) instead, which logs entry and exit around the same call.
+ * is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While syscall_watched is not
+ * 0 the entry calls syscall_traced(number, frame) instead, which logs entry and exit around the same call.
  *
  * Handlers of messages (SYS_ipc_*) find all user registers in the frame, and may go on with another thread.
  * All others switch nothing, look at no register but their arguments, and have set need_resched when they
@@ -36,12 +37,18 @@ void arch_return_to_user(void) __attribute__((noreturn));
 #define SYSCALL_NO_RESULT INT64_MIN
 /* What a handler of messages returns that has gone on with another thread: SYSCALL_NO_RESULT. Or it does not
  * come back, and the port lets cpu->current run at once; then the stack is dropped. handle_page_fault ends
- * so, too, when somebody else has to answer for a fault of user mode. */
+ * so, too, when somebody else has to answer for a fault of user mode. ARCH_SWITCHED_RETURNS: which of the
+ * two. */
 static inline int64_t arch_switched(void);
 struct arch_frame;
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
 /* For syscall_traced: calls the handler with the arguments that lie in the frame. */
 int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
+
+/* From open to close the kernel may be interrupted by its timer and by nothing else that can be masked; what
+ * comes then is told to profile_kernel() (kernel/profile.h), and the window is closed from there on. */
+static inline void arch_window_open(void);
+static inline void arch_window_close(void);
 
 /* What was stored before is seen by the target when it handles the interrupt, and by whoever it tells. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind);

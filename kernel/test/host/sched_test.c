@@ -73,6 +73,21 @@ void watchdog_beat(uint64_t now)
 void tlb_handle_request(void)
 {
 }
+uint64_t profile_period;
+void profile_timer(uint64_t now)
+{
+    timer_set_sample(TIMER_NEVER);
+    (void)now;
+}
+void profile_sleep(void)
+{
+}
+void profile_wake(void)
+{
+}
+void profile_close_window(void)
+{
+}
 void space_add_cpu(struct space *space, struct cpu *cpu)
 {
     atomic_fetch_or(&space->cpus, cpu->bit);

@@ -27,6 +27,8 @@ static const char help[] =
     "  flush                close the open buffers\n"
     "  statedump            log what exists now: processes, threads, images, locks, interrupts\n"
     "  drop-previous        forget the trace of the system before, which a reset has left\n"
+    "  profile US           sample every processor that works each US microseconds (20 to 10000000)\n"
+    "                       on average; 0: not at all. tarn profile shows them\n"
     "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
     "      --json           answers as JSON\n"
     "      --wait SEC       keep trying to connect for so long (default 0)\n";
@@ -52,6 +54,16 @@ static bool parse_number(const char *text, uint64_t *number, struct fail *fail)
     if (end == text || *end || errno || text[0] == '-' || *number > ~0ull / unit)
         return fail_set(fail, "'%s' is no number", text);
     *number *= unit;
+    return true;
+}
+
+static bool parse_microseconds(const char *text, uint64_t *ns, struct fail *fail)
+{
+    if (!parse_number(text, ns, fail))
+        return false;
+    if (*ns > UINT64_MAX / 1000)
+        return fail_set(fail, "'%s' is too large", text);
+    *ns *= 1000;
     return true;
 }
 
@@ -103,6 +115,7 @@ static const struct ctl_command {
     {"flush", WIRE_OP_FLUSH, NULL, NULL},
     {"statedump", WIRE_OP_STATEDUMP, NULL, NULL},
     {"drop-previous", WIRE_OP_DROP_PREVIOUS, NULL, NULL},
+    {"profile", WIRE_OP_SET_PROFILE, parse_microseconds, NULL},
 };
 
 /* ---- statistics ---------------------------------------------------------------------------------- */

@@ -39,7 +39,19 @@ static inline void arch_fence_after_store(void)
     __asm__ volatile("hwsync" ::: "memory");
 }
 
+/* External interrupts come, too, and find a window closed from there on: they stay asserted (trap.c). */
+static inline void arch_window_open(void)
+{
+    __asm__ volatile("mtmsrd %0, 1" ::"r"(0x8002ull) : "memory"); /* EE | RI */
+}
+
+static inline void arch_window_close(void)
+{
+    __asm__ volatile("mtmsrd %0, 1" ::"r"(0x2ull) : "memory");
+}
+
 /* entry.S */
+#define ARCH_SWITCHED_RETURNS false
 static inline int64_t arch_switched(void)
 {
     __asm__ volatile("b return_to_user" ::: "memory");

@@ -19,6 +19,15 @@ static inline void arch_fence_after_store(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+static inline void arch_window_open(void)
+{
+}
+
+static inline void arch_window_close(void)
+{
+}
+
+#define ARCH_SWITCHED_RETURNS true
 static inline int64_t arch_switched(void)
 {
     return SYSCALL_NO_RESULT;

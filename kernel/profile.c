@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/profile.c - samples of what processors do. Interface, and what can be seen: profile.h.
+ *
+ * Nothing here waits or brings in a page, so call chains end where a page of a stack is missing. Counters of
+ * instructions are read where a processor has one; whoever reads the trace can weigh samples by them.
+ */
+#include <arch/clock.h>
+#include <arch/counter.h>
+#include <arch/debug.h>
+#include <kernel/call.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/profile.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <tarn/error.h>
+#include <trace/event/words.h>
+#include <trace/fault.h>
+#include <trace/profile.h>
+#include <trace/syscall.h>
+
+#define CHAIN_MAX 64u
+
+uint64_t profile_period;
+uint8_t syscall_watched = 1, fault_watched = 1; /* all classes are on when the system starts */
+
+/* ---- when ------------------------------------------------------------------------------------------- */
+
+/* Xorshift; every processor has its own seed. */
+static uint64_t next_random(struct profile *profile)
+{
+    uint64_t x = profile->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return profile->random = x;
+}
+
+static uint64_t draw(struct profile *profile)
+{
+    uint64_t jitter = profile_period / 100 * PROFILE_JITTER_PERCENT;
+    return profile_period - jitter + next_random(profile) % (2 * jitter + 1);
+}
+
+static void account(struct profile *profile, uint64_t now)
+{
+    uint32_t counter = arch_instructions();
+    profile->busy += now - profile->since;
+    profile->instructions += counter - profile->counter;
+    profile->since = now;
+    profile->counter = counter;
+}
+
+static void count_from_here(struct profile *profile, uint64_t now)
+{
+    profile->since = now;
+    profile->counter = arch_instructions();
+}
+
+/* ---- what ------------------------------------------------------------------------------------------- */
+
+struct where {
+    uint64_t chain[1 + CHAIN_MAX]; /* begins with the instruction itself */
+    uint32_t count, kernel_count;
+};
+
+/* Of the program that runs or called the kernel. Another's tables may be loaded in the middle of a switch. */
+static void put_user(struct where *where)
+{
+    struct cpu *cpu = this_cpu();
+    const struct thread *thread = cpu->current;
+    if (!thread->space || __atomic_load_n(&cpu->space, __ATOMIC_RELAXED) != thread->space)
+        return;
+    uint64_t fault_address = cpu->fault_address; /* this may be in the middle of a copy */
+    uint32_t fault_access = cpu->fault_access;
+    bool present_only = cpu->copies_present_only;
+    where->count += arch_backtrace_user(thread, where->chain + where->count, 1 + CHAIN_MAX - where->count);
+    cpu->fault_address = fault_address;
+    cpu->fault_access = fault_access;
+    cpu->copies_present_only = present_only;
+}
+
+static bool read_own_stack(void *context, uint64_t address, uint64_t *word)
+{
+    if (address % sizeof *word || !arch_is_on_stack(context, address) ||
+        !arch_is_on_stack(context, address + sizeof *word - 1))
+        return false;
+    *word = *(const uint64_t *)address;
+    return true;
+}
+
+static void log_sample(struct profile *profile, const struct where *where, uint64_t late)
+{
+    const struct thread *thread = current_thread();
+    bool counts = arch_counts_instructions(), kernel = where->kernel_count != 0;
+    trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0, late,
+                         thread->tid, thread->block->pid, kernel ? TRACE_PROFILE_KERNEL : TRACE_PROFILE_USER,
+                         (uint16_t)(kernel ? where->kernel_count - 1 : 0), where->count - 1,
+                         where->chain + 1);
+    profile->busy = profile->instructions = 0;
+}
+
+/* ---- the timer ---------------------------------------------------------------------------------------- */
+
+void profile_timer(uint64_t now)
+{
+    struct cpu *cpu = this_cpu();
+    uint64_t due = cpu->timer_queue.sample;
+    if (cpu->current == cpu->idle || !profile_period) {
+        timer_set_sample(TIMER_NEVER);
+        return;
+    }
+    account(&cpu->profile, now);
+    if (TRACE_ON_PROFILE()) {
+        struct where where = {.count = 0};
+        put_user(&where);
+        if (where.count)
+            log_sample(&cpu->profile, &where, now - due);
+    }
+    timer_set_sample(now + draw(&cpu->profile));
+}
+
+/* Of the kernel, called when it is late or just in time; `where` has the kernel's part. */
+static void sample_kernel(struct cpu *cpu, struct where *where, uint64_t now)
+{
+    account(&cpu->profile, now);
+    where->kernel_count = where->count;
+    put_user(where);
+    log_sample(&cpu->profile, where, now - cpu->timer_queue.sample);
+}
+
+void profile_kernel(const struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    uint64_t now = arch_clock();
+    cpu->profile.came = true;
+    if (now < cpu->timer_queue.sample)
+        return;
+    if (TRACE_ON_PROFILE()) {
+        struct where where = {.count = 0};
+        where.count = arch_trap_calls(regs, read_own_stack, cpu, where.chain, CHAIN_MAX / 2);
+        sample_kernel(cpu, &where, now);
+    }
+    timer_set_sample(now + draw(&cpu->profile));
+}
+
+/* ---- sleep ------------------------------------------------------------------------------------------- */
+
+/* A sample that is due but did not come belongs to the kernel that leads here. */
+void profile_sleep(void)
+{
+    struct cpu *cpu = this_cpu();
+    struct profile *profile = &cpu->profile;
+    uint64_t now = arch_clock(), due = cpu->timer_queue.sample;
+    if (due == TIMER_NEVER)
+        return;
+    if (now < due) {
+        account(profile, now);
+        profile->left = due - now;
+    } else {
+        struct where where = {.count = 0};
+        where.count = arch_backtrace(where.chain, CHAIN_MAX / 2);
+        if (TRACE_ON_PROFILE() && where.count)
+            sample_kernel(cpu, &where, now);
+        profile->left = draw(profile);
+    }
+    timer_set_sample(TIMER_NEVER);
+    cpu->timer_queue.programmed = TIMER_NEVER; /* it is set for what does not count any more */
+    timer_program();
+}
+
+void profile_wake(void)
+{
+    struct profile *profile = &this_cpu()->profile;
+    uint64_t now = arch_clock();
+    count_from_here(profile, now);
+    timer_set_sample(now + profile->left);
+    timer_program();
+}
+
+/* ---- windows ------------------------------------------------------------------------------------------- */
+
+void profile_open_window(void)
+{
+    struct profile *profile = &this_cpu()->profile;
+    profile->came = false;
+    profile->window = true;
+    arch_window_open();
+}
+
+/* The kernel may have set the timer meanwhile, in the middle of which it was interrupted: that is for now. */
+void profile_close_window(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (!cpu->profile.window)
+        return;
+    arch_window_close();
+    cpu->profile.window = false;
+    if (!cpu->profile.came)
+        return;
+    uint64_t now = arch_clock();
+    cpu->timer_queue.programmed = now;
+    arch_timer_set(now);
+}
+
+/* ---- setting ------------------------------------------------------------------------------------------- */
+
+static void start_here(void *nothing)
+{
+    struct cpu *cpu = this_cpu();
+    struct profile *profile = &cpu->profile;
+    uint64_t now = arch_clock();
+    profile->busy = profile->instructions = 0;
+    count_from_here(profile, now);
+    profile->left = profile_period ? draw(profile) : 0;
+    bool awake = cpu->current != cpu->idle;
+    timer_set_sample(profile_period && awake ? now + profile->left : TIMER_NEVER);
+    timer_program();
+}
+
+void profile_init_cpu(struct cpu *cpu)
+{
+    cpu->profile.random = (cpu->index + 1) * 0x9e3779b97f4a7c15ull ^ arch_clock() << 20;
+    count_from_here(&cpu->profile, arch_clock());
+    if (profile_period) /* it begins with its idle thread, and not asleep */
+        timer_set_sample(arch_clock() + draw(&cpu->profile));
+}
+
+void watch_entries(void)
+{
+    __atomic_store_n(&syscall_watched, TRACE_ON_SYSCALL() || profile_period, __ATOMIC_RELAXED);
+    __atomic_store_n(&fault_watched, TRACE_ON_FAULT() || profile_period, __ATOMIC_RELAXED);
+}
+
+static void log_setting(void)
+{
+    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions());
+}
+
+void profile_statedump(void)
+{
+    if (profile_period)
+        log_setting();
+}
+
+static bool is_possible(uint64_t period_ns)
+{
+    return period_ns == 0 || (period_ns >= PROFILE_PERIOD_MIN_NS && period_ns <= PROFILE_PERIOD_MAX_NS);
+}
+
+/* Who comes second wins: what each processor does follows from the last period that was stored. */
+int64_t profile_set(uint64_t period_ns)
+{
+    if (!is_possible(period_ns))
+        return -E_BAD_ARGUMENT;
+    profile_close_window();
+    __atomic_store_n(&profile_period, period_ns ? timer_ticks(period_ns) : 0, __ATOMIC_SEQ_CST);
+    watch_entries();
+    log_setting();
+    uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
+    if (others)
+        call_on_cpus(others, start_here, NULL);
+    start_here(NULL);
+    return 0;
+}
+
+void profile_boot(void)
+{
+    char text[16];
+    uint64_t us;
+    if (!boot_option("profile=", text, sizeof text))
+        return;
+    if (!trace_parse_number(text, strlen(text), &us) || us > PROFILE_PERIOD_MAX_NS ||
+        !is_possible(us * 1000)) {
+        log_line("profile=%s: a period is 0, or %lu to %lu us", text, PROFILE_PERIOD_MIN_NS / 1000,
+                 PROFILE_PERIOD_MAX_NS / 1000);
+        return;
+    }
+    profile_period = timer_ticks(us * 1000);
+    watch_entries();
+    log_setting();
+}

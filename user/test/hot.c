@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/hot.c - a program of which it is known where it spends its time: tests/profile samples it.
+ *
+ *     hot [rounds]
+ *
+ * Seven rounds of ten burn in hot_seven, three in hot_three, both the same instructions, called through
+ * hot_outer and hot_middle. Then as much work is left to the kernel: pages that are touched for the first
+ * time, and a copy through a pipe.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROUNDS        2000
+#define BURN          20000
+#define PAGE          4096
+#define MAP_BYTES     (256u * PAGE)
+#define KERNEL_ROUNDS 40
+#define PIPE_ROUNDS   400
+
+/* Kept from being merged, inlined, or turned into calls at the end of another. */
+#define APART __attribute__((noinline, noclone, noipa))
+
+static volatile unsigned long sink;
+
+static inline __attribute__((always_inline)) unsigned long burn(unsigned long x)
+{
+    for (unsigned i = 0; i < BURN; i++)
+        x = x * 6364136223846793005ul + 1442695040888963407ul;
+    return x;
+}
+
+APART static void hot_seven(unsigned long seed)
+{
+    sink = burn(seed);
+}
+
+APART static void hot_three(unsigned long seed)
+{
+    sink = burn(seed);
+}
+
+APART static void hot_middle(unsigned i)
+{
+    if (i % 10 < 7)
+        hot_seven(i);
+    else
+        hot_three(i);
+    sink++;
+}
+
+APART static void hot_outer(unsigned rounds)
+{
+    for (unsigned i = 0; i < rounds; i++)
+        hot_middle(i);
+    sink++;
+}
+
+APART static void hot_faults(void)
+{
+    for (unsigned round = 0; round < KERNEL_ROUNDS; round++) {
+        char *memory = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            exit(1);
+        for (unsigned at = 0; at < MAP_BYTES; at += PAGE)
+            memory[at] = 1;
+        munmap(memory, MAP_BYTES);
+    }
+    sink++;
+}
+
+APART static void hot_pipe(void)
+{
+    static char bytes[2048];
+    int ends[2];
+    if (pipe(ends))
+        exit(1);
+    for (unsigned round = 0; round < PIPE_ROUNDS; round++)
+        if (write(ends[1], bytes, sizeof bytes) != sizeof bytes ||
+            read(ends[0], bytes, sizeof bytes) != sizeof bytes)
+            exit(1);
+    close(ends[0]);
+    close(ends[1]);
+    sink++;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : ROUNDS;
+    hot_outer(rounds);
+    hot_faults();
+    hot_pipe();
+    printf("hot: done\n");
+    return 0;
+}
