@@ -347,6 +347,31 @@ leave_kernel:
         bl      kernel_leave
         b       restore
 
+/* A system reset came where the way back to a program was in SRR0 only: as if the program had faulted. */
+        .global program_lost
+program_lost:
+        ld      %r2, CPU_TOC(%r13)
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      trap_program_lost
+        b       return_to_user
+
+/*
+ * void wait_for_interrupt(void): H_CEDE sleeps with interrupts enabled, and does not if one is pending, so none is
+ * lost. What woke the processor is taken between the two MTMSRDs: nowhere else are interrupts on in the kernel, so
+ * one that forgot its way back comes from here (trap_special).
+ */
+#define H_CEDE 0xe0
+        .global wait_for_interrupt, wait_resume
+wait_for_interrupt:
+        li      %r3, H_CEDE
+        sc      1
+        li      %r4, MSR_RI
+        ori     %r5, %r4, MSR_EE
+        mtmsrd  %r5, 1
+        mtmsrd  %r4, 1
+wait_resume:
+        blr
+
 /*
  * int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame). For C, which counts on its registers:
  * handlers of messages do not keep them (build.mk).
@@ -465,7 +490,7 @@ trap_kernel_srr0_read:
         ld      %r10, TRAP_GPR(10)(%r11)
         SAVE_KERNEL_REGS
         bl      trap_from_kernel
-        .global trap_resume, trap_resume_end
+        .global trap_resume, trap_resume_end    /* can be done again, but for its last instruction */
 trap_resume:                            /* arch_backtrace knows it: here a stack has a struct kernel_regs */
         ld      %r3, TRAP(NIP)(%r1)
         ld      %r4, TRAP(MSR)(%r1)
@@ -482,8 +507,9 @@ trap_resume:                            /* arch_backtrace knows it: here a stack
         ld      %r0, TRAP_GPR(0)(%r1)
         LOAD    2, 31, %r1, TRAP_GPR(0)
         ld      %r1, TRAP_GPR(1)(%r1)
-        rfid
 trap_resume_end:
+        rfid
+trap_resume_done:
 
 /* System reset and machine check, with translation on again. What is in use of the special stack stays so. */
 trap_special_entry:
@@ -519,7 +545,7 @@ entry_windows:
         .quad   syscall_entry, syscall_srr0_read
         .quad   trap_common, trap_user_srr0_read
         .quad   trap_kernel, trap_kernel_srr0_read
-        .quad   trap_resume, trap_resume_end
+        .quad   trap_resume_end, trap_resume_done
 entry_windows_end:
 
         .section .note.GNU-stack, "", @progbits

@@ -106,6 +106,7 @@ struct kernel_regs { /* of a trap out of kernel mode, on the stack */
 };
 void trap_from_user(uint64_t vector, uint64_t srr1); /* from entry.S; the frame is complete */
 void trap_from_kernel(struct kernel_regs *regs);
+void trap_program_lost(void);                /* where a program was is lost */
 void trap_special(struct kernel_regs *regs); /* system reset, machine check: real mode entry, own stack */
 
 #endif

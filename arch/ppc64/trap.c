@@ -255,27 +255,85 @@ static bool contains(const struct nip_range *range, uint64_t nip)
 }
 
 extern const struct nip_range entry_windows[], entry_windows_end[]; /* entry.S */
-extern const char syscall_return[], syscall_return_end[], restore[], restore_interrupted[], restore_end[];
+extern const char syscall_return[], syscall_return_end[], restore[], restore_interrupted[], restore_end[],
+    trap_resume[], trap_resume_end[], wait_resume[], program_lost[];
 
-/* What was interrupted can go on. System reset overwrites SRR0 and SRR1: an exit that was about to use them
- * begins anew, an entry that had not yet read them has lost its way back. */
-static bool make_resumable(struct kernel_regs *regs)
+static const struct nip_range delivered = {VECTORS, VECTORS + VECTORS_BYTES};
+
+/* System reset overwrites SRR0 and SRR1. An exit that was about to use them begins anew. */
+static void repeat_exit(struct kernel_regs *regs)
 {
     const struct nip_range exits[] = {
         {(uint64_t)syscall_return, (uint64_t)syscall_return_end},
         {(uint64_t)restore, (uint64_t)restore_interrupted},
         {(uint64_t)restore_interrupted, (uint64_t)restore_end},
+        {(uint64_t)trap_resume, (uint64_t)trap_resume_end},
     };
-    const struct nip_range delivered = {VECTORS, VECTORS + VECTORS_BYTES};
     for (unsigned i = 0; i < sizeof exits / sizeof exits[0]; i++)
         if (contains(&exits[i], regs->nip)) {
             regs->nip = exits[i].from;
             regs->gpr[13] = (uint64_t)this_cpu();
         }
+}
+
+/* An entry that had not yet read them has lost its way back. */
+static bool is_lost(const struct kernel_regs *regs)
+{
     for (const struct nip_range *window = entry_windows; window < entry_windows_end; window++)
         if (contains(window, regs->nip))
-            return false;
-    return !contains(&delivered, regs->nip);
+            return true;
+    return contains(&delivered, regs->nip);
+}
+
+/* Of an entry that is lost: what it was about. */
+static uint64_t vector_of(const struct kernel_regs *regs)
+{
+    if (contains(&delivered, regs->nip))
+        return (regs->nip - VECTORS) &
+               (regs->nip - VECTORS < VECTOR_PERFORMANCE_MONITOR ? ~0x7full : ~0x1full);
+    return contains(&entry_windows[0], regs->nip) ? VECTOR_SYSCALL : regs->gpr[12];
+}
+
+/* Did it come out of user mode? The kernel makes no system calls, and its only instruction that can be
+ * interrupted is the idle loop's. With other exceptions its stack pointer tells; a program that lies there
+ * only loses the benefit. */
+static bool was_in_program(const struct cpu *cpu, const struct kernel_regs *regs)
+{
+    if (cpu->current == cpu->idle)
+        return false;
+    switch (vector_of(regs)) {
+    case VECTOR_SYSCALL:
+    case VECTOR_EXTERNAL:
+    case VECTOR_DECREMENTER:
+        return true;
+    default:
+        return !arch_is_on_stack(cpu, regs->gpr[1]);
+    }
+}
+
+/* Interrupts of the idle loop come back to one place, and are still pending: they come again. The place of a
+ * program is gone, and with it the program. */
+static void find_way_back(struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    uint64_t vector = vector_of(regs);
+    if (was_in_program(cpu, regs))
+        regs->nip = (uint64_t)program_lost;
+    else if (cpu->current == cpu->idle && (vector == VECTOR_EXTERNAL || vector == VECTOR_DECREMENTER))
+        regs->nip = (uint64_t)wait_resume;
+    else
+        panic("system reset at %lx, from where there is no way back", regs->nip);
+    regs->msr = MSR_KERNEL;
+    regs->gpr[13] = (uint64_t)cpu;
+}
+
+/* From program_lost. */
+void trap_program_lost(void)
+{
+    const struct thread *self = this_cpu()->current;
+    log_line("%s(%u): a system reset came just when it entered the kernel; where it was is lost",
+             self->block->name, self->tid);
+    handle_exception(VECTOR_SYSTEM_RESET, FAULT_PROTECTION, 0, frame_ip(&self->frame));
 }
 
 /* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
@@ -293,7 +351,8 @@ void trap_special(struct kernel_regs *regs)
     bool answered = watchdog_answer(regs); /* one may be for both */
     if (!debugger_stop(regs) && !answered && handle_nmi)
         handle_nmi(regs->nip);
-    if (!make_resumable(regs))
-        panic("system reset at %lx, from where there is no way back", regs->nip);
     regs->msr &= ~SRR1_STATUS;
+    repeat_exit(regs);
+    if (is_lost(regs))
+        find_way_back(regs);
 }

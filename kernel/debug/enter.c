@@ -21,7 +21,7 @@
 #include <kernel/timer.h>
 #include <stdatomic.h>
 
-#define ASK_MS   500u
+#define ASK_MS   2000u
 #define FORCE_MS 5000u
 
 static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */

@@ -64,18 +64,11 @@ static inline void arch_relax(void)
     __asm__ volatile("or 27, 27, 27" ::: "memory");
 }
 
-/* H_CEDE sleeps with interrupts enabled, and does not if one is pending, so none is lost. What woke the
- * processor is taken in the window between the two MTMSRDs. */
+void wait_for_interrupt(void); /* entry.S */
+
 static inline void arch_wait_for_interrupt(void)
 {
-    register uint64_t function __asm__("r3") = 0xe0; /* H_CEDE */
-    __asm__ volatile("sc 1"
-                     : "+r"(function)
-                     :
-                     : "r0", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "ctr", "xer", "cr0",
-                       "cr1", "cr5", "cr6", "cr7", "memory");
-    __asm__ volatile("mtmsrd %0, 1\n\tmtmsrd %1, 1" ::"r"(0x8002ull), "r"(0x2ull)
-                     : "memory"); /* EE | RI; RI */
+    wait_for_interrupt();
 }
 
 #endif

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""QEMU's debug port, for tests that change or stop the kernel where it does not expect it."""
+import os
+import re
+import socket
+
+import end_to_end as e2e
+
+X86 = e2e.ARCH == "x86_64"
+KERNEL = os.path.join(e2e.guest.build_directory(e2e.ARCH), "kernel/tarn.elf")
+KERNEL_BASE = 0xFFFFFFFF80000000 if X86 else 0xC000000000000000
+
+
+def symbol(name):
+    _, text, _ = e2e.run("nm", KERNEL)
+    return int(re.search(rf"^([0-9a-f]+) . {name}$", text, re.M)[1], 16)
+
+
+class DebugPort:
+    """QEMU's gdb stub: the machine stands still from here to close(), but for run_to()."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(path)
+        self.received = b""
+        self.ask("Qqemu.PhyMemMode:1")
+
+    def send(self, text):
+        self.socket.sendall(f"${text}#{sum(text.encode()) % 256:02x}".encode())
+
+    def ask(self, text):
+        """What it answers; that the machine stopped it says on its own."""
+        self.send(text)
+        while True:
+            while not (packet := re.search(rb"\$([^#]*)#..", self.received)):
+                self.received += self.socket.recv(4096)
+            self.received = self.received[packet.end():]
+            self.socket.sendall(b"+")
+            if not packet[1].startswith(b"T"):
+                return packet[1].decode()
+
+    def run_to(self, address):
+        """Lets the machine run until a processor is about to execute that instruction."""
+        self.ask(f"Z1,{address:x},4")
+        self.send("c")
+        while not (packet := re.search(rb"\$(T[^#]*)#..", self.received)):
+            self.received += self.socket.recv(4096)
+        self.received = self.received[packet.end():]
+        self.socket.sendall(b"+")
+        self.ask(f"z1,{address:x},4")
+
+    def write(self, address, data):
+        for at in range(0, len(data), 512):
+            piece = data[at:at + 512]
+            if self.ask(f"M{address - KERNEL_BASE + at:x},{len(piece):x}:{piece.hex()}") != "OK":
+                raise e2e.guest.GuestError("QEMU does not write memory")
+
+    def read(self, address, size):
+        return bytes.fromhex(self.ask(f"m{address - KERNEL_BASE:x},{size:x}"))
+
+    def close(self):
+        self.ask("D")
+        self.socket.close()
