@@ -8,8 +8,9 @@
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/read/order.h>
 
-const struct answer_kind *const answer_kinds[] = {&stats_answer, &syscalls_answer, &faults_answer,
-                                                  &irq_answer, NULL};
+const struct answer_kind *const answer_kinds[] = {
+    &stats_answer,   &syscalls_answer,  &faults_answer, &irq_answer,
+    &threads_answer, &processes_answer, &sched_answer,  NULL};
 
 const struct answer_kind *answer_find(const char *name)
 {

@@ -5,6 +5,7 @@
 
 #include <tools/tarn/answer/answer.h>
 
-extern const struct answer_kind stats_answer, syscalls_answer, faults_answer, irq_answer;
+extern const struct answer_kind stats_answer, syscalls_answer, faults_answer, irq_answer, threads_answer,
+    processes_answer, sched_answer;
 
 #endif

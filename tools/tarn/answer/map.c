@@ -92,3 +92,12 @@ void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
 
     return entry != NULL ? entry->value : NULL;
 }
+
+void slots_grow(struct slots *slots, uint32_t index)
+{
+    uint32_t count = index < 32 ? 64 : 2 * index;
+
+    slots->values = alloc_more(slots->values, count, slots->value_size);
+    memset(slots->values + slots->count * slots->value_size, 0, (count - slots->count) * slots->value_size);
+    slots->count = count;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/processes.c - `tarn processes`: the tree of processes: who made whom, when they lived,
+ * how they ended, and what they used.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/map.h>
+
+enum { BY_TREE, BY_PROGRAM, TABLES };
+
+/* A process, and its place in the tree: indexes + 1, 0: none. */
+struct node {
+    const struct model_process *process;
+    uint64_t ran; /* ticks */
+    uint32_t parent, first_child, next;
+    bool is_shown, is_done;
+};
+
+struct processes {
+    struct answer answer;
+    struct slots ran;   /* uint64_t by thread number */
+    struct node *nodes; /* by begin, then pid */
+    uint32_t count;
+    struct map places; /* uint32_t by pid: index + 1 */
+};
+
+enum {
+    TREE_PID,
+    TREE_PARENT,
+    TREE_BEGIN,
+    TREE_END,
+    TREE_LIFE,
+    TREE_RAN,
+    TREE_CPU,
+    TREE_THREADS,
+    TREE_STATUS,
+    TREE_PATH
+};
+static const struct table_column tree_columns[] = {NUMBER_COLUMN("pid", "pid"),
+                                                   NUMBER_COLUMN("parent", "parent_pid"),
+                                                   WHEN_COLUMN("begin s", "begin_ns"),
+                                                   WHEN_COLUMN("end s", "end_ns"),
+                                                   TIME_COLUMN("life", "life_ns"),
+                                                   TIME_COLUMN("ran", "ran_ns"),
+                                                   MEAN_COLUMN("% of a cpu", "cpu_percent", 1),
+                                                   COUNT_COLUMN("threads", "threads"),
+                                                   SIGNED_COLUMN("status", "status"),
+                                                   TEXT_COLUMN("program", "path")};
+enum { PROGRAM_COUNT, PROGRAM_FAILED, PROGRAM_KILLED, PROGRAM_LIFE, PROGRAM_MEAN, PROGRAM_MAX, PROGRAM_RAN };
+static const struct table_column program_columns[] = {COUNT_COLUMN("processes", "processes"),
+                                                      COUNT_COLUMN("failed", "failed"),
+                                                      COUNT_COLUMN("killed", "killed"),
+                                                      TIME_COLUMN("life", "life_ns"),
+                                                      TIME_OF_ONE("mean", "mean_ns"),
+                                                      TIME_LARGEST("max", "max_ns"),
+                                                      TIME_COLUMN("ran", "ran_ns")};
+static const struct table tables[TABLES] = {
+    [BY_TREE] = TABLE("tree", "process", "processes", tree_columns, TABLE_AS_FILLED),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE),
+};
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct processes *processes = ANSWER_OF(self, struct processes);
+
+    if (thread->state == MODEL_RUNNING && !thread->is_idle)
+        *(uint64_t *)slots_at(&processes->ran, thread->number) += to - from;
+}
+
+static bool open_processes(struct answer *answer, struct fail *fail)
+{
+    struct processes *processes = (struct processes *)answer;
+
+    slots_open(&processes->ran, sizeof(uint64_t));
+    map_open(&processes->places, sizeof(uint32_t));
+    answer->observer.segment = take_segment;
+    return true;
+}
+
+static void close_processes(struct answer *answer)
+{
+    struct processes *processes = (struct processes *)answer;
+
+    slots_close(&processes->ran);
+    map_close(&processes->places);
+    free(processes->nodes);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct model_process *a = ((const struct node *)left)->process;
+    const struct model_process *b = ((const struct node *)right)->process;
+
+    return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Did it live in the time that is looked at, and does the filter choose it? */
+static bool is_shown(const struct processes *processes, const struct model_process *process)
+{
+    const struct answer *answer = &processes->answer;
+    struct running running = {.pid = process->pid, .is_known = true};
+
+    if (process->begin > answer->to || (process->has_ended && process->end < answer->from))
+        return false;
+    return !answer->filter->by_running || filter_running(answer->filter, &running, &answer->model->names);
+}
+
+static void collect(struct processes *processes)
+{
+    const struct model *model = processes->answer.model;
+
+    processes->nodes = alloc_zero(model->process_count, sizeof(processes->nodes[0]));
+    for (uint32_t i = 0; i < model->process_room; i++)
+        if (model->processes[i] != NULL && processes->count < model->process_count) {
+            struct node *node = &processes->nodes[processes->count++];
+
+            node->process = model->processes[i];
+            node->is_shown = is_shown(processes, node->process);
+        }
+    qsort(processes->nodes, processes->count, sizeof(processes->nodes[0]), compare);
+    for (uint32_t i = 0; i < processes->count; i++)
+        *(uint32_t *)map_at(&processes->places, processes->nodes[i].process->pid, 0, 0) = i + 1;
+}
+
+static struct node *find_node(const struct processes *processes, uint32_t pid)
+{
+    const uint32_t *place = map_find(&processes->places, pid, 0, 0);
+
+    return place != NULL ? &processes->nodes[*place - 1] : NULL;
+}
+
+static void add_times(struct processes *processes)
+{
+    const struct model *model = processes->answer.model;
+
+    for (uint32_t i = 0; i < model->thread_count && i < processes->ran.count; i++) {
+        struct node *node = model->threads[i] ? find_node(processes, model->threads[i]->pid) : NULL;
+
+        if (node != NULL)
+            node->ran += *(const uint64_t *)slots_find(&processes->ran, i);
+    }
+}
+
+/* Children in the order of their begin: from the last to the first, each goes to the front. */
+static void link_children(struct processes *processes)
+{
+    for (uint32_t i = processes->count; i-- > 0;) {
+        struct node *node = &processes->nodes[i];
+        struct node *parent = find_node(processes, node->process->parent);
+
+        if (parent == NULL || parent == node)
+            continue;
+        node->parent = (uint32_t)(parent - processes->nodes) + 1;
+        node->next = parent->first_child;
+        parent->first_child = i + 1;
+    }
+}
+
+static uint64_t life_of(const struct answer *answer, const struct model_process *process)
+{
+    uint64_t begin = process->begin > answer->from ? process->begin : answer->from;
+    uint64_t end = process->has_ended && process->end < answer->to ? process->end : answer->to;
+
+    return end > begin ? answer_ns(answer, end - begin) : 0;
+}
+
+static void add_program(struct answer *answer, const struct node *node, const char *name)
+{
+    struct table_row *row = table_row(&answer->tables[BY_PROGRAM], 0, name);
+    const struct model_process *process = node->process;
+    uint64_t life = life_of(answer, process);
+
+    row->cells[PROGRAM_COUNT].count++;
+    row->cells[PROGRAM_FAILED].count += process->has_ended && process->status > 0;
+    row->cells[PROGRAM_KILLED].count += process->has_ended && process->status < 0;
+    row->cells[PROGRAM_LIFE].count += life;
+    row->cells[PROGRAM_MEAN].count = row->cells[PROGRAM_LIFE].count / row->cells[PROGRAM_COUNT].count;
+    if (life > row->cells[PROGRAM_MAX].count)
+        row->cells[PROGRAM_MAX].count = life;
+    row->cells[PROGRAM_RAN].count += answer_ns(answer, node->ran);
+}
+
+static void add_node(struct processes *processes, const struct node *node, uint32_t depth)
+{
+    struct answer *answer = &processes->answer;
+    const struct model_process *process = node->process;
+    const char *name = answer_process_name(answer, process->pid);
+    struct table *table = &answer->tables[BY_TREE];
+    struct table_row *row = table_add(table, name);
+    uint64_t life = life_of(answer, process), ran = answer_ns(answer, node->ran);
+
+    row->indent = depth;
+    row->cells[TREE_PID].count = process->pid;
+    row->cells[TREE_PARENT].number = process->parent == MODEL_NOBODY ? TABLE_NONE : process->parent;
+    row->cells[TREE_BEGIN].number =
+        process->was_created ? (int64_t)answer_when(answer, process->begin) : TABLE_NONE;
+    row->cells[TREE_END].number =
+        process->has_ended ? (int64_t)answer_when(answer, process->end) : TABLE_NONE;
+    row->cells[TREE_LIFE].count = life;
+    row->cells[TREE_RAN].count = ran;
+    row->cells[TREE_CPU].real = life ? 100.0 * (double)ran / (double)life : 0;
+    row->cells[TREE_THREADS].count = process->threads;
+    row->cells[TREE_STATUS].number = process->has_ended ? process->status : TABLE_NONE;
+    row->cells[TREE_PATH].text = process->path ? table_text(table, process->path) : NULL;
+    add_program(answer, node, name);
+}
+
+/* NODE and all below it. Nothing is done twice, so that a trace whose processes are each other's parents does
+ * no harm. */
+static void walk(struct processes *processes, struct node *root)
+{
+    struct node *node = root;
+    uint32_t depth = 0;
+
+    while (node != NULL) {
+        if (!node->is_done && node->is_shown)
+            add_node(processes, node, depth);
+        if (!node->is_done && node->first_child != 0) {
+            node->is_done = true;
+            depth += node->is_shown;
+            node = &processes->nodes[node->first_child - 1];
+            continue;
+        }
+        node->is_done = true;
+        while (node != root && node->next == 0) {
+            node = &processes->nodes[node->parent - 1];
+            depth -= node->is_shown;
+        }
+        node = node != root ? &processes->nodes[node->next - 1] : NULL;
+    }
+}
+
+static void finish_processes(struct answer *answer)
+{
+    struct processes *processes = (struct processes *)answer;
+
+    collect(processes);
+    add_times(processes);
+    link_children(processes);
+    for (uint32_t i = 0; i < processes->count; i++)
+        if (processes->nodes[i].parent == 0)
+            walk(processes, &processes->nodes[i]);
+    for (uint32_t i = 0; i < processes->count; i++) /* those of a circle */
+        if (!processes->nodes[i].is_done)
+            walk(processes, &processes->nodes[i]);
+}
+
+const struct answer_kind processes_answer = {
+    .name = "processes",
+    .summary = "the tree of processes: life times, exit status, time on processors",
+    .help =
+        "The tree of processes: who made whom, when each lived, how long it ran, with how many threads, its\n"
+        "exit status (negative: killed) and program; and the same added up by program. What was there\n"
+        "before the trace has no begin, what was there after it no end; life is within the time looked at.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct processes),
+    .open = open_processes,
+    .finish = finish_processes,
+    .close = close_processes,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/threads.c - `tarn threads`: how long each thread ran, was ready, and waited for what.
+ */
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/map.h>
+
+enum { BY_THREAD, BY_STATE, BY_WAIT, BY_PROCESS, TABLES };
+
+struct times {
+    uint64_t ticks[MODEL_STATES];
+    uint64_t times[MODEL_STATES]; /* stretches */
+    uint64_t switches, migrations, wakeups;
+    enum model_state last; /* state of the last segment, with its end: where the next goes on */
+    uint64_t end;
+    bool is_known;
+};
+
+struct threads {
+    struct answer answer;
+    struct slots slots; /* struct times by thread number */
+};
+
+#define TIMES_COLUMNS                                                                      \
+    TIME_COLUMN("running", "running_ns"), TIME_COLUMN("ready", "ready_ns"),                \
+        TIME_COLUMN("waiting", "waiting_ns"), TIME_COLUMN("unknown", "unknown_ns"),        \
+        REAL_COLUMN("% of a cpu", "cpu_percent", 1), COUNT_COLUMN("switches", "switches"), \
+        COUNT_COLUMN("migrations", "migrations"), COUNT_COLUMN("wakeups", "wakeups")
+enum {
+    TIMES_RUNNING,
+    TIMES_READY,
+    TIMES_WAITING,
+    TIMES_UNKNOWN,
+    TIMES_CPU,
+    TIMES_SWITCHES,
+    TIMES_MIGRATIONS,
+    TIMES_WAKEUPS
+};
+enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_STATE, THREAD_BEGIN, THREAD_END, THREAD_TIMES };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
+                                                     NUMBER_COLUMN("pid", "pid"),
+                                                     NUMBER_COLUMN("prio", "prio"),
+                                                     TEXT_COLUMN("at the end", "state"),
+                                                     WHEN_COLUMN("begin s", "begin_ns"),
+                                                     WHEN_COLUMN("end s", "end_ns"),
+                                                     TIMES_COLUMNS};
+enum { STATE_STRETCHES, STATE_TOTAL, STATE_SHARE };
+static const struct table_column state_columns[] = {
+    COUNT_COLUMN("stretches", "stretches"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2)};
+enum { WAIT_TID, WAIT_PID, WAIT_FIRST };
+static const struct table_column wait_columns[] = {
+    NUMBER_COLUMN("tid", "tid"),      NUMBER_COLUMN("pid", "pid"),
+    TIME_COLUMN("send", "send_ns"),   TIME_COLUMN("receive", "receive_ns"),
+    TIME_COLUMN("reply", "reply_ns"), TIME_COLUMN("notification", "notification_ns"),
+    TIME_COLUMN("futex", "futex_ns"), TIME_COLUMN("sleep", "sleep_ns"),
+    TIME_COLUMN("fault", "fault_ns"), TIME_COLUMN("suspended", "suspended_ns")};
+enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
+                                                      COUNT_COLUMN("threads", "threads"), TIMES_COLUMNS};
+static const struct table tables[TABLES] = {
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
+    [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),
+    [BY_WAIT] = TABLE_EXTRA("wait", "thread that waits", "threads", wait_columns, WAIT_TID),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES),
+};
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct threads *threads = ANSWER_OF(self, struct threads);
+    struct times *times;
+
+    if (!answer_wants(&threads->answer, thread))
+        return;
+    times = slots_at(&threads->slots, thread->number);
+    times->ticks[thread->state] += to - from;
+    times->times[thread->state] += !times->is_known || times->last != thread->state || times->end != from;
+    times->last = thread->state;
+    times->end = to;
+    times->is_known = true;
+}
+
+static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+{
+    struct threads *threads = ANSWER_OF(self, struct threads);
+    struct times *times;
+
+    if (!answer_wants(&threads->answer, next))
+        return;
+    times = slots_at(&threads->slots, next->number);
+    times->switches++;
+    times->migrations += next->has_run && next->cpu != cpu;
+}
+
+static void take_wakeup(struct model_observer *self, const struct model_thread *by,
+                        const struct model_thread *thread, uint64_t ticks, bool direct)
+{
+    struct threads *threads = ANSWER_OF(self, struct threads);
+
+    if (answer_wants(&threads->answer, thread))
+        ((struct times *)slots_at(&threads->slots, thread->number))->wakeups++;
+}
+
+static bool open_threads(struct answer *answer, struct fail *fail)
+{
+    slots_open(&((struct threads *)answer)->slots, sizeof(struct times));
+    answer->observer.segment = take_segment;
+    answer->observer.switched = take_switch;
+    answer->observer.wakeup = take_wakeup;
+    return true;
+}
+
+static void close_threads(struct answer *answer)
+{
+    slots_close(&((struct threads *)answer)->slots);
+}
+
+static uint64_t waited(const struct times *times)
+{
+    uint64_t ticks = 0;
+
+    for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
+        ticks += times->ticks[state];
+    return ticks;
+}
+
+static void add_times(const struct answer *answer, union table_cell *cells, const struct times *times)
+{
+    double seconds = answer_seconds(answer);
+    uint64_t running = answer_ns(answer, times->ticks[MODEL_RUNNING]);
+
+    cells[TIMES_RUNNING].count += running;
+    cells[TIMES_READY].count += answer_ns(answer, times->ticks[MODEL_READY]);
+    cells[TIMES_WAITING].count += answer_ns(answer, waited(times));
+    cells[TIMES_UNKNOWN].count += answer_ns(answer, times->ticks[MODEL_UNKNOWN]);
+    cells[TIMES_CPU].real += seconds > 0 ? (double)running / 1e7 / seconds : 0;
+    cells[TIMES_SWITCHES].count += times->switches;
+    cells[TIMES_MIGRATIONS].count += times->migrations;
+    cells[TIMES_WAKEUPS].count += times->wakeups;
+}
+
+static void add_thread(struct answer *answer, const struct model_thread *thread, const struct times *times)
+{
+    struct table_row *row = table_add(&answer->tables[BY_THREAD], answer_thread_name(answer, thread));
+    uint64_t begin = thread->begin > answer->from ? thread->begin : answer->from;
+
+    row->cells[THREAD_TID].count = thread->tid;
+    row->cells[THREAD_PID].count = thread->pid;
+    row->cells[THREAD_PRIO].count = thread->prio;
+    row->cells[THREAD_STATE].text = model_state_names[thread->has_ended ? MODEL_DEAD : thread->state];
+    row->cells[THREAD_BEGIN].count = answer_when(answer, begin);
+    row->cells[THREAD_END].count =
+        thread->has_ended ? answer_when(answer, thread->end) : (uint64_t)TABLE_NONE;
+    add_times(answer, &row->cells[THREAD_TIMES], times);
+}
+
+static void add_wait(struct answer *answer, const struct model_thread *thread, const struct times *times)
+{
+    struct table_row *row = table_add(&answer->tables[BY_WAIT], answer_thread_name(answer, thread));
+
+    row->cells[WAIT_TID].count = thread->tid;
+    row->cells[WAIT_PID].count = thread->pid;
+    for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
+        row->cells[WAIT_FIRST + state - MODEL_BLOCKED_SEND].count = answer_ns(answer, times->ticks[state]);
+}
+
+static void add_process(struct answer *answer, const struct model_thread *thread, const struct times *times)
+{
+    struct table_row *row =
+        table_row(&answer->tables[BY_PROCESS], thread->pid, answer_process_name(answer, thread->pid));
+
+    row->cells[PROCESS_PID].count = thread->pid;
+    row->cells[PROCESS_THREADS].count++;
+    add_times(answer, &row->cells[PROCESS_TIMES], times);
+}
+
+static void fill_states(struct answer *answer, const struct times *sum)
+{
+    uint64_t all = 0;
+
+    for (int state = 0; state < MODEL_STATES; state++)
+        all += sum->ticks[state];
+    for (int state = 0; state < MODEL_STATES; state++)
+        if (sum->times[state] != 0) {
+            struct table_row *row = table_add(&answer->tables[BY_STATE], model_state_names[state]);
+
+            row->cells[STATE_STRETCHES].count = sum->times[state];
+            row->cells[STATE_TOTAL].count = answer_ns(answer, sum->ticks[state]);
+            row->cells[STATE_SHARE].real = all ? 100.0 * (double)sum->ticks[state] / (double)all : 0;
+        }
+}
+
+/* Idle threads are what a processor does when it does nothing; `tarn sched` tells how long. */
+static void finish_threads(struct answer *answer)
+{
+    struct threads *threads = (struct threads *)answer;
+    struct times sum = {.times = {0}};
+
+    for (uint32_t i = 0; i < answer->model->thread_count && i < threads->slots.count; i++) {
+        const struct model_thread *thread = answer->model->threads[i];
+        const struct times *times = slots_at(&threads->slots, i);
+
+        if (thread == NULL || thread->is_idle || !times->is_known)
+            continue;
+        add_thread(answer, thread, times);
+        add_wait(answer, thread, times);
+        add_process(answer, thread, times);
+        for (int state = 0; state < MODEL_STATES; state++) {
+            sum.ticks[state] += times->ticks[state];
+            sum.times[state] += times->times[state];
+        }
+    }
+    fill_states(answer, &sum);
+}
+
+const struct answer_kind threads_answer = {
+    .name = "threads",
+    .summary = "threads: how long they ran, were ready, and waited for what",
+    .help =
+        "For each thread the time that it ran, was ready to run and waited, its switches, migrations and\n"
+        "wake-ups; how that adds up by state (table state), and what each waited for (table wait).\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct threads),
+    .open = open_threads,
+    .finish = finish_threads,
+    .close = close_threads,
+};
