@@ -12,12 +12,16 @@
 static const struct mix {
     const char *name;
     unsigned weight;
-} busy[] = {{"sched_switch", 110},  {"sched_wakeup", 90},  {"sched_enqueue", 50}, {"sched_dequeue", 50},
-            {"syscall_entry", 190}, {"syscall_exit", 190}, {"ipc_call", 50},      {"ipc_reply", 50},
-            {"fault_entry", 30},    {"fault_exit", 30},    {"irq_entry", 25},     {"irq_exit", 25},
-            {"frame_alloc", 15},    {"frame_free", 15},    {"lock_contended", 5}, {"fs_open", 10},
-            {"libc_entry", 30},     {"libc_exit", 30},     {"user_text", 3},      {"timer_program", 20},
-            {"fs_read", 15},        {"mem_map", 10}};
+} busy[] = {
+    {"sched_switch", 110},  {"sched_wakeup", 90},  {"sched_enqueue", 50},     {"sched_dequeue", 50},
+    {"syscall_entry", 190}, {"syscall_exit", 190}, {"ipc_call", 50},          {"ipc_reply", 50},
+    {"fault_entry", 30},    {"fault_exit", 30},    {"irq_handler_entry", 25}, {"irq_handler_exit", 25},
+    {"frame_alloc", 15},    {"frame_free", 15},    {"lock_contended", 5},     {"fs_open", 10},
+    {"libc_entry", 30},     {"libc_exit", 30},     {"user_text", 3},          {"timer_program", 20},
+    {"fs_read", 15},        {"mem_map", 10}};
+
+#define SYNTHETIC_THREADS 100u
+#define SYNTHETIC_DEPTH   4u
 
 struct generator {
     struct synthetic_options options;
@@ -36,6 +40,11 @@ struct writer {
     uint64_t time, begin, discarded, seq, events;
     uint32_t cpu, pid, tid;
     char comm[TRACE_NAME_BYTES];
+    struct {
+        const struct event_type *end; /* of what the thread is in, innermost last */
+        uint64_t detail;
+    } inside[SYNTHETIC_THREADS][SYNTHETIC_DEPTH];
+    uint8_t depth[SYNTHETIC_THREADS];
 };
 
 static uint64_t draw(struct generator *gen, uint64_t below)
@@ -139,6 +148,70 @@ static void store_named(struct generator *gen, uint8_t *event, const struct even
         store(gen, event + field->offset, value, field->width);
 }
 
+/* One of those that run on a processor. */
+static uint32_t some_thread(struct generator *gen, uint64_t cpu)
+{
+    uint64_t cpus = gen->options.cpus, own = SYNTHETIC_THREADS / cpus;
+
+    return own > 0 ? (uint32_t)(cpu + cpus * draw(gen, own)) : (uint32_t)cpu;
+}
+
+/* What ends an activity that begins with TYPE; NULL: it begins none. */
+static const struct event_type *end_of(struct generator *gen, const struct event_type *type)
+{
+    static const char *const pairs[][2] = {{"syscall_entry", "syscall_exit"},
+                                           {"libc_entry", "libc_exit"},
+                                           {"fault_entry", "fault_exit"},
+                                           {"irq_handler_entry", "irq_handler_exit"}};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (strcmp(type->name, pairs[i][0]) == 0)
+            return schema_find_event(&gen->schema, pairs[i][1]);
+    return NULL;
+}
+
+static bool is_end(const struct event_type *type)
+{
+    size_t length = strlen(type->name);
+
+    return length > 5 && strcmp(type->name + length - 5, "_exit") == 0;
+}
+
+/* What the running thread can do: what ends is what began last, and calls do not nest without end. */
+static const struct event_type *choose_type(struct generator *gen, struct writer *writer)
+{
+    const struct event_type *type = gen->pick[draw(gen, gen->picks)];
+    unsigned depth = writer->depth[writer->tid % SYNTHETIC_THREADS];
+
+    if (gen->options.uniform || (!is_end(type) && end_of(gen, type) == NULL))
+        return type;
+    if (depth == 0)
+        return is_end(type) ? gen->pick[0] : type;
+    return is_end(type) || depth == SYNTHETIC_DEPTH
+               ? writer->inside[writer->tid % SYNTHETIC_THREADS][depth - 1].end
+               : type;
+}
+
+/* The first field tells which call, fault or interrupt it is: the same at its end. */
+static void keep_nesting(struct generator *gen, struct writer *writer, uint8_t *event,
+                         const struct event_type *type)
+{
+    const struct event_type *end = end_of(gen, type);
+    uint32_t thread = writer->tid % SYNTHETIC_THREADS;
+    uint8_t *depth = &writer->depth[thread];
+
+    store_named(gen, event, type, "tid", writer->tid, NULL);
+    if (end != NULL) {
+        writer->inside[thread][*depth].end = end;
+        writer->inside[thread][*depth].detail = field_integer(&type->fields[0], event);
+        ++*depth;
+    } else if (is_end(type) && *depth > 0) {
+        --*depth;
+        store(gen, event + type->fields[0].offset, writer->inside[thread][*depth].detail,
+              type->fields[0].width);
+    }
+}
+
 /* A switch goes from who runs to somebody else. */
 static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *event,
                         const struct event_type *type)
@@ -146,7 +219,9 @@ static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *e
     store_named(gen, event, type, "prev_tid", writer->tid, NULL);
     store_named(gen, event, type, "prev_pid", writer->pid, NULL);
     store_named(gen, event, type, "prev_comm", 0, writer->comm);
-    writer->tid = (uint32_t)draw(gen, 100);
+    writer->tid = (uint32_t)draw(gen, SYNTHETIC_THREADS);
+    if (!gen->options.uniform) /* nobody runs on two processors */
+        writer->tid = some_thread(gen, writer->cpu);
     writer->pid = writer->tid % 11;
     set_comm(writer->comm, writer->tid);
     store_named(gen, event, type, "next_tid", writer->tid, NULL);
@@ -173,6 +248,10 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
     }
     if (strcmp(type->name, "sched_switch") == 0)
         fill_switch(gen, writer, event, type);
+    else if (!gen->options.uniform && strcmp(type->name, "sched_wakeup") == 0)
+        store_named(gen, event, type, "tid", some_thread(gen, draw(gen, gen->options.cpus)), NULL);
+    else if (!gen->options.uniform && (end_of(gen, type) != NULL || is_end(type)))
+        keep_nesting(gen, writer, event, type);
     if (type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT)) {
         store_named(gen, event, type, "pid", writer->pid, NULL);
         store_named(gen, event, type, "tid", writer->tid, NULL);
@@ -255,7 +334,7 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
         writer.discarded = 7; /* before the first packet */
     start_packet(gen, &writer);
     while (writer.events < events) {
-        const struct event_type *type = gen->pick[draw(gen, gen->picks)];
+        const struct event_type *type = choose_type(gen, &writer);
         uint64_t bytes;
 
         writer.time += gen->options.ties ? draw(gen, 4) == 0 : draw(gen, 2000);

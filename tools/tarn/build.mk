@@ -34,5 +34,6 @@ $(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STA
 UNIT_build/host/test/fuzz_tarn := seconds=300
 $(eval $(call host_test,stages,tests/stages_test.c tests/synthetic.c $(TARN_STAGES),-lm))
 $(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm))
-$(eval $(call host_test,model,tests/model_test.c tests/synthetic.c $(TARN_STAGES),-lm))
+$(eval $(call host_test,model,tests/model_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm))
+$(eval $(call host_test,model_walk,tests/model_walk_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm))
 HOST_TESTS += tests/compare_readers

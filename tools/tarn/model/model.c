@@ -176,6 +176,8 @@ void model_finish(struct model *model)
 
         if (cpu->thread == NULL)
             continue;
+        if (cpu->thread != model->nobody && cpu->thread->segment > last)
+            last = cpu->thread->segment; /* others told of it later */
         last = last < model->to ? last : model->to;
         end = end > last ? end : last;
         count_time(model, cpu, last);

@@ -116,7 +116,7 @@ struct model_thread {
     struct model_call call;               /* the last one as client */
     struct model_thread *previous, *next; /* in the list of those that live */
     struct model_thread *same_place;      /* in the hash table */
-    bool is_named, has_pending_wakeup;
+    bool is_listed, is_named, has_pending_wakeup;
     uint8_t frame_room;
 };
 

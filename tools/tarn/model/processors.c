@@ -63,6 +63,9 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
     if (next != model->nobody && next->state == MODEL_RUNNING && next->cpu != rank &&
         model->cpus[next->cpu].thread == next)
         lose_processor(model, &model->cpus[next->cpu], model->now);
+    if (next != model->nobody && since < next->segment)
+        since = next->segment;
+    count_time(model, cpu, since);
     if (next->has_run && next->cpu != rank)
         next->migrations++;
     if (!next->is_idle)
@@ -104,9 +107,6 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
     next = !running->is_known
                ? thread_nobody(model)
                : thread_know(model, running->tid, running->pid, running->comm, cursor->stream->rank, since);
-    if (next != model->nobody && next->segment > since)
-        since = next->segment;
-    count_time(model, cpu, since);
     run_thread(model, cpu, next, since);
     cpu->is_lost = !running->is_known;
 }

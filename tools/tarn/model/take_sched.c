@@ -101,10 +101,7 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
             lose_processor(model, cpu, cpu->last);
         prev = thread_know(model, prev_tid, get32(model, cursor, at[SWITCH_PREV_PID]),
                            get_text(cursor, at[SWITCH_PREV_COMM]), rank, model->now);
-        if (cpu->thread != prev) {
-            count_time(model, cpu, model->now);
-            run_thread(model, cpu, prev, model->now);
-        }
+        run_thread(model, cpu, prev, model->now);
     }
     next = thread_find(model, next_tid, rank);
     if (next == NULL || memcmp(next->comm, get_text(cursor, at[SWITCH_NEXT_COMM]), TRACE_NAME_BYTES) != 0)
@@ -116,7 +113,6 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
     next->prio = get16(model, cursor, at[SWITCH_NEXT_PRIO]);
     state = state_after(prev, get16(model, cursor, at[SWITCH_PREV_STATE]));
     tell_switch(model, cpu, prev, state, next);
-    count_time(model, cpu, model->now);
     if (prev != model->nobody && prev != next)
         leave_processor(model, prev, state);
     if (is_blocked(next->state)) {

@@ -58,6 +58,7 @@ struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_
     thread->cpu = rank;
     thread->is_idle = tid == 0;
     thread->pid = MODEL_NOBODY;
+    thread->is_listed = true;
     thread->next = model->live;
     if (model->live != NULL)
         model->live->previous = thread;
@@ -83,6 +84,8 @@ void thread_forget(struct model *model, struct model_thread *thread)
     if (thread->next != NULL)
         thread->next->previous = thread->previous;
     model->live_count--;
+    thread->is_listed = false;
+    thread->calling = thread->serving = NULL;
     free(thread->frames);
     thread->frames = NULL;
     thread->frame_room = 0;
@@ -113,6 +116,7 @@ struct model_thread *thread_nobody(struct model *model)
     if (model->nobody == NULL) {
         struct model_thread *thread = thread_record(model, model->thread_count);
 
+        memset(thread, 0, sizeof(*thread)); /* perhaps it was another's before a checkpoint was restored */
         thread->number = model->thread_count++;
         thread->tid = thread->pid = MODEL_NOBODY;
         memcpy(thread->comm, "(unknown)", 10);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/checkpoint.c - the model as bytes, and back; see model.h.
+ *
+ * Threads are named by their numbers. Besides those that live, the few that have ended and that others still
+ * name (who woke them, who served them) are kept by name only. What is read may be damaged: everything is
+ * checked before it is believed.
+ */
+#include <tools/tarn/model/model_parts.h>
+
+#define NONE UINT32_MAX
+
+struct saved_head {
+    uint64_t now;
+    uint32_t cpus, thread_count, nobody, live, ended;
+    uint32_t reserved;
+};
+
+struct saved_cpu {
+    uint32_t thread, is_lost, expired_tid, exception_action;
+    uint64_t since, last, packet_end, busy, idle, lost, switches;
+};
+
+struct saved_name { /* of a thread that has ended */
+    uint32_t number, tid, pid, cpu;
+    char comm[TRACE_NAME_BYTES];
+};
+
+struct saved_thread { /* and then its frames */
+    uint32_t number, tid, pid, cpu, prio, state, depth;
+    uint32_t waker, server, outer, serving; /* the threads; serving and outer: those whose calls they are */
+    uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, reserved[3];
+    char comm[TRACE_NAME_BYTES];
+    uint64_t begin, since, segment, woken, ran, switches, migrations;
+    struct model_call call; /* its pointers mean nothing */
+};
+
+static uint32_t frames_kept(uint32_t depth)
+{
+    return depth < MODEL_DEPTH_MAX ? depth : MODEL_DEPTH_MAX;
+}
+
+/* ---- saving ---- */
+
+static uint32_t number_of(const struct model_thread *thread)
+{
+    return thread != NULL ? thread->number : NONE;
+}
+
+static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
+{
+    struct saved_cpu saved = {.thread = number_of(cpu->thread),
+                              .is_lost = cpu->is_lost,
+                              .expired_tid = cpu->expired_tid,
+                              .exception_action = cpu->exception_action,
+                              .since = cpu->since,
+                              .last = cpu->last,
+                              .packet_end = cpu->packet_end,
+                              .busy = cpu->busy,
+                              .idle = cpu->idle,
+                              .lost = cpu->lost,
+                              .switches = cpu->switches};
+
+    buffer_add(out, &saved, sizeof(saved));
+}
+
+/* More than once, if several name it; that does no harm. */
+static uint32_t save_name(const struct model_thread *thread, struct buffer *out)
+{
+    struct saved_name saved;
+
+    if (thread == NULL || thread->is_listed)
+        return 0;
+    saved = (struct saved_name){
+        .number = thread->number, .tid = thread->tid, .pid = thread->pid, .cpu = thread->cpu};
+    memcpy(saved.comm, thread->comm, sizeof(saved.comm));
+    buffer_add(out, &saved, sizeof(saved));
+    return 1;
+}
+
+static void save_thread(const struct model_thread *thread, struct buffer *out)
+{
+    const struct model_call *outer = thread->call.outer;
+    struct saved_thread saved;
+
+    memset(&saved, 0, sizeof(saved));
+    saved.number = thread->number;
+    saved.tid = thread->tid;
+    saved.pid = thread->pid;
+    saved.cpu = thread->cpu;
+    saved.prio = thread->prio;
+    saved.state = thread->state;
+    saved.depth = thread->depth;
+    saved.waker = number_of(thread->waker);
+    saved.server = thread->calling != NULL ? number_of(thread->call.server) : NONE;
+    saved.outer = thread->calling != NULL && outer != NULL && outer->client->calling == outer &&
+                          outer->id == thread->call.outer_id
+                      ? outer->client->number
+                      : NONE;
+    saved.serving = thread->serving != NULL ? thread->serving->client->number : NONE;
+    saved.has_run = thread->has_run;
+    saved.was_created = thread->was_created;
+    saved.is_stack_known = thread->is_stack_known;
+    saved.has_pending_wakeup = thread->has_pending_wakeup;
+    saved.is_calling = thread->calling != NULL;
+    memcpy(saved.comm, thread->comm, sizeof(saved.comm));
+    saved.begin = thread->begin;
+    saved.since = thread->since;
+    saved.segment = thread->segment;
+    saved.woken = thread->woken;
+    saved.ran = thread->ran;
+    saved.switches = thread->switches;
+    saved.migrations = thread->migrations;
+    saved.call = thread->call;
+    saved.call.client = saved.call.server = NULL;
+    saved.call.outer = NULL;
+    buffer_add(out, &saved, sizeof(saved));
+    if (thread->depth != 0)
+        buffer_add(out, thread->frames, frames_kept(thread->depth) * sizeof(thread->frames[0]));
+}
+
+size_t model_save(const struct model *model, struct buffer *out)
+{
+    struct saved_head head = {.now = model->now,
+                              .cpus = model->trace->stream_count,
+                              .thread_count = model->thread_count,
+                              .nobody = number_of(model->nobody),
+                              .live = model->live_count};
+    const struct model_thread *last = model->live;
+    size_t start = out->used;
+
+    buffer_add(out, &head, sizeof(head));
+    for (uint32_t i = 0; i < head.cpus; i++)
+        save_cpu(&model->cpus[i], out);
+    for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
+        head.ended += save_name(thread->waker, out);
+        head.ended += save_name(thread->calling != NULL ? thread->call.server : NULL, out);
+        last = thread;
+    }
+    memcpy(out->bytes + start, &head, sizeof(head));
+    /* From the last on: who is put into the list later comes first. */
+    for (const struct model_thread *thread = last; thread != NULL; thread = thread->previous)
+        save_thread(thread, out);
+    return out->used - start;
+}
+
+/* ---- restoring ---- */
+
+static bool is_number(const struct model *model, uint32_t number)
+{
+    return number == NONE || (number < model->thread_count && model->threads[number] != NULL);
+}
+
+static struct model_thread *thread_of(const struct model *model, uint32_t number)
+{
+    return number != NONE ? model->threads[number] : NULL;
+}
+
+static bool restore_cpu(struct model *model, struct model_cpu *cpu, const struct saved_cpu *saved)
+{
+    if (!is_number(model, saved->thread))
+        return false;
+    *cpu = (struct model_cpu){.thread = thread_of(model, saved->thread),
+                              .is_lost = saved->is_lost != 0,
+                              .expired_tid = saved->expired_tid,
+                              .exception_action = saved->exception_action,
+                              .since = saved->since,
+                              .last = saved->last,
+                              .packet_end = saved->packet_end,
+                              .busy = saved->busy,
+                              .idle = saved->idle,
+                              .lost = saved->lost,
+                              .switches = saved->switches};
+    return true;
+}
+
+static bool restore_name(struct model *model, const struct saved_name *saved)
+{
+    struct model_thread *thread;
+
+    if (saved->number >= model->thread_count)
+        return false;
+    thread = thread_record(model, saved->number);
+    if (thread == model->nobody)
+        return false;
+    if (thread->has_ended && thread->tid == saved->tid)
+        return true; /* more is known */
+    memset(thread, 0, sizeof(*thread));
+    thread->number = saved->number;
+    thread->tid = saved->tid;
+    thread->pid = saved->pid;
+    thread->cpu = saved->cpu;
+    memcpy(thread->comm, saved->comm, sizeof(saved->comm));
+    thread->has_ended = true;
+    thread->state = MODEL_DEAD;
+    thread->segment = UINT64_MAX;
+    return true;
+}
+
+static bool restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
+{
+    uint32_t kept = frames_kept(depth);
+
+    if (kept == 0)
+        return true;
+    thread->frame_room = MODEL_DEPTH_MAX;
+    thread->frames = alloc_zero(MODEL_DEPTH_MAX, sizeof(thread->frames[0]));
+    buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
+    for (uint32_t i = 0; i < kept; i++)
+        if (thread->frames[i].kind >= ACTIVITIES)
+            return false;
+    thread->depth = depth;
+    return true;
+}
+
+static bool restore_thread(struct model *model, const struct saved_thread *saved,
+                           struct buffer_reader *reader)
+{
+    struct model_thread *thread;
+
+    if (saved->number >= model->thread_count || saved->cpu >= model->trace->stream_count ||
+        saved->state >= MODEL_STATES || thread_find(model, saved->tid, saved->cpu) != NULL)
+        return false;
+    thread = thread_record(model, saved->number);
+    if (thread == model->nobody || thread->is_listed)
+        return false;
+    thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
+    thread->pid = saved->pid;
+    thread->prio = (uint16_t)saved->prio;
+    thread->state = (enum model_state)saved->state;
+    thread->has_run = saved->has_run;
+    thread->was_created = saved->was_created;
+    thread->is_stack_known = saved->is_stack_known;
+    thread->has_pending_wakeup = saved->has_pending_wakeup;
+    memcpy(thread->comm, saved->comm, sizeof(saved->comm));
+    thread->begin = saved->begin;
+    thread->since = saved->since;
+    thread->segment = saved->segment;
+    thread->woken = saved->woken;
+    thread->ran = saved->ran;
+    thread->switches = saved->switches;
+    thread->migrations = saved->migrations;
+    thread->call = saved->call;
+    thread->call.client = thread;
+    return restore_frames(thread, saved->depth, reader) && !reader->failed;
+}
+
+static bool is_calling(const struct model *model, uint32_t number)
+{
+    return number == NONE || (is_number(model, number) && model->threads[number]->calling != NULL);
+}
+
+/* What refers to other threads, when all are there. */
+static bool connect_thread(struct model *model, const struct saved_thread *saved)
+{
+    struct model_thread *thread = model->threads[saved->number];
+
+    if (!is_number(model, saved->waker) || !is_number(model, saved->server) ||
+        !is_calling(model, saved->serving) || !is_calling(model, saved->outer))
+        return false;
+    thread->waker = thread_of(model, saved->waker);
+    thread->call.server = thread_of(model, saved->server);
+    thread->call.outer = saved->outer != NONE ? &model->threads[saved->outer]->call : NULL;
+    thread->serving = saved->serving != NONE ? &model->threads[saved->serving]->call : NULL;
+    return true;
+}
+
+static void skip_frames(struct buffer_reader *reader, uint32_t depth)
+{
+    size_t size = frames_kept(depth) * sizeof(struct model_frame);
+
+    reader->at += size; /* they were read before */
+    reader->left -= size;
+}
+
+static bool restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
+{
+    struct buffer_reader again;
+    struct saved_thread saved;
+    struct saved_name name;
+
+    for (uint32_t i = 0; i < head->ended; i++) {
+        buffer_get(reader, &name, sizeof(name));
+        if (reader->failed || !restore_name(model, &name))
+            return false;
+    }
+    again = *reader;
+    for (uint32_t i = 0; i < head->live; i++) {
+        buffer_get(reader, &saved, sizeof(saved));
+        if (reader->failed || !restore_thread(model, &saved, reader))
+            return false;
+        if (saved.is_calling)
+            model->threads[saved.number]->calling = &model->threads[saved.number]->call;
+    }
+    for (uint32_t i = 0; i < head->live; i++) {
+        buffer_get(&again, &saved, sizeof(saved));
+        skip_frames(&again, saved.depth);
+        if (!connect_thread(model, &saved))
+            return false;
+    }
+    return reader->left == 0;
+}
+
+static void forget_all(struct model *model)
+{
+    while (model->live != NULL)
+        thread_forget(model, model->live);
+    memset(model->cpus, 0, model->trace->stream_count * sizeof(model->cpus[0]));
+    model->nobody = NULL;
+    model->thread_count = 0;
+}
+
+bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
+    struct saved_head head;
+    struct saved_cpu cpu;
+    bool fine;
+
+    forget_all(model);
+    buffer_get(&reader, &head, sizeof(head));
+    fine = !reader.failed && head.cpus == model->trace->stream_count &&
+           head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
+           (head.nobody == NONE || head.nobody < head.thread_count) && reader.left / sizeof(cpu) >= head.cpus;
+    if (!fine)
+        return fail_set(fail, "a checkpoint of the model is damaged");
+    model->now = head.now;
+    if (head.nobody != NONE) {
+        model->thread_count = head.nobody;
+        thread_nobody(model);
+    }
+    model->thread_count = head.thread_count;
+    cpus = reader;
+    reader.at += head.cpus * sizeof(cpu);
+    reader.left -= head.cpus * sizeof(cpu);
+    fine = restore_threads(model, &head, &reader);
+    for (uint32_t i = 0; fine && i < head.cpus; i++) {
+        buffer_get(&cpus, &cpu, sizeof(cpu));
+        fine = restore_cpu(model, &model->cpus[i], &cpu);
+    }
+    return fine || fail_set(fail, "a checkpoint of the model is damaged");
+}
