@@ -292,21 +292,27 @@ static uint32_t next_online(uint32_t cpu)
     return (uint32_t)__builtin_ctzll(behind ? behind : online);
 }
 
-/* At the next one that beats, or is late but not yet silent; what was reported is passed over. */
+/* As far as the next one that beats, or is late but not yet silent; what was reported is passed over. Of
+ * several the one is taken that is silent the longest: who hangs drags others along, who wait for it with
+ * interrupts off. */
 static void look_around(uint64_t now)
 {
-    uint32_t me = this_cpu()->index;
+    uint32_t me = this_cpu()->index, oldest = me;
+    uint64_t oldest_beat = 0;
     for (uint32_t i = next_online(me); i != me; i = next_online(i)) {
         const struct watch *watch = &watches[i];
-        if (!atomic_load_explicit(&watch->beat_at, memory_order_relaxed)) /* it has not begun */
+        uint64_t beat = atomic_load_explicit(&watch->beat_at, memory_order_relaxed);
+        if (!beat) /* it has not begun */
             continue;
         if (!is_silent(watch, now))
-            return;
-        if (atomic_load(&watch->suspicion) != REPORTED) {
-            begin(i, now);
-            return;
+            break;
+        if (atomic_load(&watch->suspicion) != REPORTED && (oldest == me || beat < oldest_beat)) {
+            oldest = i;
+            oldest_beat = beat;
         }
     }
+    if (oldest != me)
+        begin(oldest, now);
 }
 
 static void note_return(struct watch *mine, uint64_t silence)
