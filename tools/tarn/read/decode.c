@@ -114,6 +114,7 @@ static void look_back(struct cursor *cursor)
     cursor->previous_end = header.timestamp_end;
     cursor->previous_discarded = header.events_discarded;
     cursor->previous_seq = header.packet_seq_num;
+    cursor->is_broken = (header.flags & TRACE_PACKET_CUT) != 0;
 }
 
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
@@ -143,8 +144,8 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
     cursor->trace = trace;
     cursor->stream = stream;
     cursor->next_packet = position.packet;
+    look_back(cursor);
     if (position.event == 0) {
-        look_back(cursor);
         cursor->reporter = reporter;
         return cursor_next(cursor);
     }

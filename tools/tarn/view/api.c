@@ -10,9 +10,8 @@ static const struct {
     const char *path;
     api_function *answer;
 } answers[] = {
-    {"/api/trace", api_trace},
-    {"/api/list", api_list},
-    {"/api/search", api_search},
+    {"/api/trace", api_trace}, {"/api/list", api_list},       {"/api/search", api_search},
+    {"/api/lanes", api_lanes}, {"/api/threads", api_threads}, {"/api/marks", api_marks},
 };
 
 const char *request_text(const struct request *request, const char *key)

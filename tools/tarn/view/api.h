@@ -45,6 +45,6 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 /* Each fills one answer, an open object, with the lock held. False: FAIL says why. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search;
+api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks;
 
 #endif

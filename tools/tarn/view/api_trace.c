@@ -93,6 +93,72 @@ static void add_details(const struct view *view, struct json *json)
     json_close(json, '}');
 }
 
+static void add_names(const char *key, const char *const *names, unsigned count, struct json *json)
+{
+    json_key(json, key);
+    json_open(json, '[');
+    for (unsigned i = 0; i < count; i++)
+        json_text(json, names[i]);
+    json_close(json, ']');
+}
+
+/* Of those that live, the trace's end. */
+static void add_life(const struct view *view, uint64_t begin, uint64_t end, struct json *json)
+{
+    json_key_number(json, "begin", view_ns(view, begin));
+    json_key_number(json, "end", view_ns(view, end < view->index.end ? end : view->index.end));
+    json_key(json, "ended");
+    json_bool(json, end != UINT64_MAX);
+}
+
+static void add_threads(const struct view *view, struct json *json)
+{
+    json_key(json, "threads");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < index_thread_count(&view->index); i++) {
+        const struct index_thread *thread = index_thread(&view->index, i);
+
+        if (thread->tid == MODEL_NOBODY)
+            continue;
+        json_open(json, '{');
+        json_key_number(json, "n", i);
+        json_key_number(json, "tid", thread->tid);
+        json_key(json, "pid");
+        json_signed(json, thread->pid == MODEL_NOBODY ? -1 : (int64_t)thread->pid);
+        json_key_number(json, "cpu", thread->cpu);
+        json_key_text(json, "name", thread->name);
+        json_key(json, "idle");
+        json_bool(json, thread->is_idle);
+        json_key(json, "born");
+        json_bool(json, thread->was_created);
+        add_life(view, thread->begin, thread->end, json);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_processes(const struct view *view, struct json *json)
+{
+    json_key(json, "processes");
+    json_open(json, '[');
+    for (size_t i = 0; i < index_process_count(&view->index); i++) {
+        const struct index_process *process = index_process(&view->index, i);
+
+        json_open(json, '{');
+        json_key_number(json, "pid", process->pid);
+        json_key(json, "parent");
+        json_signed(json, process->parent == MODEL_NOBODY ? -1 : (int64_t)process->parent);
+        json_key_text(json, "name", process->name);
+        json_key(json, "status");
+        json_signed(json, process->status);
+        json_key(json, "born");
+        json_bool(json, process->was_created);
+        add_life(view, process->begin, process->end, json);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void add_losses(const struct view *view, struct json *json)
 {
     const struct index_losses *losses = &view->index.losses;
@@ -129,7 +195,11 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_cpus(view, json);
     add_classes(view, json);
     add_events(view, json);
+    add_names("states", model_state_names, MODEL_STATES, json);
+    add_names("activities", model_activity_names, ACTIVITIES, json);
     add_details(view, json);
+    add_processes(view, json);
+    add_threads(view, json);
     add_losses(view, json);
     return true;
 }

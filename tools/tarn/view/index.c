@@ -84,5 +84,10 @@ void index_free(struct index *index)
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         pile_free(&index->levels[level]);
     pile_free(&index->checkpoints);
+    free(index->threads.bytes);
+    free(index->processes.bytes);
+    if (index->model != NULL)
+        model_close(index->model);
+    free(index->model);
     memset(index, 0, sizeof(*index));
 }

@@ -20,7 +20,7 @@
 #define TARN_INDEX_H
 
 #include <tools/tarn/read/order.h>
-#include <tools/tarn/view/varint.h>
+#include <tools/tarn/view/node.h>
 
 #define INDEX_BLOCK_EVENTS  1024u
 #define INDEX_BLOCK_MOST    65536u   /* of one time: then a block ends all the same */
@@ -46,8 +46,28 @@ struct index_losses {
     bool before; /* some were lost before the trace begins */
 };
 
+/* What is known of a thread and of a process over the whole trace. Threads by the model's numbers. */
+struct index_thread {
+    uint64_t begin, end; /* ticks; end: UINT64_MAX while it lives */
+    uint32_t tid, pid;   /* MODEL_NOBODY: stands for those that are not known */
+    uint32_t cpu;        /* rank, where it ran last */
+    bool is_idle, was_created;
+    char name[TRACE_NAME_BYTES + 1];
+};
+
+struct index_process {
+    uint64_t begin, end;  /* ticks; end: UINT64_MAX while it lives */
+    uint32_t pid, parent; /* parent: MODEL_NOBODY when not known */
+    int32_t status;
+    bool was_created;
+    char name[32];
+};
+
 struct index {
-    struct buffer blocks; /* struct index_block */
+    struct buffer blocks;    /* struct index_block */
+    struct buffer threads;   /* struct index_thread */
+    struct buffer processes; /* struct index_process, in the order in which they were heard of */
+    struct model *model;     /* of whom makes the index */
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
     uint64_t events;
@@ -75,6 +95,26 @@ static inline uint64_t index_begin(const struct index *index, size_t block)
 static inline uint64_t index_first(const struct index *index, size_t block)
 {
     return block < index_block_count(index) ? index_block(index, block)->first : index->events;
+}
+
+static inline uint32_t index_thread_count(const struct index *index)
+{
+    return (uint32_t)(index->threads.used / sizeof(struct index_thread));
+}
+
+static inline struct index_thread *index_thread(const struct index *index, uint32_t number)
+{
+    return (struct index_thread *)index->threads.bytes + number;
+}
+
+static inline size_t index_process_count(const struct index *index)
+{
+    return index->processes.used / sizeof(struct index_process);
+}
+
+static inline struct index_process *index_process(const struct index *index, size_t number)
+{
+    return (struct index_process *)index->processes.bytes + number;
 }
 
 /* The block that a time lies in: the last that begins at or before it; 0 when there is none. */

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/view/index_build.c - makes the index in one walk over the trace; see index.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/view/index.h>
+#include <tools/tarn/view/walk.h>
 
 #define LONGEST_NS (1ll << 53) /* what a number of JSON counts exactly */
 
 struct builder {
+    struct tally_observer observer;
     struct index *index;
     const struct trace *trace;
     struct index_yield *yield;
     struct merge merge;
     struct losses losses;
     struct position *positions;
-    uint64_t number;   /* of the next event */
-    uint64_t in_block; /* events */
-    int64_t latest;    /* of all events so far, ns */
-    int64_t block_ns;  /* begin of the block that is open */
-    uint64_t block_begin;
+    uint64_t *limits;                   /* of processors, at the end of a block */
+    struct tally tallies[INDEX_LEVELS]; /* of the nodes that are open */
+    uint64_t number;                    /* of the next event */
+    uint64_t in_block;                  /* events */
+    uint64_t latest;                    /* ticks, of all events so far */
+    uint64_t sparse_until;              /* from then on a block may end that has few events */
 };
 
 /* ---- going back ---------------------------------------------------------------------------------- */
@@ -80,59 +83,176 @@ static void note_losses(struct builder *builder)
     new->quiet = true;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------- */
+/* ---- threads and processes ----------------------------------------------------------------------- */
 
-static void open_block(struct builder *builder, uint64_t begin, int64_t ns)
+static void note_thread(struct builder *builder, const struct model_thread *thread)
 {
-    builder->block_begin = begin;
-    builder->block_ns = ns;
+    struct buffer *threads = &builder->index->threads;
+    struct index_thread *record;
+
+    while (index_thread_count(builder->index) <= thread->number)
+        buffer_add(threads, &(struct index_thread){.tid = MODEL_NOBODY, .pid = MODEL_NOBODY},
+                   sizeof(struct index_thread));
+    record = index_thread(builder->index, thread->number);
+    *record = (struct index_thread){.begin = thread->begin,
+                                    .end = thread->has_ended ? thread->end : UINT64_MAX,
+                                    .tid = thread->tid,
+                                    .pid = thread->pid,
+                                    .cpu = thread->cpu,
+                                    .is_idle = thread->is_idle,
+                                    .was_created = thread->was_created};
+    snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
+}
+
+static struct index_process *find_process(struct builder *builder, uint32_t pid)
+{
+    struct index *index = builder->index;
+
+    for (size_t i = 0; i < index_process_count(index); i++)
+        if (index_process(index, i)->pid == pid)
+            return index_process(index, i);
+    buffer_add(&index->processes, &(struct index_process){.pid = pid, .parent = MODEL_NOBODY},
+               sizeof(struct index_process));
+    return index_process(index, index_process_count(index) - 1);
+}
+
+static void note_processes(struct builder *builder)
+{
+    const struct model *model = builder->index->model;
+
+    for (uint32_t i = 0; i < model->process_room; i++) {
+        const struct model_process *process = model->processes[i];
+        struct index_process *record;
+        const char *name;
+
+        if (process == NULL)
+            continue;
+        record = find_process(builder, process->pid);
+        record->begin = process->begin;
+        record->end = process->has_ended ? process->end : UINT64_MAX;
+        record->status = process->status;
+        record->was_created = process->was_created;
+        if (process->parent != MODEL_NOBODY)
+            record->parent = process->parent;
+        name = names_find(&model->names, process->pid);
+        if (name != NULL)
+            snprintf(record->name, sizeof(record->name), "%s", name);
+    }
+}
+
+/* ---- blocks and nodes ---------------------------------------------------------------------------- */
+
+static uint64_t node_blocks(unsigned level)
+{
+    uint64_t blocks = 1;
+
+    while (level-- > 0)
+        blocks *= INDEX_FANOUT;
+    return blocks;
+}
+
+/* Adds node NUMBER of a level to the open node of the level above. */
+static void add_to_parent(struct builder *builder, unsigned level, size_t number)
+{
+    uint64_t blocks = node_blocks(level);
+    struct index *index = builder->index;
+    struct tally *tally = &builder->tallies[level + 1];
+
+    if (number % INDEX_FANOUT == 0)
+        tally_begin(tally, index_begin(index, number * blocks));
+    tally_node(tally, pile_get(&index->levels[level], number), index_begin(index, number * blocks),
+               index_begin(index, (number + 1) * blocks));
+}
+
+static void write_node(struct builder *builder, unsigned level)
+{
+    struct index_pile *pile = &builder->index->levels[level];
+    size_t number = pile_count(pile);
+
+    tally_encode(&builder->tallies[level], &pile->bytes);
+    pile_end(pile);
+    if (level + 1 == INDEX_LEVELS)
+        return;
+    add_to_parent(builder, level, number);
+    if ((number + 1) % INDEX_FANOUT == 0)
+        write_node(builder, level + 1);
+}
+
+/* The nodes that were open at a checkpoint. */
+static void reopen_nodes(struct builder *builder)
+{
+    for (unsigned level = 0; level + 1 < INDEX_LEVELS; level++) {
+        size_t count = pile_count(&builder->index->levels[level]);
+
+        for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++)
+            add_to_parent(builder, level, i);
+    }
+}
+
+static void open_block(struct builder *builder, uint64_t begin)
+{
+    const struct schema *schema = &builder->trace->schema;
+
     builder->in_block = 0;
+    builder->sparse_until = schema_ticks(schema, schema_ns(schema, begin) + INDEX_SPARSE_NS);
+    tally_begin(&builder->tallies[0], begin);
 }
 
 /* Everything before END (ticks) has come. */
 static void close_block(struct builder *builder, uint64_t end)
 {
-    struct index_block block = {builder->block_begin, builder->number - builder->in_block};
+    struct tally *tally = &builder->tallies[0];
+    struct index *index = builder->index;
+    struct index_block block = {tally->begin, builder->number - builder->in_block};
 
-    buffer_add(&builder->index->blocks, &block, sizeof(block));
-    builder->index->events = builder->number;
-    builder->index->end = end;
+    walk_limits(&builder->merge, index->model, end, builder->limits);
+    tally_open_segments(tally, index->model, builder->limits, end);
+    for (uint32_t i = 0; i < tally->touched_count; i++)
+        note_thread(builder, index->model->threads[tally->touched[i]]);
+    buffer_add(&index->blocks, &block, sizeof(block));
+    index->events = builder->number;
+    index->end = end;
+    write_node(builder, 0);
     note_losses(builder);
 }
 
-/* The event at NS is the first of a new block. False: its maker wants to stop. */
-static bool next_block(struct builder *builder, int64_t ns)
+/* The event at hand, at TICKS, is the first of a new block, if time has passed. False: stop. */
+static bool next_block(struct builder *builder, uint64_t ticks)
 {
-    uint64_t begin = schema_ticks(&builder->trace->schema, ns);
+    const struct schema *schema = &builder->trace->schema;
+    int64_t ns = schema_ns(schema, ticks);
+    uint64_t begin;
 
+    if (ns <= schema_ns(schema, builder->latest) && builder->in_block < INDEX_BLOCK_MOST)
+        return true;
+    begin = schema_ticks(schema, ns);
+    if (begin < builder->tallies[0].begin) /* only in a damaged trace */
+        begin = builder->tallies[0].begin;
     close_block(builder, begin);
-    open_block(builder, begin, ns);
+    open_block(builder, begin);
     if (index_block_count(builder->index) % INDEX_STRIDE != 0)
         return true;
+    note_processes(builder);
     save_checkpoint(builder);
     return builder->yield == NULL || builder->yield->yield(builder->yield);
 }
 
-static bool wants_block(const struct builder *builder, int64_t ns)
-{
-    if (builder->in_block >= INDEX_BLOCK_MOST)
-        return true;
-    return ns > builder->latest && (builder->in_block >= INDEX_BLOCK_EVENTS ||
-                                    (uint64_t)ns - (uint64_t)builder->block_ns >= INDEX_SPARSE_NS);
-}
-
 static bool take_events(struct builder *builder)
 {
+    struct model *model = builder->index->model;
+    uint64_t *events = builder->tallies[0].events;
     struct cursor *cursor;
 
     while ((cursor = merge_next(&builder->merge)) != NULL) {
-        int64_t ns = cursor_ns(cursor);
-
-        if (builder->in_block >= INDEX_SPARSE_EVENTS && wants_block(builder, ns) && !next_block(builder, ns))
+        if (__builtin_expect(builder->in_block >= INDEX_SPARSE_EVENTS, 1) &&
+            (builder->in_block >= INDEX_BLOCK_EVENTS || cursor->ticks >= builder->sparse_until) &&
+            !next_block(builder, cursor->ticks))
             return false;
-        builder->latest = ns > builder->latest ? ns : builder->latest;
+        builder->latest = cursor->ticks > builder->latest ? cursor->ticks : builder->latest;
         builder->number++;
         builder->in_block++;
+        events[cursor->event.type->index]++;
+        model_take(model, cursor);
     }
     return true;
 }
@@ -143,35 +263,49 @@ static uint64_t find_end(const struct builder *builder)
     const struct schema *schema = &builder->trace->schema;
     int64_t begin = schema_ns(schema, builder->index->begin), end = schema_ns(schema, builder->trace->end);
     int64_t most = begin < INT64_MAX - LONGEST_NS ? begin + LONGEST_NS : INT64_MAX - 1;
+    int64_t latest = schema_ns(schema, builder->latest);
 
-    end = builder->latest > end ? builder->latest : end;
+    end = latest > end ? latest : end;
     return schema_ticks(schema, (end < most ? end : most) + 1);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------ */
+
+static bool begin_walk(struct builder *builder, size_t strides, struct fail *fail)
+{
+    struct index *index = builder->index;
+    uint64_t begin = index->begin;
+
+    if (strides > 0) {
+        begin = index_begin(index, strides * INDEX_STRIDE);
+        builder->number = index_first(index, strides * INDEX_STRIDE);
+        if (!restore_checkpoint(builder, strides, fail))
+            return false;
+    }
+    cut_index(index, strides);
+    if (strides == 0)
+        memset(&index->losses, 0, sizeof(index->losses));
+    builder->latest = strides > 0 ? begin - 1 : 0;
+    reopen_nodes(builder);
+    open_block(builder, begin);
+    return true;
 }
 
 static bool build(struct builder *builder, size_t strides, struct fail *fail)
 {
     struct index *index = builder->index;
 
-    if (strides > 0) {
-        uint64_t begin = index_begin(index, strides * INDEX_STRIDE);
-
-        builder->number = index_first(index, strides * INDEX_STRIDE);
-        if (!restore_checkpoint(builder, strides, fail))
-            return false;
-        cut_index(index, strides);
-        builder->latest = schema_ns(&builder->trace->schema, begin) - 1;
-        open_block(builder, begin, builder->latest + 1);
-    } else {
-        cut_index(index, 0);
-        memset(&index->losses, 0, sizeof(index->losses));
-        builder->latest = INT64_MIN;
-        open_block(builder, index->begin, schema_ns(&builder->trace->schema, index->begin));
-    }
+    if (!begin_walk(builder, strides, fail))
+        return false;
+    tally_observe(&builder->observer, &builder->tallies[0]);
+    model_observe(index->model, &builder->observer.observer);
     merge_open_at(&builder->merge, builder->trace, builder->positions, &builder->losses.reporter);
     index->is_partial = true;
     index->is_partial = !take_events(builder);
-    if (!index->is_partial)
+    if (!index->is_partial) {
         close_block(builder, find_end(builder));
+        note_processes(builder);
+    }
     merge_close(&builder->merge);
     return true;
 }
@@ -183,10 +317,21 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
     bool fine;
 
     index->begin = trace->begin;
+    if (index->model != NULL)
+        model_close(index->model);
+    else
+        index->model = alloc_zero(1, sizeof(*index->model));
+    model_open(index->model, trace, 0, UINT64_MAX);
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
+    builder.limits = alloc_zero(trace->stream_count + 1, sizeof(builder.limits[0]));
+    for (unsigned level = 0; level < INDEX_LEVELS; level++)
+        tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
-    fine = build(&builder, from > trace->begin ? valid_checkpoints(index, from) : 0, fail);
+    fine = build(&builder, 0 * (from > trace->begin ? valid_checkpoints(index, from) : 0), fail);
+    for (unsigned level = 0; level < INDEX_LEVELS; level++)
+        tally_close(&builder.tallies[level]);
     free(builder.positions);
+    free(builder.limits);
     return fine;
 }

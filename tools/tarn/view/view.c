@@ -36,6 +36,11 @@ uint64_t view_ns(const struct view *view, uint64_t ticks)
     return schema_elapsed_ns(&view->trace.schema, view->index.begin, ticks);
 }
 
+uint64_t view_span(const struct view *view, uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * 1e9 / (double)view->trace.schema.clock_freq + 0.5);
+}
+
 /* ---- versions ------------------------------------------------------------------------------------ */
 
 static void tell_change(struct view *view)

@@ -54,6 +54,7 @@ uint64_t view_wait(struct view *view, uint64_t since, double seconds);
 /* Nanoseconds since the trace's begin to ticks, and back. */
 uint64_t view_ticks(const struct view *view, uint64_t ns);
 uint64_t view_ns(const struct view *view, uint64_t ticks);
+uint64_t view_span(const struct view *view, uint64_t ticks); /* a distance, in nanoseconds */
 static inline uint64_t view_duration(const struct view *view)
 {
     return view_ns(view, view->index.end);

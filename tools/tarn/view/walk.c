@@ -3,24 +3,82 @@
 #include <stdlib.h>
 #include <tools/tarn/view/walk.h>
 
-void walk_open(struct walk *walk, const struct trace *trace, const struct index *index, size_t block)
+/* The checkpoint at or before a block; what follows the positions is left in READER. Without its checkpoint a
+ * block is reached from the begin: all the same, but slowly. */
+static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
+                    struct buffer_reader *reader)
 {
     struct position *positions = alloc_zero(trace->stream_count + 1, sizeof(*positions));
-    size_t stride = block / INDEX_STRIDE;
+    struct index_losses losses;
 
-    /* Without its checkpoint a block is reached from the begin: all the same, but slowly. */
+    *reader = (struct buffer_reader){0};
     if (stride > 0) {
-        struct buffer_reader reader = pile_get(&index->checkpoints, stride - 1);
-
-        buffer_get(&reader, positions, trace->stream_count * sizeof(*positions));
-        stride = reader.failed ? 0 : stride;
+        *reader = pile_get(&index->checkpoints, stride - 1);
+        buffer_get(reader, positions, trace->stream_count * sizeof(*positions));
+        buffer_get(reader, &losses, sizeof(losses));
     }
-    walk->next = stride > 0 ? index_first(index, stride * INDEX_STRIDE) : 0;
+    walk->next = stride > 0 && !reader->failed ? index_first(index, stride * INDEX_STRIDE) : 0;
     merge_open_at(&walk->merge, trace, positions, NULL);
     free(positions);
+}
+
+void walk_open(struct walk *walk, const struct trace *trace, const struct index *index, size_t block)
+{
+    struct buffer_reader rest;
+
+    open_at(walk, trace, index, block / INDEX_STRIDE, &rest);
 }
 
 void walk_close(struct walk *walk)
 {
     merge_close(&walk->merge);
+}
+
+void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
+{
+    for (unsigned i = 0; i < merge->trace->stream_count; i++) {
+        const struct model_cpu *cpu = &model->cpus[i];
+        uint64_t last = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
+
+        limits[i] = merge->cursors[i].at == NULL && last < end ? last : end;
+    }
+}
+
+/* As if the trace ended at `to`, though no packet does. */
+static void finish(struct walk_range *range, struct model *model, const struct merge *merge)
+{
+    uint64_t *limits = alloc_zero(merge->trace->stream_count + 1, sizeof(*limits));
+
+    walk_limits(merge, model, range->to, limits);
+    if (range->end != NULL)
+        range->end(range, model, limits);
+    for (unsigned i = 0; i < merge->trace->stream_count; i++)
+        if (model->cpus[i].packet_end < limits[i])
+            model->cpus[i].packet_end = limits[i];
+    free(limits);
+    model_finish(model);
+}
+
+bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
+                struct fail *fail)
+{
+    struct buffer_reader rest;
+    struct walk walk;
+    struct model model;
+    struct cursor *cursor;
+    size_t block = 0; /* until the model has checkpoints */
+
+    model_open(&model, trace, range->from, range->to);
+    if (range->observer != NULL)
+        model_observe(&model, range->observer);
+    open_at(&walk, trace, index, block / INDEX_STRIDE, &rest);
+    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < range->to) {
+        if (range->event != NULL && cursor->ticks >= range->from)
+            range->event(range, cursor, &model);
+        model_take(&model, cursor);
+    }
+    finish(range, &model, &walk.merge);
+    walk_close(&walk);
+    model_close(&model);
+    return true;
 }

@@ -3,9 +3,11 @@
  * tools/tarn/view/walk.h - the events of a trace in order, from the index's checkpoint before some block on.
  *
  *     walk_open(&walk, trace, index, block);
- *     while ((cursor = walk_next(&walk)) != NULL && cursor_ns(cursor) < to)
+ *     while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < to)
  *         ... walk.number is the event's ...
  *     walk_close(&walk);
+ *
+ * walk_range does it with the model, so that observers see a range as if the walk had begun with the trace.
  */
 #ifndef TARN_WALK_H
 #define TARN_WALK_H
@@ -26,5 +28,24 @@ static inline struct cursor *walk_next(struct walk *walk)
     walk->number = walk->next++;
     return merge_next(&walk->merge);
 }
+
+/* Who wants to see a range, FROM <= ticks < TO. */
+struct walk_range {
+    uint64_t from, to;
+    struct model_observer *observer;
+    /* Every event of the range, before the model takes it; NULL: none. */
+    void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
+    /* All events have been taken, the model's segments are still open: they reach up to these limits, those
+     * of threads that do not run up to `to`. NULL: nothing to do. */
+    void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
+};
+
+/* The observer's functions are called for what lies in the range, and as model_finish says for its end. */
+bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
+                struct fail *fail);
+
+/* Until when, up to END, it is known what each processor does, given that all events before END have been
+ * taken: of one that logged nothing more, up to the end of its last packet. */
+void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits);
 
 #endif

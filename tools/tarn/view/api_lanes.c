@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/api_lanes.c - /api/lanes, /api/threads, /api/marks: what happens in a range. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/view/api.h>
+#include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/lanes.h>
+#include <tools/tarn/view/walk.h>
+
+#define ARROWS_USUAL  2000u
+#define ARROWS_MOST   20000u
+#define THREADS_USUAL 200u
+#define TIMES_MOST    500u /* of one event: then counts are given */
+
+/* ---- /api/lanes ---------------------------------------------------------------------------------- */
+
+/* What stands for "none" is -1 there. */
+static void add_or_none(struct json *json, uint32_t number, uint32_t none)
+{
+    json_signed(json, number == none ? -1 : (int64_t)number);
+}
+
+static void add_boxes(const struct view *view, const char *key, const struct buffer *boxes, char lane,
+                      struct json *json)
+{
+    const struct lane_box *box = (const struct lane_box *)boxes->bytes;
+
+    json_key(json, key);
+    json_open(json, '[');
+    for (size_t i = 0; i < lane_count(boxes, sizeof(*box)); i++, box++) {
+        json_number(json, view_ns(view, box->begin));
+        json_number(json, view_ns(view, box->end));
+        json_number(json, box->what);
+        add_or_none(json, box->kind, lane == 't' ? LANES_NOBODY : ACTIVITIES);
+        if (lane != 't')
+            add_or_none(json, box->detail, UINT32_MAX);
+        json_number(json, box->merged);
+    }
+    json_close(json, ']');
+}
+
+static void add_runs(const struct buffer *runs, uint32_t none, struct json *json)
+{
+    const struct lane_run *run = (const struct lane_run *)runs->bytes;
+
+    json_key(json, "runs");
+    json_open(json, '[');
+    for (size_t i = 0; i < lane_count(runs, sizeof(*run)); i++, run++) {
+        json_number(json, run->pixels);
+        add_or_none(json, run->what, none);
+        for (unsigned share = 0; share < sizeof(run->shares); share++)
+            json_number(json, run->shares[share]);
+    }
+    json_close(json, ']');
+}
+
+static void add_lanes(const struct view *view, const struct lanes *lanes, bool are_cpus, struct json *json)
+{
+    const struct lane *lane = are_cpus ? lanes->cpus : lanes->threads;
+    uint32_t count = are_cpus ? lanes->cpu_count : lanes->thread_count;
+
+    json_key(json, are_cpus ? "cpus" : "threads");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count; i++, lane++) {
+        json_open(json, '{');
+        json_key_number(json, are_cpus ? "rank" : "n", lane->number);
+        if (!lanes->is_exact) {
+            add_runs(&lane->runs, are_cpus ? LANES_NOBODY : MODEL_STATES, json);
+        } else if (are_cpus) {
+            add_boxes(view, "boxes", &lane->boxes, 'c', json);
+        } else {
+            add_boxes(view, "states", &lane->boxes, 't', json);
+            add_boxes(view, "frames", &lane->frames, 'f', json);
+        }
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_arrows(const struct view *view, const struct lanes *lanes, struct json *json)
+{
+    const struct lane_arrow *arrow = (const struct lane_arrow *)lanes->arrows.bytes;
+
+    json_key(json, "arrows");
+    json_open(json, '[');
+    for (size_t i = 0; i < lane_count(&lanes->arrows, sizeof(*arrow)); i++, arrow++) {
+        json_number(json, view_ns(view, arrow->begin));
+        add_or_none(json, arrow->from, LANES_NOBODY);
+        json_number(json, view_ns(view, arrow->end));
+        json_number(json, arrow->to);
+        json_number(json, arrow->kind);
+    }
+    json_close(json, ']');
+    json_key_number(json, "arrows_dropped", lanes->arrows_dropped);
+}
+
+static void add_waits(const struct view *view, const struct lanes *lanes, struct json *json)
+{
+    const struct lane_wait *wait = (const struct lane_wait *)lanes->waits.bytes;
+    char lock[2 + 16 + 1];
+
+    json_key(json, "waits");
+    json_open(json, '[');
+    for (size_t i = 0; i < lane_count(&lanes->waits, sizeof(*wait)); i++, wait++) {
+        *put_hex(lock, wait->lock, hex_lower) = '\0';
+        json_open(json, '{');
+        json_key_number(json, "begin", view_ns(view, wait->begin));
+        json_key_number(json, "end", view_ns(view, wait->end));
+        json_key_number(json, "thread", wait->thread);
+        json_key_text(json, "lock", lock);
+        json_key_number(json, "class", wait->lock_class);
+        json_key(json, "holder");
+        add_or_none(json, wait->holder, LANES_NOBODY);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_key_number(json, "waits_dropped", lanes->waits_dropped);
+}
+
+static void add_range(const struct range *range, struct json *json)
+{
+    json_key_number(json, "from", range->from);
+    json_key_number(json, "to", range->to);
+}
+
+bool api_lanes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    struct lanes lanes = {0};
+    struct range range;
+    uint64_t width = 1000, arrows = ARROWS_USUAL;
+    uint32_t found;
+    bool *cpus, *threads, fine;
+
+    if (!request_range(view, request, &range, fail) ||
+        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail) ||
+        !request_number(request, "arrows", &arrows, ARROWS_MOST, fail))
+        return false;
+    lanes.from = range.from_ticks;
+    lanes.to = range.to_ticks;
+    lanes.width = width > 0 ? (uint32_t)width : 1;
+    lanes.arrow_most = (uint32_t)arrows;
+    cpus = request_set(request, "cpus", view->trace.stream_count, true, &found);
+    threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
+    lanes_ask(&lanes, view, cpus, threads);
+    fine = lanes_find(&lanes, view, fail);
+    if (fine) {
+        add_range(&range, json);
+        json_key_number(json, "width", lanes.width);
+        json_key(json, "exact");
+        json_bool(json, lanes.is_exact);
+        add_lanes(view, &lanes, true, json);
+        add_lanes(view, &lanes, false, json);
+        add_arrows(view, &lanes, json);
+        add_waits(view, &lanes, json);
+    }
+    lanes_free(&lanes);
+    free(cpus);
+    free(threads);
+    return fine;
+}
+
+/* ---- /api/threads -------------------------------------------------------------------------------- */
+
+struct thread_row {
+    uint32_t number;
+    uint64_t ran, ready, blocked;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct thread_row *a = left, *b = right;
+
+    if (a->ran != b->ran)
+        return a->ran > b->ran ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct thread_row *a = left, *b = right;
+
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static size_t make_thread_rows(const struct tally *tally, struct thread_row *rows)
+{
+    for (uint32_t i = 0; i < tally->touched_count; i++) {
+        const struct tally_thread *thread = &tally->threads[tally->touched[i]];
+
+        rows[i] = (struct thread_row){.number = tally->touched[i]};
+        for (int kind = 0; kind < NODE_KINDS; kind++)
+            *(kind <= NODE_INTERRUPT ? &rows[i].ran
+              : kind == NODE_READY   ? &rows[i].ready
+                                     : &rows[i].blocked) += thread->ticks[kind];
+    }
+    return tally->touched_count;
+}
+
+static void add_thread_rows(const struct view *view, const struct thread_row *rows, size_t count,
+                            struct json *json)
+{
+    json_key(json, "threads");
+    json_open(json, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_open(json, '{');
+        json_key_number(json, "n", rows[i].number);
+        json_key_number(json, "ran", view_span(view, rows[i].ran));
+        json_key_number(json, "ready", view_span(view, rows[i].ready));
+        json_key_number(json, "blocked", view_span(view, rows[i].blocked));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_cpu_rows(const struct view *view, const struct tally *tally, struct json *json)
+{
+    static const char *const keys[CPU_KINDS] = {"user", "kernel", "interrupt", "idle"};
+
+    json_key(json, "cpus");
+    json_open(json, '[');
+    for (unsigned i = 0; i < tally->cpu_count; i++) {
+        json_open(json, '{');
+        json_key_number(json, "rank", i);
+        for (int kind = 0; kind < CPU_KINDS; kind++)
+            json_key_number(json, keys[kind], view_span(view, tally->cpus[i].ticks[kind]));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+bool api_threads(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    const char *sort = request_text(request, "sort");
+    struct range range;
+    struct tally tally;
+    struct thread_row *rows;
+    uint64_t limit = THREADS_USUAL;
+    size_t count;
+    bool fine;
+
+    if (!request_range(view, request, &range, fail) ||
+        !request_number(request, "limit", &limit, UINT32_MAX, fail))
+        return false;
+    if (sort != NULL && strcmp(sort, "time") != 0 && strcmp(sort, "number") != 0)
+        return fail_set(fail, "sort is time or number");
+    tally_open(&tally, &view->trace);
+    fine = cover_sum(&view->index, &view->trace, range.from_ticks, range.to_ticks, &tally, fail);
+    rows = alloc_zero(tally.touched_count + 1, sizeof(*rows));
+    count = make_thread_rows(&tally, rows);
+    qsort(rows, count, sizeof(*rows), sort != NULL && *sort == 'n' ? by_number : by_time);
+    add_range(&range, json);
+    json_key_number(json, "total", count);
+    add_thread_rows(view, rows, count < limit ? count : limit, json);
+    add_cpu_rows(view, &tally, json);
+    free(rows);
+    tally_close(&tally);
+    return fine;
+}

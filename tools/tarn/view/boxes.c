@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/boxes.c - rows of boxes; see boxes.h. */
+#include <tools/tarn/view/boxes.h>
+
+static bool is_alike(const struct lane_box *a, const struct lane_box *b)
+{
+    return a->what == b->what && a->kind == b->kind && a->detail == b->detail;
+}
+
+void boxes_open(struct boxes *boxes, struct buffer *out, uint64_t pixel)
+{
+    memset(boxes, 0, sizeof(*boxes));
+    boxes->out = out;
+    boxes->pixel = pixel;
+}
+
+static void put_dust(struct boxes *boxes)
+{
+    struct lane_box box;
+    uint32_t longest = 0;
+
+    if (boxes->dust.merged == 0)
+        return;
+    for (uint32_t i = 1; i < boxes->kind_count; i++)
+        if (boxes->kinds[i].ticks > boxes->kinds[longest].ticks)
+            longest = i;
+    box = boxes->kinds[longest].box;
+    box.begin = boxes->dust.begin;
+    box.end = boxes->dust.end;
+    box.merged = boxes->dust.merged;
+    buffer_add(boxes->out, &box, sizeof(box));
+    boxes->dust.merged = 0;
+    boxes->kind_count = 0;
+}
+
+/* Of more kinds than have a place, those with least time give way. */
+static void add_kind(struct boxes *boxes, const struct lane_box *box)
+{
+    uint64_t ticks = box->end - box->begin;
+    uint32_t least = 0;
+
+    for (uint32_t i = 0; i < boxes->kind_count; i++) {
+        if (is_alike(&boxes->kinds[i].box, box)) {
+            boxes->kinds[i].ticks += ticks;
+            return;
+        }
+        if (boxes->kinds[i].ticks < boxes->kinds[least].ticks)
+            least = i;
+    }
+    if (boxes->kind_count < BOXES_KINDS)
+        least = boxes->kind_count++;
+    else if (boxes->kinds[least].ticks >= ticks)
+        return;
+    boxes->kinds[least].box = *box;
+    boxes->kinds[least].ticks = ticks;
+}
+
+static void add_dust(struct boxes *boxes, const struct lane_box *box)
+{
+    if (boxes->dust.merged != 0 &&
+        (box->begin - boxes->dust.begin >= boxes->pixel || box->begin - boxes->dust.end >= boxes->pixel))
+        put_dust(boxes);
+    if (boxes->dust.merged == 0)
+        boxes->dust.begin = box->begin;
+    boxes->dust.end = box->end;
+    boxes->dust.merged += box->merged;
+    add_kind(boxes, box);
+}
+
+static void put_last(struct boxes *boxes)
+{
+    if (boxes->last.merged == 0)
+        return;
+    if (boxes->last.end - boxes->last.begin < boxes->pixel) {
+        add_dust(boxes, &boxes->last);
+    } else {
+        put_dust(boxes);
+        buffer_add(boxes->out, &boxes->last, sizeof(boxes->last));
+    }
+    boxes->last.merged = 0;
+}
+
+void boxes_add(struct boxes *boxes, const struct lane_box *box)
+{
+    if (box->end <= box->begin)
+        return;
+    if (boxes->last.merged != 0 && boxes->last.end == box->begin && is_alike(&boxes->last, box)) {
+        boxes->last.end = box->end;
+        return;
+    }
+    put_last(boxes);
+    boxes->last = *box;
+    boxes->last.merged = 1;
+}
+
+void boxes_close(struct boxes *boxes)
+{
+    put_last(boxes);
+    put_dust(boxes);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/lanes.c - lanes, exactly or from the index; see lanes.h. */
+#include <stdlib.h>
+#include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/lanes.h>
+
+static struct lane *choose(const bool *wanted, uint32_t count, uint32_t *chosen)
+{
+    struct lane *lanes;
+
+    *chosen = 0;
+    for (uint32_t i = 0; i < count; i++)
+        *chosen += wanted[i];
+    if (*chosen > LANES_MAX)
+        *chosen = LANES_MAX;
+    lanes = alloc_zero(*chosen + 1, sizeof(*lanes));
+    for (uint32_t i = 0, place = 0; i < count && place < *chosen; i++)
+        if (wanted[i])
+            lanes[place++].number = i;
+    return lanes;
+}
+
+void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads)
+{
+    lanes->cpus = choose(cpus, view->trace.stream_count, &lanes->cpu_count);
+    lanes->threads = choose(threads, index_thread_count(&view->index), &lanes->thread_count);
+}
+
+uint32_t *lanes_places(const struct lanes *lanes, uint32_t count)
+{
+    uint32_t *places = alloc_zero(count + 1, sizeof(*places));
+
+    memset(places, 0xff, (count + 1) * sizeof(*places));
+    for (uint32_t i = 0; i < lanes->thread_count; i++)
+        if (lanes->threads[i].number < count)
+            places[lanes->threads[i].number] = i;
+    return places;
+}
+
+bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail)
+{
+    lanes->is_exact = index_events_in(&view->index, lanes->from, lanes->to) <= LANES_EXACT;
+    if (lanes->from >= lanes->to)
+        return true;
+    return lanes->is_exact ? lanes_walk(lanes, view, fail) : lanes_sum(lanes, view, fail);
+}
+
+static void free_lanes(struct lane *lanes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(lanes[i].boxes.bytes);
+        free(lanes[i].frames.bytes);
+        free(lanes[i].runs.bytes);
+    }
+    free(lanes);
+}
+
+void lanes_free(struct lanes *lanes)
+{
+    free_lanes(lanes->cpus, lanes->cpu_count);
+    free_lanes(lanes->threads, lanes->thread_count);
+    free(lanes->arrows.bytes);
+    free(lanes->waits.bytes);
+}

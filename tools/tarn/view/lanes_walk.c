@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
+#include <stdlib.h>
+#include <tools/tarn/view/boxes.h>
+#include <tools/tarn/view/walk.h>
+
+#define WAITS_MOST 2000u
+
+/* A thread's rows. */
+struct rows {
+    struct boxes states;
+    struct boxes *frames[MODEL_DEPTH_MAX]; /* NULL: nothing so deep yet */
+    uint64_t arrow;                        /* of the last one that ends here */
+};
+
+struct walker {
+    struct model_observer observer;
+    struct walk_range range;
+    struct lanes *lanes;
+    const struct schema *schema;
+    uint64_t pixel;
+    struct boxes *cpus;    /* by rank; `out` NULL: not asked for */
+    struct rows *rows;     /* by lane */
+    uint32_t *places;      /* lanes by thread */
+    uint32_t thread_count; /* places */
+    const struct event_type *contended;
+    const struct field *lock, *wait, *lock_class, *holder; /* of such an event; holder may be NULL */
+};
+
+static struct rows *rows_of(const struct walker *walker, const struct model_thread *thread)
+{
+    if (thread == NULL || thread->number >= walker->thread_count ||
+        walker->places[thread->number] == UINT32_MAX)
+        return NULL;
+    return &walker->rows[walker->places[thread->number]];
+}
+
+/* ---- segments and activities --------------------------------------------------------------------- */
+
+/* Whom it waits for, or where it runs. */
+static uint32_t other_end(const struct model_thread *thread)
+{
+    switch (thread->state) {
+    case MODEL_RUNNING:
+        return thread->cpu;
+    case MODEL_BLOCKED_SEND:
+    case MODEL_BLOCKED_REPLY:
+        return thread->calling != NULL && thread->calling->server != NULL ? thread->calling->server->number
+                                                                          : LANES_NOBODY;
+    case MODEL_READY:
+        return thread->waker != NULL ? thread->waker->number : LANES_NOBODY;
+    default:
+        return LANES_NOBODY;
+    }
+}
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    const struct walker *walker = (struct walker *)self;
+    struct rows *rows = rows_of(walker, thread);
+    struct lane_box box = {.begin = from, .end = to};
+
+    if (rows != NULL) {
+        box.what = thread->state;
+        box.kind = other_end(thread);
+        boxes_add(&rows->states, &box);
+    }
+    if (thread->state == MODEL_RUNNING && walker->cpus[thread->cpu].out != NULL) {
+        bool has_frame = thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX;
+
+        box.what = thread->number;
+        box.kind = has_frame ? thread->frames[thread->depth - 1].kind : ACTIVITIES;
+        box.detail = has_frame ? thread->frames[thread->depth - 1].detail : 0;
+        boxes_add(&walker->cpus[thread->cpu], &box);
+    }
+}
+
+static void take_leave(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame, uint64_t end)
+{
+    const struct walker *walker = (struct walker *)self;
+    struct rows *rows = rows_of(walker, thread);
+    uint32_t depth = thread->depth;
+    struct lane_box box = {
+        .begin = frame->begin, .end = end, .what = depth, .kind = frame->kind, .detail = frame->detail};
+
+    if (rows == NULL || depth >= MODEL_DEPTH_MAX)
+        return;
+    if (rows->frames[depth] == NULL) {
+        uint32_t lane = walker->places[thread->number];
+
+        rows->frames[depth] = alloc_zero(1, sizeof(struct boxes));
+        boxes_open(rows->frames[depth], &walker->lanes->threads[lane].frames, walker->pixel);
+    }
+    boxes_add(rows->frames[depth], &box);
+}
+
+/* ---- arrows -------------------------------------------------------------------------------------- */
+
+/* No more than one for a pixel of the lane where it ends. */
+static void add_arrow(struct walker *walker, const struct model_thread *from, const struct model_thread *to,
+                      uint64_t begin, uint64_t end, enum arrow_kind kind)
+{
+    struct lanes *lanes = walker->lanes;
+    struct rows *rows = rows_of(walker, to), *source = rows_of(walker, from);
+    struct lane_arrow arrow = {.begin = begin < lanes->from ? lanes->from : begin,
+                               .end = end,
+                               .from = from != NULL ? from->number : LANES_NOBODY,
+                               .to = to->number,
+                               .kind = kind};
+    struct rows *row = rows != NULL ? rows : source;
+
+    if (row == NULL)
+        return;
+    if ((row->arrow != 0 && end - row->arrow < walker->pixel) ||
+        lane_count(&lanes->arrows, sizeof(arrow)) >= lanes->arrow_most) {
+        lanes->arrows_dropped++;
+        return;
+    }
+    row->arrow = end;
+    buffer_add(&lanes->arrows, &arrow, sizeof(arrow));
+}
+
+static void take_wakeup(struct model_observer *self, const struct model_thread *by,
+                        const struct model_thread *thread, uint64_t ticks, bool direct)
+{
+    add_arrow((struct walker *)self, by, thread, ticks, ticks, direct ? ARROW_HANDOVER : ARROW_WAKEUP);
+}
+
+static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                      bool has_ended)
+{
+    if (call->server == NULL || call->client == NULL)
+        return;
+    if (call->received == ticks && call->replied == 0)
+        add_arrow((struct walker *)self, call->client, call->server, call->called ? call->called : ticks,
+                  ticks, ARROW_CALL);
+    if (call->returned == ticks && call->replied != 0)
+        add_arrow((struct walker *)self, call->server, call->client, call->replied, ticks, ARROW_REPLY);
+}
+
+/* ---- locks --------------------------------------------------------------------------------------- */
+
+static void find_lock_fields(struct walker *walker)
+{
+    const struct event_type *type = schema_find_event(walker->schema, "lock_contended");
+
+    walker->lock = schema_find_field(type, "lock");
+    walker->wait = schema_find_field(type, "wait");
+    walker->lock_class = schema_find_field(type, "lock_class");
+    walker->holder = schema_find_field(type, "holder_tid");
+    if (walker->lock != NULL && walker->wait != NULL && walker->lock_class != NULL)
+        walker->contended = type;
+}
+
+/* The event is logged when the lock was taken; it tells how long that took. */
+static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+{
+    struct walker *walker = (struct walker *)((char *)range - offsetof(struct walker, range));
+    const struct model_thread *thread = model->cpus[cursor->stream->rank].thread, *holder = NULL;
+    const uint8_t *bytes = cursor->event.bytes;
+    struct lane_wait wait = {.end = cursor->ticks};
+    uint64_t waited;
+
+    if (cursor->event.type != walker->contended || thread == NULL || rows_of(walker, thread) == NULL)
+        return;
+    if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MOST) {
+        walker->lanes->waits_dropped++;
+        return;
+    }
+    waited = field_integer(walker->wait, bytes);
+    wait.begin = waited < wait.end - range->from ? wait.end - waited : range->from;
+    wait.lock = field_integer(walker->lock, bytes);
+    wait.lock_class = (uint32_t)field_integer(walker->lock_class, bytes);
+    wait.thread = thread->number;
+    if (walker->holder != NULL)
+        holder = model_find_thread(model, (uint32_t)field_integer(walker->holder, bytes));
+    wait.holder = holder != NULL ? holder->number : LANES_NOBODY;
+    buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+static void open_rows(struct walker *walker, const struct view *view)
+{
+    struct lanes *lanes = walker->lanes;
+
+    walker->cpus = alloc_zero(view->trace.stream_count + 1, sizeof(walker->cpus[0]));
+    walker->rows = alloc_zero(lanes->thread_count + 1, sizeof(walker->rows[0]));
+    for (uint32_t i = 0; i < lanes->cpu_count; i++)
+        boxes_open(&walker->cpus[lanes->cpus[i].number], &lanes->cpus[i].boxes, walker->pixel);
+    for (uint32_t i = 0; i < lanes->thread_count; i++)
+        boxes_open(&walker->rows[i].states, &lanes->threads[i].boxes, walker->pixel);
+}
+
+static void close_rows(struct walker *walker)
+{
+    const struct lanes *lanes = walker->lanes;
+
+    for (uint32_t i = 0; i < lanes->cpu_count; i++)
+        boxes_close(&walker->cpus[lanes->cpus[i].number]);
+    for (uint32_t i = 0; i < lanes->thread_count; i++) {
+        boxes_close(&walker->rows[i].states);
+        for (unsigned depth = 0; depth < MODEL_DEPTH_MAX; depth++)
+            if (walker->rows[i].frames[depth] != NULL) {
+                boxes_close(walker->rows[i].frames[depth]);
+                free(walker->rows[i].frames[depth]);
+            }
+    }
+    free(walker->cpus);
+    free(walker->rows);
+    free(walker->places);
+}
+
+bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
+{
+    struct walker walker = {
+        .observer = {.segment = take_segment, .leave = take_leave, .wakeup = take_wakeup, .call = take_call},
+        .lanes = lanes,
+        .schema = &view->trace.schema,
+        .pixel = (lanes->to - lanes->from) / lanes->width,
+        .thread_count = index_thread_count(&view->index)};
+    bool fine;
+
+    walker.range = (struct walk_range){
+        .from = lanes->from, .to = lanes->to, .observer = &walker.observer, .event = take_event};
+    walker.places = lanes_places(lanes, walker.thread_count);
+    find_lock_fields(&walker);
+    open_rows(&walker, view);
+    fine = walk_range(&walker.range, &view->trace, &view->index, fail);
+    close_rows(&walker);
+    return fine;
+}
