@@ -58,18 +58,20 @@ static uint64_t *counter_of(const struct distribution *distribution, unsigned bu
     return &distribution->buckets[bucket - distribution->first * DISTRIBUTION_PARTS];
 }
 
-void distribution_add(struct distribution *distribution, struct arena *arena, uint64_t value)
+void distribution_add_many(struct distribution *distribution, struct arena *arena, uint64_t value,
+                           uint64_t times)
 {
     unsigned bucket = bucket_of(value), power = bucket / DISTRIBUTION_PARTS;
 
     if (__builtin_expect(power - distribution->first >= distribution->powers, 0))
         make_room(distribution, arena, power, power);
-    ++*counter_of(distribution, bucket);
-    if (distribution->count++ == 0 || value < distribution->min)
+    *counter_of(distribution, bucket) += times;
+    if (distribution->count == 0 || value < distribution->min)
         distribution->min = value;
     if (value > distribution->max)
         distribution->max = value;
-    distribution->total += value;
+    distribution->count += times;
+    distribution->total += value * times;
 }
 
 void distribution_merge(struct distribution *into, struct arena *arena, const struct distribution *from)

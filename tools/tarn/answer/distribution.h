@@ -23,7 +23,13 @@ struct distribution {
 };
 
 /* Memory is ARENA's, and goes with it. */
-void distribution_add(struct distribution *distribution, struct arena *arena, uint64_t value);
+/* TIMES times. */
+void distribution_add_many(struct distribution *distribution, struct arena *arena, uint64_t value,
+                           uint64_t times);
+static inline void distribution_add(struct distribution *distribution, struct arena *arena, uint64_t value)
+{
+    distribution_add_many(distribution, arena, value, 1);
+}
 void distribution_merge(struct distribution *into, struct arena *arena, const struct distribution *from);
 /* The value that PART (0 to 1) of all are not above. 0 of an empty one. */
 uint64_t distribution_percentile(const struct distribution *distribution, double part);

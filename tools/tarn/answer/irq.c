@@ -6,15 +6,13 @@
  * A processor that is sent several of a kind before it takes one takes them together: then the time under way
  * is the first one's, and the others are counted as joined.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/answer/irq_names.h>
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/spans.h>
 
 enum { BY_IRQ, BY_IPI, BY_CPU, BY_VICTIM, BY_ROUTE, BY_DURATION, BY_LATENCY, BY_LONGEST, TABLES };
-
-#define IPI 0x100000000ull /* in the keys of spans, to tell them from interrupts */
 
 /* Inter-processor interrupts of a kind to a processor. */
 struct pending {
@@ -34,11 +32,10 @@ struct irqs {
     struct map spans;   /* struct span by irq, or IPI and kind; by thread and rank */
     struct map pending; /* struct pending by target cpu and kind */
     struct map routes;  /* struct route by sender's rank, target cpu and kind */
-    struct map names;   /* char * by irq */
+    struct irq_names names;
     struct longest_list longest;
-    const struct field *kinds;
-    const struct event_type *send, *entry, *name; /* ipi_send, ipi_entry, state_irq */
-    const struct field *send_cpu, *send_kind, *entry_kind, *name_irq, *name_text;
+    const struct event_type *send, *entry; /* ipi_send, ipi_entry */
+    const struct field *send_cpu, *send_kind, *entry_kind;
 };
 
 #define ALL_COLUMNS SPAN_COLUMNS("count", "count")
@@ -75,24 +72,14 @@ static const struct table tables[TABLES] = {
 
 static const char *name_of(const struct answer *answer, uint64_t what, char text[ANSWER_NAME_BYTES])
 {
-    const struct irqs *irqs = (const struct irqs *)answer;
-    const char *const *known;
-    char number[ANSWER_NAME_BYTES];
-
-    if ((what & IPI) != 0) {
-        snprintf(text, ANSWER_NAME_BYTES, "ipi %.40s", label_of(irqs->kinds, what & ~IPI, number));
-        return text;
-    }
-    known = map_find(&irqs->names, what, 0, 0);
-    snprintf(text, ANSWER_NAME_BYTES, "irq %" PRIu64 "%s%.40s", what, known ? " " : "", known ? *known : "");
-    return text;
+    return irq_name(&((const struct irqs *)answer)->names, what, text);
 }
 
 static void leave(struct model_observer *self, const struct model_thread *thread,
                   const struct model_frame *frame, uint64_t end)
 {
     struct irqs *irqs = ANSWER_OF(self, struct irqs);
-    uint64_t what = frame->kind == ACTIVITY_IPI ? IPI | frame->detail : frame->detail;
+    uint64_t what = irq_key(frame);
 
     if ((frame->kind != ACTIVITY_IRQ && frame->kind != ACTIVITY_IPI) || !answer_wants(&irqs->answer, thread))
         return;
@@ -142,15 +129,6 @@ static void take_entry(struct irqs *irqs, const struct cursor *cursor)
     pending->count = 0;
 }
 
-static void learn_name(struct irqs *irqs, const struct event *event)
-{
-    uint64_t irq = field_integer(irqs->name_irq, event->bytes);
-    const char **name = map_at(&irqs->names, irq, 0, 0);
-
-    *name = arena_string(&irqs->names.arena, (const char *)event->bytes + irqs->name_text->offset,
-                         field_text_length(irqs->name_text, event));
-}
-
 static void take_event(struct model_observer *self, const struct cursor *cursor,
                        const struct model_thread *thread)
 {
@@ -161,8 +139,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         take_send(irqs, cursor);
     else if (type == irqs->entry)
         take_entry(irqs, cursor);
-    else if (type == irqs->name)
-        learn_name(irqs, &cursor->event);
+    irq_names_event(&irqs->names, &cursor->event);
 }
 
 /* An event that lacks a field is none that is known. */
@@ -174,16 +151,10 @@ static void know_events(struct irqs *irqs)
     irqs->send_cpu = answer_field(answer, "irq_ipi_send", "target_cpu");
     irqs->send_kind = answer_field(answer, "irq_ipi_send", "kind");
     irqs->entry_kind = answer_field(answer, "irq_ipi_entry", "kind");
-    irqs->name_irq = answer_field(answer, "state_irq", "irq");
-    irqs->name_text = answer_field(answer, "state_irq", "name");
-    irqs->kinds = irqs->entry_kind;
     if (irqs->send_cpu != NULL && irqs->send_kind != NULL)
         irqs->send = schema_find_event(schema, "irq_ipi_send");
     if (irqs->entry_kind != NULL)
         irqs->entry = schema_find_event(schema, "irq_ipi_entry");
-    if (irqs->name_irq != NULL && irqs->name_text != NULL &&
-        (irqs->name_text->kind == FIELD_STRING || irqs->name_text->kind == FIELD_TEXT))
-        irqs->name = schema_find_event(schema, "state_irq");
 }
 
 static bool open_irqs(struct answer *answer, struct fail *fail)
@@ -193,7 +164,7 @@ static bool open_irqs(struct answer *answer, struct fail *fail)
     map_open(&irqs->spans, sizeof(struct span));
     map_open(&irqs->pending, sizeof(struct pending));
     map_open(&irqs->routes, sizeof(struct route));
-    map_open(&irqs->names, sizeof(char *));
+    irq_names_open(&irqs->names, answer);
     know_events(irqs);
     answer->observer.leave = leave;
     answer->observer.event = take_event;
@@ -207,7 +178,7 @@ static void close_irqs(struct answer *answer)
     map_close(&irqs->spans);
     map_close(&irqs->pending);
     map_close(&irqs->routes);
-    map_close(&irqs->names);
+    irq_names_close(&irqs->names);
 }
 
 static void fill_route(const struct irqs *irqs, struct table_row *row, unsigned first,
@@ -230,7 +201,7 @@ static void fill_routes(struct irqs *irqs)
 
     for (size_t i = 0; i < irqs->routes.count; i++) {
         const struct map_entry *entry = irqs->routes.entries[i];
-        struct table_row *row = table_add(table, label_of(irqs->kinds, entry->key[2], text));
+        struct table_row *row = table_add(table, label_of(irqs->names.kinds, entry->key[2], text));
 
         row->cells[ROUTE_FROM].count = answer->trace->streams[entry->key[0]].cpu;
         row->cells[ROUTE_TO].count = entry->key[1];
@@ -257,9 +228,10 @@ static void fill_ipis(struct irqs *irqs)
         distribution_merge(&all, &kinds.arena, &route->latency);
     }
     for (size_t i = 0; i < kinds.count; i++)
-        fill_route(irqs,
-                   table_add(&answer->tables[BY_IPI], label_of(irqs->kinds, kinds.entries[i]->key[0], text)),
-                   0, (const void *)kinds.entries[i]->value);
+        fill_route(
+            irqs,
+            table_add(&answer->tables[BY_IPI], label_of(irqs->names.kinds, kinds.entries[i]->key[0], text)),
+            0, (const void *)kinds.entries[i]->value);
     distribution_histogram(&all, &answer->trace->schema, &answer->tables[BY_LATENCY]);
     map_close(&kinds);
 }

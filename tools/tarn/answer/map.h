@@ -36,6 +36,17 @@ void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c);
 /* ... or NULL. */
 void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c);
 
+/* All records: first entries, then others if it is there. */
+static inline size_t map_total(const struct map *map)
+{
+    return map->count + (map->others != NULL);
+}
+
+static inline const struct map_entry *map_entry(const struct map *map, size_t index)
+{
+    return index < map->count ? map->entries[index] : map->others;
+}
+
 /* Records by a small number, such as a thread's in the model: an array that grows. Zero when they are new;
  * they may move when another is asked for. */
 struct slots {

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/intervals.c - `tarn intervals`: the time from one event to another that belongs to it.
+ *
+ * Which event belongs to which, chosen fields of both tell, and who logged them. A begin that begins again
+ * before its end was not ended. Events beyond the time that is looked at are not seen.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/pairs.h>
+#include <tools/tarn/answer/spans.h>
+
+enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, TABLES };
+
+#define MATCHES_MAX (PAIRS_KEYS - 1)
+
+/* Whose events belong together. */
+enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
+
+/* What the options say. */
+struct interval_spec {
+    const char *name, *begin, *end, *match, *same, *group, *help;
+};
+
+static const struct interval_spec presets[] = {
+    {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id",
+     "stopwatches of programs, by id"},
+    {"fs", "fs_request_begin", "fs_request_end", "request", "thread", "request",
+     "requests in the file system server, by kind"},
+    {"ipc", "ipc_call", "ipc_return", "call_id", "any", "endpoint", "calls, by endpoint"},
+    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint", "calls until a server takes them"},
+    {"ipc-serve", "ipc_receive", "ipc_reply", "call_id", "any", "endpoint",
+     "calls from being taken to being answered"},
+    {"libc", "libc_entry", "libc_exit", "call", "thread", "call", "calls of the C library, by name"},
+    {"process", "process_create", "process_exit", "pid", "any", NULL, "lives of processes"},
+    {"thread", "sched_create", "sched_exit", "tid", "any", NULL, "lives of threads"},
+    {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL,
+     "TLB shootdowns, for who asks"},
+};
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+struct match {
+    const struct field *begin, *end;
+};
+
+/* Intervals of one group. */
+struct group {
+    uint64_t restarted, not_begun; /* begins and ends that found no other */
+    struct distribution durations;
+};
+
+struct intervals {
+    struct answer answer;
+    struct interval_spec spec;
+    enum same same;
+    const struct event_type *begin, *end;
+    struct match matches[MATCHES_MAX];
+    unsigned match_count;
+    const struct interval_spec *preset;
+    /* NULL: one group. Of the end: NULL if it does not tell. */
+    const struct field *group_field, *group_of_end;
+    struct pairs open;
+    struct map groups;  /* struct group by value */
+    struct map threads; /* struct distribution by number of the thread that began */
+    struct longest_list longest;
+    uint64_t too_many; /* begins for which there was no room */
+};
+
+enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("intervals", "intervals"), COUNT_COLUMN("not ended", "all_not_ended"),
+    COUNT_COLUMN("not begun", "all_not_begun"), COUNT_COLUMN("begins without room", "no_room")};
+static const struct table totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
+enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
+static const struct table_column group_columns[] = {
+    NUMBER_COLUMN("value", "value"), COUNT_COLUMN("not ended", "not_ended"),
+    COUNT_COLUMN("not begun", "not_begun"), DISTRIBUTION_COLUMNS("count", "count")};
+enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     DISTRIBUTION_COLUMNS("count", "count")};
+enum { LONG_END = LONGEST_COLUMN_COUNT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until s", "until_ns")};
+enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
+static const struct table_column open_columns[] = {WHEN_COLUMN("at s", "at_ns"), NUMBER_COLUMN("tid", "tid"),
+                                                   NUMBER_COLUMN("pid", "pid"),
+                                                   TEXT_COLUMN("thread", "thread")};
+static const struct table tables[TABLES] = {
+    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread that began", "threads", thread_columns, THREAD_DURATIONS + 1),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
+    [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
+    [BY_OPEN] = TABLE_EXTRA("open", "begun, not ended", "intervals", open_columns, OPEN_AT),
+};
+
+static const struct answer_option options[] = {
+    {"preset", true, " NAME       stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown"},
+    {"begin", true, " EVENT       the event with which an interval begins"},
+    {"end", true, " EVENT         and the one with which it ends"},
+    {"match", true,
+     " FIELDS      fields that both have with the same value: id or, where they are called\n"
+     "                      differently, tid=next_tid; several: a,b=c"},
+    {"same", true,
+     " WHO          both logged by the same thread (unless --match is given), process, cpu; or any"},
+    {"across", false, "            --same any"},
+    {"group", true, " FIELD       a row for each value of this field of the begin"},
+    {NULL, false, NULL}};
+
+static bool choose_preset(struct intervals *intervals, const char *name, struct fail *fail)
+{
+    for (unsigned i = 0; i < PRESETS; i++)
+        if (strcmp(presets[i].name, name) == 0) {
+            intervals->preset = &presets[i];
+            return true;
+        }
+    return fail_set(fail, "'%.40s' is no preset; see tarn intervals --help", name);
+}
+
+static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
+{
+    struct intervals *intervals = (struct intervals *)answer;
+
+    if (strcmp(option, "preset") == 0)
+        return choose_preset(intervals, value, fail);
+    if (strcmp(option, "begin") == 0)
+        intervals->spec.begin = value;
+    else if (strcmp(option, "end") == 0)
+        intervals->spec.end = value;
+    else if (strcmp(option, "match") == 0)
+        intervals->spec.match = value;
+    else if (strcmp(option, "group") == 0)
+        intervals->spec.group = value;
+    else
+        intervals->spec.same = value != NULL ? value : "any";
+    return true;
+}
+
+/* ---- what the options mean in this trace ---- */
+
+static bool find_event(const struct answer *answer, const char *name, const struct event_type **type,
+                       struct fail *fail)
+{
+    *type = schema_find_event(&answer->trace->schema, name);
+    return *type != NULL || fail_set(fail, "the trace's schema has no event '%.60s'", name);
+}
+
+static bool is_comparable(const struct field *field)
+{
+    return field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM || field->kind == FIELD_TEXT ||
+           field->kind == FIELD_STRING;
+}
+
+static bool find_field(const struct event_type *type, const char *name, size_t length,
+                       const struct field **field, struct fail *fail)
+{
+    char known[300] = "";
+
+    for (unsigned i = 0; i < type->field_count; i++) {
+        size_t used = strlen(known);
+
+        if (!is_comparable(&type->fields[i]))
+            continue;
+        if (strlen(type->fields[i].name) == length && memcmp(type->fields[i].name, name, length) == 0) {
+            *field = &type->fields[i];
+            return true;
+        }
+        snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", type->fields[i].name);
+    }
+    return fail_set(fail, "%s has no field '%.*s', but %s", type->name, (int)(length < 60 ? length : 60),
+                    name, *known ? known : "none");
+}
+
+static bool find_matches(struct intervals *intervals, const char *list, struct fail *fail)
+{
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ","), left = strcspn(list, "=,");
+        const char *right = left < length ? list + left + 1 : list;
+        struct match *match = &intervals->matches[intervals->match_count];
+
+        if (intervals->match_count == MATCHES_MAX)
+            return fail_set(fail, "at most %u fields can be matched", MATCHES_MAX);
+        if (!find_field(intervals->begin, list, left, &match->begin, fail) ||
+            !find_field(intervals->end, right, length - (size_t)(right - list), &match->end, fail))
+            return false;
+        intervals->match_count++;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+static bool find_same(struct intervals *intervals, const char *name, struct fail *fail)
+{
+    static const char *const names[] = {"any", "thread", "process", "cpu"};
+
+    if (name == NULL)
+        name = intervals->match_count != 0 ? "any" : "thread";
+    for (unsigned i = 0; i < 4; i++)
+        if (strcmp(names[i], name) == 0) {
+            intervals->same = (enum same)i;
+            return true;
+        }
+    return fail_set(fail, "--same %.40s: thread, process, cpu or any", name);
+}
+
+/* The end tells the group when it has the field, or one that is matched with it. */
+static bool find_group(struct intervals *intervals, const char *name, struct fail *fail)
+{
+    const struct field *field;
+
+    if (name == NULL)
+        return true;
+    if (!find_field(intervals->begin, name, strlen(name), &field, fail))
+        return false;
+    if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
+        return fail_set(fail, "--group %s: only numbers and enumerations", name);
+    intervals->group_field = field;
+    intervals->group_of_end = schema_find_field(intervals->end, name);
+    for (unsigned i = 0; i < intervals->match_count; i++)
+        if (intervals->matches[i].begin == field)
+            intervals->group_of_end = intervals->matches[i].end;
+    if (intervals->group_of_end != NULL && !is_comparable(intervals->group_of_end))
+        intervals->group_of_end = NULL;
+    return true;
+}
+
+static void take_default(const char **value, const char *preset)
+{
+    if (*value == NULL)
+        *value = preset;
+}
+
+/* What the options leave open. */
+static void use_preset(struct intervals *intervals)
+{
+    struct interval_spec *spec = &intervals->spec;
+    const struct interval_spec *preset = intervals->preset;
+
+    if (preset == NULL && spec->begin == NULL && spec->end == NULL)
+        preset = &presets[0];
+    if (preset == NULL)
+        return;
+    take_default(&spec->name, preset->name);
+    take_default(&spec->begin, preset->begin);
+    take_default(&spec->end, preset->end);
+    take_default(&spec->match, preset->match);
+    take_default(&spec->same, preset->same);
+    take_default(&spec->group, preset->group);
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread);
+
+static bool open_intervals(struct answer *answer, struct fail *fail)
+{
+    struct intervals *intervals = (struct intervals *)answer;
+    const struct interval_spec *spec = &intervals->spec;
+
+    use_preset(intervals);
+    if (spec->begin == NULL || spec->end == NULL)
+        return fail_set(fail, "an interval needs --begin and --end, or a --preset");
+    if (!find_event(answer, spec->begin, &intervals->begin, fail) ||
+        !find_event(answer, spec->end, &intervals->end, fail) ||
+        !find_matches(intervals, spec->match, fail) || !find_same(intervals, spec->same, fail) ||
+        !find_group(intervals, spec->group, fail))
+        return false;
+    pairs_open(&intervals->open);
+    map_open(&intervals->groups, sizeof(struct group));
+    map_open(&intervals->threads, sizeof(struct distribution));
+    answer->observer.event = take_event;
+    return true;
+}
+
+static void close_intervals(struct answer *answer)
+{
+    struct intervals *intervals = (struct intervals *)answer;
+
+    pairs_close(&intervals->open);
+    map_close(&intervals->groups);
+    map_close(&intervals->threads);
+}
+
+/* ---- while events come ---- */
+
+/* Texts by what they hash to. */
+static uint64_t value_of(const struct field *field, const struct event *event)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    size_t length;
+
+    if (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM)
+        return field_integer(field, event->bytes);
+    length = field_text_length(field, event);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ event->bytes[field->offset + i]) * 0x100000001b3ull;
+    return hash;
+}
+
+static void make_key(const struct intervals *intervals, const struct cursor *cursor,
+                     const struct model_thread *thread, bool is_begin, uint64_t key[PAIRS_KEYS])
+{
+    memset(key, 0, PAIRS_KEYS * sizeof(key[0]));
+    for (unsigned i = 0; i < intervals->match_count; i++) {
+        const struct match *match = &intervals->matches[i];
+
+        key[i] = value_of(is_begin ? match->begin : match->end, &cursor->event);
+    }
+    if (intervals->same == SAME_THREAD)
+        key[PAIRS_KEYS - 1] = thread->number;
+    else if (intervals->same == SAME_PROCESS)
+        key[PAIRS_KEYS - 1] = thread->pid;
+    else if (intervals->same == SAME_CPU)
+        key[PAIRS_KEYS - 1] = cursor->stream->rank;
+}
+
+static struct group *group_at(struct intervals *intervals, uint64_t value, bool is_known)
+{
+    return map_at(&intervals->groups, value, is_known, 0);
+}
+
+static void count_not_begun(struct intervals *intervals, const struct event *event)
+{
+    if (intervals->group_field == NULL)
+        group_at(intervals, 0, true)->not_begun++;
+    else if (intervals->group_of_end == NULL)
+        group_at(intervals, 0, false)->not_begun++;
+    else
+        group_at(intervals, value_of(intervals->group_of_end, event), true)->not_begun++;
+}
+
+static void begin_interval(struct intervals *intervals, const struct cursor *cursor,
+                           const struct model_thread *thread)
+{
+    uint64_t key[PAIRS_KEYS];
+    struct pair *pair;
+
+    if (!answer_wants(&intervals->answer, thread))
+        return;
+    make_key(intervals, cursor, thread, true, key);
+    pair = pairs_find(&intervals->open, key);
+    if (pair != NULL)
+        group_at(intervals, pair->group, true)->restarted++;
+    else
+        pair = pairs_add(&intervals->open, key);
+    if (pair == NULL) {
+        intervals->too_many++;
+        return;
+    }
+    pair->begin = cursor->ticks;
+    pair->thread = thread;
+    pair->group = intervals->group_field ? value_of(intervals->group_field, &cursor->event) : 0;
+}
+
+/* Clocks of processors may differ by a little: then it took no time. */
+static void end_interval(struct intervals *intervals, const struct cursor *cursor,
+                         const struct model_thread *thread)
+{
+    uint64_t key[PAIRS_KEYS], ticks;
+    struct group *group;
+    struct pair *pair;
+
+    make_key(intervals, cursor, thread, false, key);
+    pair = pairs_find(&intervals->open, key);
+    if (pair == NULL) {
+        if (answer_wants(&intervals->answer, thread))
+            count_not_begun(intervals, &cursor->event);
+        return;
+    }
+    ticks = cursor->ticks > pair->begin ? cursor->ticks - pair->begin : 0;
+    group = group_at(intervals, pair->group, true);
+    distribution_add(&group->durations, &intervals->groups.arena, ticks);
+    distribution_add(map_at(&intervals->threads, ((const struct model_thread *)pair->thread)->number, 0, 0),
+                     &intervals->threads.arena, ticks);
+    longest_add(&intervals->longest, &(struct longest){.ticks = ticks,
+                                                       .begin = pair->begin,
+                                                       .thread = pair->thread,
+                                                       .what = pair->group,
+                                                       .args = {cursor->ticks}});
+    pairs_remove(&intervals->open, pair);
+}
+
+/* One event may be both: the end of an interval and the begin of the next. */
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct intervals *intervals = ANSWER_OF(self, struct intervals);
+
+    if (cursor->event.type == intervals->end)
+        end_interval(intervals, cursor, thread);
+    if (cursor->event.type == intervals->begin)
+        begin_interval(intervals, cursor, thread);
+}
+
+/* ---- tables ---- */
+
+/* The value of the group, or what the interval is called. */
+static const char *name_of(const struct intervals *intervals, uint64_t group, char text[ANSWER_NAME_BYTES])
+{
+    const struct field *field = intervals->group_field;
+
+    if (field == NULL)
+        return intervals->spec.name ? intervals->spec.name : intervals->spec.begin;
+    if (field->labels == NULL)
+        snprintf(text, ANSWER_NAME_BYTES, field->is_signed ? "%s %" PRId64 : "%s %" PRIu64, field->name,
+                 group);
+    return field->labels != NULL ? label_of(field, group, text) : text;
+}
+
+static void fill_groups(struct intervals *intervals)
+{
+    struct table *table = &intervals->answer.tables[BY_GROUP];
+    union table_cell *total = intervals->answer.total->cells;
+    char text[ANSWER_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL;
+         pair = pairs_next(&intervals->open, pair))
+        group_at(intervals, pair->group, true)->restarted++;
+    for (size_t i = 0; i < map_total(&intervals->groups); i++) {
+        const struct map_entry *entry = map_entry(&intervals->groups, i);
+        const struct group *group = (const void *)entry->value;
+        bool is_known = entry->key[1] == 1;
+        struct table_row *row =
+            table_add(table, is_known ? name_of(intervals, entry->key[0], text) : "(others)");
+
+        row->cells[GROUP_VALUE].number =
+            intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE;
+        row->cells[GROUP_NOT_ENDED].count = group->restarted;
+        row->cells[GROUP_NOT_BEGUN].count = group->not_begun;
+        total[TOTAL_COUNT].count += group->durations.count;
+        total[TOTAL_NOT_ENDED].count += group->restarted;
+        total[TOTAL_NOT_BEGUN].count += group->not_begun;
+        distribution_fill(&group->durations, &intervals->answer.trace->schema, &row->cells[GROUP_DURATIONS]);
+    }
+}
+
+static void fill_duration(struct intervals *intervals)
+{
+    struct distribution all = {0};
+    struct arena arena = {NULL};
+
+    for (size_t i = 0; i < map_total(&intervals->groups); i++)
+        distribution_merge(
+            &all, &arena,
+            &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
+    distribution_histogram(&all, &intervals->answer.trace->schema, &intervals->answer.tables[BY_DURATION]);
+    arena_free(&arena);
+}
+
+static void fill_threads(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+
+    for (size_t i = 0; i < intervals->threads.count; i++) {
+        const struct model_thread *thread = answer->model->threads[intervals->threads.entries[i]->key[0]];
+        struct table_row *row = table_add(&answer->tables[BY_THREAD], answer_thread_name(answer, thread));
+
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        distribution_fill((const void *)intervals->threads.entries[i]->value, &answer->trace->schema,
+                          &row->cells[THREAD_DURATIONS]);
+    }
+}
+
+static void fill_longest(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+    struct table *table = &answer->tables[BY_LONGEST];
+    char text[ANSWER_NAME_BYTES];
+
+    longest_sort(&intervals->longest);
+    for (unsigned i = 0; i < intervals->longest.count; i++) {
+        const struct longest *item = &intervals->longest.items[i];
+        struct table_row *row = table_add(table, name_of(intervals, item->what, text));
+
+        longest_fill(answer, table, row, item);
+        row->cells[LONG_END].count = answer_when(answer, item->args[0]);
+    }
+}
+
+static void fill_open(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+    struct table *table = &answer->tables[BY_OPEN];
+    char text[ANSWER_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL && table->is_wanted;
+         pair = pairs_next(&intervals->open, pair)) {
+        const struct model_thread *thread = pair->thread;
+        struct table_row *row = table_add(table, name_of(intervals, pair->group, text));
+
+        row->cells[OPEN_AT].count = answer_when(answer, pair->begin);
+        row->cells[OPEN_TID].count = thread->tid;
+        row->cells[OPEN_PID].count = thread->pid;
+        row->cells[OPEN_THREAD].text = table_text(table, answer_thread_name(answer, thread));
+    }
+}
+
+static void finish_intervals(struct answer *answer)
+{
+    struct intervals *intervals = (struct intervals *)answer;
+
+    answer->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
+    fill_groups(intervals);
+    fill_duration(intervals);
+    fill_threads(intervals);
+    fill_longest(intervals);
+    fill_open(intervals);
+}
+
+const struct answer_kind intervals_answer = {
+    .name = "intervals",
+    .summary = "the time between two events that belong together: stopwatches, requests, calls",
+    .help =
+        "Pairs each event of one kind with the one of another kind that belongs to it, and tells how long "
+        "it\n"
+        "is from one to the other. Without options: stopwatches. A thread that is asked for is the one that\n"
+        "logged the begin. Begins that begin again before their end, or never end, are not ended.\n",
+    .options = options,
+    .tables = tables,
+    .table_count = TABLES,
+    .totals = &totals,
+    .size = sizeof(struct intervals),
+    .set = set_option,
+    .open = open_intervals,
+    .finish = finish_intervals,
+    .close = close_intervals,
+};
