@@ -11,15 +11,20 @@
 #include <stdint.h>
 
 struct arch_frame;
+struct kernel_regs;
 struct thread;
 
 void log_line(const char *format, ...)
-    __attribute__((format(printf, 1, 2))); /* one line on the raw console */
+    __attribute__((format(printf, 1, 2))); /* one line on the raw console; its \n may be left out */
 /* Lines of this processor from now on stand together, and are printed even if who has the console does not
  * let go of it. One processor at a time; log_end_urgent takes what log_begin_urgent gave. */
 bool log_begin_urgent(void);
 void log_end_urgent(bool locked);
+/* The end of the system (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with
+ * whatever locks held. panic_trap: of what a trap interrupted. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void panic_trap(struct kernel_regs *regs, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
 #define PANIC_STATUS      101u /* what arch_shutdown tells the outside */
 #define assert(condition) ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))
 
@@ -33,6 +38,8 @@ int format_text(char *buffer, size_t size, const char *format, ...) __attribute_
 int format_text_list(char *buffer, size_t size, const char *format, va_list arguments);
 /* Value of `name=` in the boot command line, copied and terminated; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
+/* Which of the names it is; 0 if it is absent, or none of them, which is said. */
+uint32_t boot_choice(const char *name, const char *const *names, uint32_t count);
 
 /* System calls: kernel/syscall.h.
  * From the port's trap code, on the processor's stack, interrupts off, user registers in current->frame. When
@@ -45,8 +52,9 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
                       uint64_t ip);  /* of user mode; reason: FAULT_* */
 void handle_interrupt(uint32_t irq); /* a device; arch_irq_end was not yet called */
 void handle_timer(void);
-void handle_ipi(uint32_t kind); /* enum ipi_kind */
-void handle_nmi(uint64_t ip);   /* not maskable: prints where the machine is; takes no lock */
-void kernel_leave(void);        /* reschedules if asked to, waits while idle; then cpu->current may run */
+void handle_ipi(uint32_t kind);            /* enum ipi_kind */
+void handle_nmi(struct kernel_regs *regs); /* from outside, not maskable (nmi.c) */
+void nmi_boot_options(void);
+void kernel_leave(void); /* reschedules if asked to, waits while idle; then cpu->current may run */
 
 #endif

@@ -5,13 +5,16 @@
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <arch/machine.h>
+#include <kernel/call.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/notification.h>
+#include <kernel/panic.h>
 #include <kernel/pci.h>
+#include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
@@ -232,16 +235,17 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     arch_shutdown(status);
 }
 
-static bool may_hang(void)
+/* Only with the boot option. */
+static bool may(const char *option)
 {
     char text[8];
-    return boot_option("debug.hang=", text, sizeof text) && text[0] == '1';
+    return boot_option(option, text, sizeof text) && text[0] == '1';
 }
 
 /* argument: milliseconds, and above them a bit for each processor; none: this one, here. */
 static int64_t hang_somewhere(uint64_t argument)
 {
-    if (!may_hang())
+    if (!may("debug.hang="))
         return -E_UNSUPPORTED;
     watchdog_hang(argument >> 32, (uint32_t)argument);
     return 0;
@@ -250,12 +254,44 @@ static int64_t hang_somewhere(uint64_t argument)
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
-    if (!may_hang())
+    if (!may("debug.hang="))
         return -E_UNSUPPORTED;
     spin_lock(&hang_lock);
     watchdog_hang(0, milliseconds);
     spin_unlock(&hang_lock);
     return 0;
+}
+
+static void panic_at(void *time)
+{
+    while (arch_clock() < *(const uint64_t *)time)
+        arch_relax();
+    panic("a test, on all processors");
+}
+
+/* Soon: an emulated processor may stand still for a while before it hears of it. */
+static void panic_on_all(void)
+{
+    uint64_t time = arch_clock() + clock_hz / 5;
+    call_on_cpus(atomic_load(&sched_online_cpus) & ~this_cpu()->bit, panic_at, &time);
+}
+
+static int64_t panic_as(uint64_t kind)
+{
+    volatile uint64_t *volatile nowhere = NULL;
+    if (!may("debug.panic="))
+        return -E_UNSUPPORTED;
+    if (kind > MACHINE_PANIC_FAULTS)
+        return -E_BAD_ARGUMENT;
+    if (kind == MACHINE_PANIC_NULL)
+        *nowhere = 1;
+    if (kind == MACHINE_PANIC_CONSOLE)
+        console_test_panic();
+    if (kind == MACHINE_PANIC_ALL)
+        panic_on_all();
+    if (kind == MACHINE_PANIC_FAULTS)
+        panic_test_faults();
+    panic("a test");
 }
 
 int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
@@ -274,6 +310,8 @@ int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
         return hang_somewhere(argument);
     case MACHINE_DEBUG_LOCK:
         return hang_with_lock(argument);
+    case MACHINE_DEBUG_PANIC:
+        return panic_as(argument);
     default:
         return -E_BAD_ARGUMENT;
     }

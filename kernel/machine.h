@@ -19,6 +19,8 @@ int machine_check(cap_t machine, uint32_t rights); /* does the current space hol
 
 /* Text to the raw console, one writer at a time (log.c). */
 void console_write(const char *text, size_t size);
+bool console_is_busy(void);                              /* another processor writes */
+void console_test_panic(void) __attribute__((noreturn)); /* in the middle of that */
 /* The console's interrupt; false if nobody wants it or it is another. */
 bool console_interrupt(uint32_t number);
 void console_init(void); /* what is typed is taken from now on */

@@ -16,6 +16,7 @@
 #include <kernel/loader.h>
 #include <kernel/machine.h>
 #include <kernel/measure.h>
+#include <kernel/panic.h>
 #include <kernel/pci.h>
 #include <kernel/profile.h>
 #include <kernel/sched.h>
@@ -48,6 +49,21 @@ bool boot_option(const char *name, char *value, size_t size)
         word = *end ? end + 1 : end;
     }
     return false;
+}
+
+uint32_t boot_choice(const char *option, const char *const *names, uint32_t count)
+{
+    char text[16], allowed[80];
+    uint32_t length = 0;
+    if (!boot_option(option, text, sizeof text))
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strlen(text) == strlen(names[i]) && !memcmp(text, names[i], strlen(text)))
+            return i;
+        length += (uint32_t)format_text(allowed + length, sizeof allowed - length, " %s", names[i]);
+    }
+    log_line("%s%s: there are%s; it is %s", option, text, allowed, names[0]);
+    return 0;
 }
 
 /* `smp=N`: how many processors to use. */
@@ -105,6 +121,8 @@ static void start_cpus(void)
 void kernel_main(void)
 {
     lock_init();
+    panic_boot_options();
+    nmi_boot_options();
     trace_boot_options();
     limit_cpus();
     trace_previous_find();

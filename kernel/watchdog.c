@@ -184,7 +184,7 @@ static void report(uint32_t target, const char *what, bool answered)
         print_sighting();
     else
         log_line("cpu %u does not answer an interrupt that nothing masks", target);
-    trace_dump_tail(1ull << target, TAIL_EVENTS);
+    trace_dump_newest(1ull << target, TAIL_EVENTS, log_line);
     log_end_urgent(locked);
 }
 

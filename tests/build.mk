@@ -12,7 +12,7 @@
 # Options of guests: smp= memory= seconds= firmware icount alone, and append=NAME=VALUE for the kernel's command line.
 # Seconds are those of the fastest machine (tools/guest.py).
 
-HOST_TESTS += tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry
+HOST_TESTS += tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic
 HOST_tests/one_abi := each
 HOST_tests/gdb := seconds=200 each
 HOST_tests/store := each
@@ -29,6 +29,7 @@ HOST_tests/debugger := seconds=300 each
 HOST_tests/watchdog := seconds=200 each
 HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=120 each
+HOST_tests/panic := seconds=200 each
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list

@@ -283,7 +283,7 @@ class Guest:
         return status
 
     def dump_hung(self):
-        """Interrupts a hung guest with an NMI: its kernel panics and prints the flight recorder."""
+        """Interrupts a hung guest with an NMI: its kernel reports where each processor is, and the last events."""
         try:
             self.command("inject-nmi")
             self.process.wait(10)

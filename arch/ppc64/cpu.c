@@ -67,9 +67,10 @@ void cpu_load(struct cpu *cpu)
 
 void arch_stop_forever(void)
 {
-    rtas_stop_self();
-    for (;;) /* the firmware cannot */
+    for (;;) {
+        rtas_stop_self(); /* a system reset ends it */
         arch_relax();
+    }
 }
 
 /* ---- the others ------------------------------------------------------------------------------------- */

@@ -47,6 +47,22 @@ void arch_print_frame(const struct arch_frame *f, arch_print *print)
 
 #define RETURN_ADDRESS 16 /* in a frame: back chain, CR, this */
 
+void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *regs, void *argument),
+                      void *argument)
+{
+    struct kernel_regs regs = {0};
+    __asm__ volatile("number = 14\n\t.rept 18\n\tstd number, 8 * number(%1)\n\tnumber = number + 1\n\t.endr"
+                     : "=m"(regs.gpr)
+                     : "b"(regs.gpr));
+    __asm__ volatile("std 2, 16(%1)\n\tstd 13, 104(%1)\n\tmfmsr %0"
+                     : "=&r"(regs.msr)
+                     : "b"(regs.gpr)
+                     : "memory");
+    regs.gpr[1] = *(const uint64_t *)frame;
+    regs.nip = *(const uint64_t *)(regs.gpr[1] + RETURN_ADDRESS);
+    function(&regs, argument);
+}
+
 extern const char trap_resume[]; /* entry.S: here a stack has a struct kernel_regs */
 
 struct walk {

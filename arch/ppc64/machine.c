@@ -78,3 +78,9 @@ void arch_reboot(void)
     rtas_call_final(RTAS_SYSTEM_REBOOT, NULL, 0);
     arch_stop_forever();
 }
+
+bool arch_stop_for_dump(const char *reason)
+{
+    const uint32_t terminate[] = {(uint32_t)virt_to_phys(reason)};
+    return rtas_call_final(RTAS_OS_TERM, terminate, 1) == 0;
+}

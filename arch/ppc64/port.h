@@ -65,7 +65,7 @@ void rtas_init(void);     /* device tree open */
 int64_t rtas_call(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count,
                   uint32_t *results, uint32_t result_count);
 /* A call after which nothing comes: takes no lock, which a processor that was stopped may hold. */
-void rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count);
+int64_t rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count);
 void rtas_stop_self(void); /* this processor sleeps for good; returns if the firmware cannot do it */
 
 /* prom.c: asks Open Firmware for all of its tree and flattens it; its physical address. The firmware is done

@@ -78,10 +78,10 @@ int64_t rtas_call(enum rtas_function function, const uint32_t *arguments, uint32
     return status;
 }
 
-void rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count)
+int64_t rtas_call_final(enum rtas_function function, const uint32_t *arguments, uint32_t argument_count)
 {
     assert(argument_count + 1 <= RTAS_CELLS);
-    call(&final_block, function, arguments, argument_count, NULL, 0);
+    return call(&final_block, function, arguments, argument_count, NULL, 0);
 }
 
 /* Several processors may do it at once, while the lock is held by one that is stopped: a block that is only

@@ -181,18 +181,13 @@ static bool overflows_stack(const struct kernel_regs *regs)
     return regs->vector == VECTOR_DATA_STORAGE && this_cpu()->arch.stack_low - regs->dar <= CPU_STACKS_BYTES;
 }
 
-static void __attribute__((noreturn)) fail(const struct kernel_regs *regs)
+static void __attribute__((noreturn)) fail(struct kernel_regs *regs)
 {
     bool has_address = regs->vector == VECTOR_DATA_STORAGE || regs->vector == VECTOR_DATA_SEGMENT;
     debugger_fault(regs->nip, has_address ? regs->dar : 0);
-    log_line("nip %016lx msr %016lx dar %016lx dsisr %08lx", regs->nip, regs->msr, regs->dar, regs->dsisr);
-    log_line("lr  %016lx ctr %016lx xer %016lx cr %08lx", regs->lr, regs->ctr, regs->xer, regs->cr);
-    for (unsigned i = 0; i < 32; i += 4)
-        log_line("r%-2u %016lx %016lx %016lx %016lx", i, regs->gpr[i], regs->gpr[i + 1], regs->gpr[i + 2],
-                 regs->gpr[i + 3]);
     if (overflows_stack(regs))
-        panic("kernel stack overflow at %lx", regs->nip);
-    panic("exception %lx in the kernel at %lx", regs->vector, regs->nip);
+        panic_trap(regs, "kernel stack overflow at %lx", regs->nip);
+    panic_trap(regs, "exception %lx in the kernel at %lx", regs->vector, regs->nip);
 }
 
 /* In a window of the kernel's (kernel/profile.h), which ends here: whatever came stays asserted, and comes
@@ -322,7 +317,7 @@ static void find_way_back(struct kernel_regs *regs)
     else if (cpu->current == cpu->idle && (vector == VECTOR_EXTERNAL || vector == VECTOR_DECREMENTER))
         regs->nip = (uint64_t)wait_resume;
     else
-        panic("system reset at %lx, from where there is no way back", regs->nip);
+        panic_trap(regs, "system reset at %lx, from where there is no way back", regs->nip);
     regs->msr = MSR_KERNEL;
     regs->gpr[13] = (uint64_t)cpu;
 }
@@ -336,9 +331,6 @@ void trap_program_lost(void)
     handle_exception(VECTOR_SYSTEM_RESET, FAULT_PROTECTION, 0, frame_ip(&self->frame));
 }
 
-/* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
-void handle_nmi(uint64_t ip) __attribute__((weak));
-
 void trap_special(struct kernel_regs *regs)
 {
     read_fault_registers(regs);
@@ -349,8 +341,8 @@ void trap_special(struct kernel_regs *regs)
         arch_stop_forever();
     }
     bool answered = watchdog_answer(regs); /* one may be for both */
-    if (!debugger_stop(regs) && !answered && handle_nmi)
-        handle_nmi(regs->nip);
+    if (!debugger_stop(regs) && !answered)
+        handle_nmi(regs);
     regs->msr &= ~SRR1_STATUS;
     repeat_exit(regs);
     if (is_lost(regs))

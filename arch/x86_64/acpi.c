@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/acpi.c - processors, interrupt controllers, HPET and power-off from the firmware's tables.
+ * arch/x86_64/acpi.c - processors, interrupt controllers, HPET, power-off and pvpanic, from the firmware's
+ * tables.
  *
  * Tables are read where the firmware put them, below 4 GiB, through the boot tables' direct map; anything
  * that fails its checksum or points elsewhere is passed over. Without tables there is one processor, and the
@@ -100,14 +101,8 @@ static void read_madt(const struct acpi_table *table)
 
 /* _S5_ in the DSDT is a package whose first number goes into PM1a_CNT's sleep type: 08 5f 53 35 5f 12 ... We
  * do not interpret AML; this is how it is written everywhere. */
-static void read_fadt(const struct acpi_table *fadt)
+static void find_sleep_type(const struct acpi_table *dsdt, const uint8_t *fadt)
 {
-    const uint8_t *bytes = (const uint8_t *)fadt;
-    if (fadt->length < 68)
-        return;
-    const struct acpi_table *dsdt = table_at(read32(bytes + 40));
-    if (!dsdt)
-        return;
     const uint8_t *p = (const uint8_t *)dsdt + sizeof(*dsdt), *end = (const uint8_t *)dsdt + dsdt->length;
     for (; p + 12 <= end; p++) {
         if (memcmp(p, "_S5_", 4) || p[4] != 0x12)
@@ -118,9 +113,39 @@ static void read_fadt(const struct acpi_table *fadt)
         if (*value == 0x0a) /* byte prefix */
             value++;
         platform.sleep_type = *value & 7;
-        platform.pm1a_control = (uint16_t)read32(bytes + 64);
+        platform.pm1a_control = (uint16_t)read32(fadt + 64);
         return;
     }
+}
+
+/* ---- pvpanic --------------------------------------------------------------------------------------- */
+
+#define PVPANIC_ID     "QEMU0001"
+#define PVPANIC_ENTRY  64   /* bytes behind the name that its device's description is surely shorter than */
+#define RESOURCE_PORTS 0x47 /* an I/O port descriptor: this, decode, first port's least value */
+
+static void find_pvpanic(const struct acpi_table *dsdt)
+{
+    const uint8_t *p = (const uint8_t *)dsdt + sizeof(*dsdt), *end = (const uint8_t *)dsdt + dsdt->length;
+    while (p + PVPANIC_ENTRY <= end && memcmp(p, PVPANIC_ID, sizeof PVPANIC_ID))
+        p++;
+    if (p + PVPANIC_ENTRY > end)
+        return;
+    for (uint32_t i = sizeof PVPANIC_ID; i + 4 <= PVPANIC_ENTRY; i++)
+        if (p[i] == RESOURCE_PORTS && p[i + 1] == 1) {
+            platform.pvpanic = (uint16_t)(p[i + 2] | p[i + 3] << 8);
+            return;
+        }
+}
+
+static void read_fadt(const struct acpi_table *fadt)
+{
+    const uint8_t *bytes = (const uint8_t *)fadt;
+    const struct acpi_table *dsdt = fadt->length < 68 ? NULL : table_at(read32(bytes + 40));
+    if (!dsdt)
+        return;
+    find_sleep_type(dsdt, bytes);
+    find_pvpanic(dsdt);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */

@@ -44,6 +44,24 @@ void arch_print_frame(const struct arch_frame *f, arch_print *print)
     print("r12 %016lx r13 %016lx r14 %016lx r15 %016lx\n", f->r12, f->r13, f->r14, f->r15);
 }
 
+void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *regs, void *argument),
+                      void *argument)
+{
+    const uint64_t *words = frame; /* the caller's frame pointer, the return address */
+    struct kernel_regs regs;
+    __asm__ volatile("movq %%rbx, %0\n\tmovq %%r12, %1\n\tmovq %%r13, %2\n\tmovq %%r14, %3\n\tmovq %%r15, %4"
+                     : "=m"(regs.rbx), "=m"(regs.r12), "=m"(regs.r13), "=m"(regs.r14), "=m"(regs.r15));
+    __asm__ volatile("pushfq\n\tpopq %0" : "=r"(regs.rflags));
+    regs.rax = regs.rcx = regs.rdx = regs.rsi = regs.rdi = regs.r8 = regs.r9 = regs.r10 = regs.r11 = 0;
+    regs.vector = regs.error = 0;
+    regs.cs = SELECTOR_KERNEL_CODE;
+    regs.ss = SELECTOR_KERNEL_DATA;
+    regs.rbp = words[0];
+    regs.rip = words[1];
+    regs.rsp = (uint64_t)&words[2];
+    function(&regs, argument);
+}
+
 extern const char trap_resume[], trap_special_resume[]; /* entry.S: behind its calls of C */
 
 struct walk {

@@ -152,3 +152,16 @@ void arch_reboot(void)
     outb(0x64, 0xfe); /* the keyboard controller's way */
     arch_stop_forever();
 }
+
+#define PVPANIC_PANICKED 1u
+
+/* A read tells what the device can pass on; where there is none, all bits are set. */
+bool arch_stop_for_dump(const char *reason)
+{
+    uint16_t port = platform.pvpanic;
+    uint8_t events = port ? inb(port) : 0;
+    if (events == 0xff || !(events & PVPANIC_PANICKED))
+        return false;
+    outb(port, PVPANIC_PANICKED);
+    return true;
+}

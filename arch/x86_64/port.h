@@ -31,6 +31,7 @@ struct platform {
     } isa[16];
     uint16_t pm1a_control; /* I/O port, 0: none */
     uint16_t sleep_type;   /* value for power off */
+    uint16_t pvpanic;      /* I/O port of the device that tells the host of a panic; 0: none */
     bool has_8259;
 };
 extern struct platform platform;

@@ -79,17 +79,13 @@ static bool overflows_stack(const struct kernel_regs *r)
     return r->vector == VECTOR_DOUBLE_FAULT && this_cpu()->arch.stack_low - read_cr2() <= CPU_STACKS_BYTES;
 }
 
-static void __attribute__((noreturn)) fail(const struct kernel_regs *r)
+static void __attribute__((noreturn)) fail(struct kernel_regs *r)
 {
     debugger_fault(r->rip, r->vector == VECTOR_PAGE_FAULT ? read_cr2() : 0);
-    log_line("rip %016lx rflags %016lx cr2 %016lx error %lx", r->rip, r->rflags, read_cr2(), r->error);
-    log_line("rax %016lx rbx %016lx rcx %016lx rdx %016lx", r->rax, r->rbx, r->rcx, r->rdx);
-    log_line("rsi %016lx rdi %016lx rbp %016lx rsp %016lx", r->rsi, r->rdi, r->rbp, r->rsp);
-    log_line("r8  %016lx r9  %016lx r10 %016lx r11 %016lx", r->r8, r->r9, r->r10, r->r11);
-    log_line("r12 %016lx r13 %016lx r14 %016lx r15 %016lx", r->r12, r->r13, r->r14, r->r15);
     if (overflows_stack(r))
-        panic("kernel stack overflow at %lx", r->rip);
-    panic("exception %lu in the kernel at %lx", r->vector, r->rip);
+        panic_trap(r, "kernel stack overflow at %lx", r->rip);
+    panic_trap(r, "exception %lu in the kernel at %lx, error %lx, cr2 %lx", r->vector, r->rip, r->error,
+               read_cr2());
 }
 
 /* In a window of the kernel's (kernel/profile.h), which ends here. */
@@ -115,9 +111,6 @@ void trap_from_kernel(struct kernel_regs *regs)
         fail(regs);
 }
 
-/* The flight recorder's hook for a machine that hangs; may be absent. Must take no lock. */
-void handle_nmi(uint64_t ip) __attribute__((weak));
-
 void trap_special(struct kernel_regs *regs)
 {
     if (regs->vector != VECTOR_NMI)
@@ -127,6 +120,6 @@ void trap_special(struct kernel_regs *regs)
         arch_stop_forever();
     }
     bool answered = watchdog_answer(regs); /* one NMI may be for both */
-    if (!debugger_stop(regs) && !answered && handle_nmi)
-        handle_nmi(regs->rip);
+    if (!debugger_stop(regs) && !answered)
+        handle_nmi(regs);
 }

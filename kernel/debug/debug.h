@@ -34,7 +34,7 @@ const struct kernel_regs *debug_regs(uint32_t cpu);
 
 /* ---- session.c -------------------------------------------------------------------------------------- */
 
-void debug_session(const char *reason);
+void debug_session(const char *reason, const char *continues); /* what `continue` does */
 void debug_end_command(void) __attribute__((noreturn));
 /* Calls function(argument); false: it ran into a fault. Not nested. */
 bool debug_try(void (*function)(void *argument), void *argument);

@@ -8,12 +8,15 @@
 #ifndef KERNEL_DEBUG_DEBUGGER_H
 #define KERNEL_DEBUG_DEBUGGER_H
 
+#include <arch/debug.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct cpu;
 struct kernel_regs;
 struct space;
+struct thread;
 
 /* ---- for anyone ------------------------------------------------------------------------------------ */
 
@@ -39,6 +42,26 @@ int debugger_user_symbol(char *text, size_t size, const struct space *space, uin
 /* arch_read_word of a processor's kernel stacks; context: struct cpu. No locks. */
 bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);
 
+/* Call chains as lines of text, with symbols; no locks. What a trap of kernel mode interrupted on `cpu`; what
+ * the program does that was in the kernel on the thread's behalf, or (regs not NULL) was interrupted. */
+void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs, arch_print *print);
+void debugger_print_user_calls(const struct thread *thread, const struct kernel_regs *regs,
+                               arch_print *print);
+
+/* ---- for a panic --------------------------------------------------------------------------------------- */
+
+/* Waits until nobody else has a session; this processor, which shows `regs`, can be stopped meanwhile. */
+void debugger_wait(struct kernel_regs *regs);
+/* The same, then stops all other processors for good, as for a session, which may come later. */
+void debugger_hold(struct kernel_regs *regs);
+/* That session. Returns when somebody says `continue`; the others stay stopped. */
+void debugger_of_panic(struct kernel_regs *regs, const char *reason);
+/* Those that are stopped need no longer look for what else may be wanted of them. */
+void debugger_end(void);
+bool debugger_have_ended(uint64_t which); /* bits: all of them told debugger_note_end */
+/* Where the processor was stopped; NULL: it was not. */
+const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
+
 /* ---- from the console's interrupt ------------------------------------------------------------------ */
 
 /* The key sequence that begins a session: Ctrl-] twice, then d. */
@@ -51,6 +74,8 @@ bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);
 
 /* The kernel's breakpoint instruction; regs: what goes on behind it. */
 void debugger_trap(struct kernel_regs *regs);
+/* A session about what some other trap interrupted: debugger_enter without a trap of its own. */
+void debugger_enter_trap(struct kernel_regs *regs, const char *reason);
 /* An interrupt that nothing masks came. True: it was to stop this processor, which goes on now. */
 bool debugger_stop(struct kernel_regs *regs);
 /* It came to stop this processor for good, which is done next: there is something to be looked at. */

@@ -9,6 +9,8 @@
  * memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
  *
  * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
+ *
+ * A panic owns the others in the same way, before it has a session (`holds`) and after it: they never go on.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -31,6 +33,9 @@ static _Atomic uint64_t stopped; /* those that do */
 static _Atomic uint64_t ended;   /* those that will never run again */
 static _Atomic uint64_t forced;  /* that an unmaskable interrupt is under way to; cleared when it arrives */
 
+static bool holds; /* the owner's: it has no session; what it meets is no command's fault */
+static _Atomic bool none_goes_on;
+
 static struct {
     struct kernel_regs *regs;
     const char *reason; /* debugger_enter's, on its way through the trap */
@@ -52,6 +57,8 @@ static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
     while (atomic_load(&wanted) & cpu->bit) {
         if (answers)
             tlb_handle_request();
+        if (atomic_load(&none_goes_on))
+            arch_stop_forever();
         arch_relax();
     }
     atomic_fetch_and(&stopped, ~cpu->bit);
@@ -70,7 +77,7 @@ bool debugger_stop(struct kernel_regs *regs)
 void debugger_note_end(struct kernel_regs *regs)
 {
     struct cpu *cpu = this_cpu();
-    if (!(atomic_load(&stopped) & cpu->bit))
+    if (!((atomic_load(&stopped) | atomic_load(&ended)) & cpu->bit))
         stops[cpu->index].regs = regs;
     atomic_fetch_or(&ended, cpu->bit);
 }
@@ -134,7 +141,7 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
 {
     stops[self->index].regs = regs;
     stop_others(self);
-    debug_session(reason);
+    debug_session(reason, "lets the system go on");
     let_go();
     atomic_fetch_add(&sessions, 1);
     atomic_store(&owner, 0);
@@ -143,7 +150,13 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
 
 static bool owns_session(const struct cpu *cpu)
 {
-    return atomic_load(&owner) == cpu->index + 1;
+    return atomic_load(&owner) == cpu->index + 1 && !holds;
+}
+
+static bool claim(const struct cpu *self)
+{
+    uint32_t nobody = 0;
+    return atomic_compare_exchange_strong(&owner, &nobody, self->index + 1);
 }
 
 void debugger_trap(struct kernel_regs *regs)
@@ -154,12 +167,11 @@ void debugger_trap(struct kernel_regs *regs)
     if (owns_session(self))
         debugger_fault(arch_trap_ip(regs), 0);
     for (;;) {
-        uint32_t nobody = 0;
         if (atomic_load(&wanted) & self->bit)
             park(self, regs, true);
         if (reason == asked_to_stop)
             return;
-        if (atomic_compare_exchange_strong(&owner, &nobody, self->index + 1))
+        if (claim(self))
             break;
         arch_relax();
     }
@@ -172,6 +184,12 @@ void debugger_enter(const char *reason)
     debugger_fail(reason);
     stops[self->index].reason = reason;
     arch_breakpoint();
+}
+
+void debugger_enter_trap(struct kernel_regs *regs, const char *reason)
+{
+    stops[this_cpu()->index].reason = reason;
+    debugger_trap(regs);
 }
 
 void debugger_fault(uint64_t ip, uint64_t address)
@@ -198,6 +216,42 @@ void debugger_boot(void)
         debugger_enter("boot option debug=1");
 }
 
+/* ---- panics ------------------------------------------------------------------------------------------- */
+
+void debugger_wait(struct kernel_regs *regs)
+{
+    struct cpu *self = this_cpu();
+    while (atomic_load(&owner)) {
+        if (atomic_load(&wanted) & self->bit)
+            park(self, regs, true);
+        arch_relax();
+    }
+}
+
+void debugger_hold(struct kernel_regs *regs)
+{
+    struct cpu *self = this_cpu();
+    do
+        debugger_wait(regs);
+    while (!claim(self));
+    holds = true;
+    stops[self->index].regs = regs;
+    stop_others(self);
+}
+
+void debugger_of_panic(struct kernel_regs *regs, const char *reason)
+{
+    stops[this_cpu()->index].regs = regs;
+    holds = false;
+    debug_session(reason, "halts the machine");
+    holds = true;
+}
+
+void debugger_end(void)
+{
+    atomic_store(&none_goes_on, true);
+}
+
 /* ---- what others may know ------------------------------------------------------------------------------ */
 
 bool debugger_is_active(void)
@@ -208,6 +262,16 @@ bool debugger_is_active(void)
 uint32_t debugger_sessions(void)
 {
     return atomic_load(&sessions);
+}
+
+bool debugger_have_ended(uint64_t which)
+{
+    return (which & ~atomic_load(&ended)) == 0;
+}
+
+const struct kernel_regs *debugger_stopped_at(uint32_t cpu)
+{
+    return debug_regs(cpu);
 }
 
 enum stop_state debug_stop_state(uint32_t cpu)

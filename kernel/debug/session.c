@@ -240,7 +240,7 @@ static const char *const stop_texts[] = {
     [STOP_ENDED] = "was stopped for good before",
 };
 
-static void greet(const char *reason)
+static void greet(const char *reason, const char *continues)
 {
     const struct kernel_regs *regs = debug_regs(this_cpu()->index);
     debug_print("\n*** debugger: %s, on cpu %u at %s\n", reason, this_cpu()->index,
@@ -253,17 +253,15 @@ static void greet(const char *reason)
         debug_print("cpu %u %s", i, stop_texts[state]);
         debug_print(regs ? ": %s\n" : "\n", regs ? debug_name_of(arch_trap_ip(regs)) : "");
     }
-    debug_print("help lists the commands, continue lets the system go on\n");
+    debug_print("help lists the commands, continue %s\n", continues);
 }
 
-void debug_session(const char *reason)
+void debug_session(const char *reason, const char *continues)
 {
-    static const char *volatile why; /* survives the jumps back */
-    why = reason;
     goes_on = false;
     debug_begin_output();
     if (__builtin_setjmp(prompt_state) == 0)
-        greet(why);
+        greet(reason, continues);
     while (!goes_on) {
         debug_begin_output();
         char *line = debug_read_line("debug> ");

@@ -8,37 +8,12 @@
 #include <kernel/space.h>
 #include <kernel/thread.h>
 
-#define CHAIN_MAX 32
-
 /* ---- call chains
  * ---------------------------------------------------------------------------------------------- */
 
 static const struct space *space_of(const struct cpu *cpu)
 {
     return cpu->current ? cpu->current->space : NULL;
-}
-
-static const char *name_in(const struct space *space, uint64_t address)
-{
-    return space ? debug_user_name_of(space, address) : debug_name_of(address);
-}
-
-static void put_chain(const struct space *space, const uint64_t *chain, uint32_t count)
-{
-    char symbol[160];
-    for (uint32_t i = 0; i < count; i++) {
-        if (!space && i > 0)
-            debugger_return_symbol(symbol, sizeof symbol, chain[i]);
-        debug_print("  %016lx %s\n", chain[i], !space && i > 0 ? symbol : name_in(space, chain[i]));
-    }
-}
-
-static void put_user_chain(const struct thread *thread)
-{
-    uint64_t chain[CHAIN_MAX];
-    uint32_t count = arch_frame_calls(&thread->frame, debug_read_user_word, thread->space, chain, CHAIN_MAX);
-    debug_print("user call chain of %s in %s:\n", debug_thread_name(thread), debug_space_name(thread->space));
-    put_chain(thread->space, chain, count);
 }
 
 /* A processor that was asked stopped on the way back to a thread, which is in its frame, or in the idle loop.
@@ -48,14 +23,6 @@ static bool was_left_in_frame(const struct cpu *cpu)
     return debug_stop_state(cpu->index) == STOP_ASKED && space_of(cpu);
 }
 
-static void put_kernel_chain(struct cpu *cpu, const struct kernel_regs *regs)
-{
-    uint64_t chain[CHAIN_MAX];
-    uint32_t count = arch_trap_calls(regs, debug_read_kernel_word, cpu, chain, CHAIN_MAX);
-    debug_print("kernel call chain of cpu %u:\n", cpu->index);
-    put_chain(NULL, chain, count);
-}
-
 /* From where it was stopped: in the kernel, and then what it does that for, or in user mode. */
 static void put_cpu_chain(struct cpu *cpu)
 {
@@ -63,16 +30,12 @@ static void put_cpu_chain(struct cpu *cpu)
     if (!regs) {
         debug_print("cpu %u is not stopped\n", cpu->index);
     } else if (arch_trap_of_user(regs)) {
-        uint64_t chain[CHAIN_MAX];
-        struct space *space = cpu->current->space;
-        uint32_t count = arch_trap_calls(regs, debug_read_user_word, space, chain, CHAIN_MAX);
-        debug_print("user call chain of %s on cpu %u:\n", debug_thread_name(cpu->current), cpu->index);
-        put_chain(space, chain, count);
+        debugger_print_user_calls(cpu->current, regs, debug_print);
     } else {
         if (!was_left_in_frame(cpu))
-            put_kernel_chain(cpu, regs);
+            debugger_print_kernel_calls(cpu, regs, debug_print);
         if (space_of(cpu))
-            put_user_chain(cpu->current);
+            debugger_print_user_calls(cpu->current, NULL, debug_print);
     }
 }
 
@@ -82,7 +45,7 @@ static void put_thread_chain(struct thread *thread)
     if (cpu)
         put_cpu_chain(cpu);
     else if (thread->space)
-        put_user_chain(thread);
+        debugger_print_user_calls(thread, NULL, debug_print);
 }
 
 static struct cpu *cpu_numbered(const char *text)
@@ -136,7 +99,7 @@ static const char *place_of(const struct cpu *cpu, const struct kernel_regs *reg
     if (!regs)
         return "";
     uint64_t ip = was_left_in_frame(cpu) ? frame_ip(&cpu->current->frame) : arch_trap_ip(regs);
-    return name_in(is_in_user_mode(cpu, regs) ? space_of(cpu) : NULL, ip);
+    return is_in_user_mode(cpu, regs) ? debug_user_name_of(space_of(cpu), ip) : debug_name_of(ip);
 }
 
 static void put_cpu(const struct cpu *cpu)

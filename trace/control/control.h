@@ -43,10 +43,13 @@ void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0);
 uint64_t trace_heartbeat(uint64_t now);
 /* What a thread block's `window` must hold while its thread runs on this processor. */
 static inline uint64_t trace_user_window(uint32_t cpu);
-/* Prints the last `count` events of the processors with a bit in `cpus`, merged, to the raw console. Of
- * all: nothing is traced meanwhile. For panic: takes no lock. */
-void trace_dump_tail(uint64_t cpus, uint32_t count);
+/* Prints the last `count` events of the processors with a bit in `cpus`, merged, behind a line that says how
+ * many there are. Of all: nothing is traced meanwhile. Takes no lock; while another processor does that, only
+ * a panic is served. print: printf; a line each. */
+typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define TRACE_ALL_CPUS (~0ull)
+void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print);
+void trace_stop(void);      /* nothing is logged from now on */
 void trace_statedump(void); /* logs what exists; no locks held */
 /* For who finds the trace after the end: enum trace_store_end, and why in one line. Takes no lock. */
 void trace_store_end(uint32_t end, const char *reason);

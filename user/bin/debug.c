@@ -8,6 +8,7 @@
  *   debug hang MS [CPU]...  a processor, or those with these numbers, hang for so long with interrupts off;
  *                     needs the boot option debug.hang=1
  *   debug lock MS     two processors: one hangs while it holds a lock of the kernel, the other spins for it
+ *   debug panic KIND  the kernel panics, in a way that panics have names for; needs debug.panic=1
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +31,20 @@ static uint64_t hang_argument(int count, char **words)
     return argument;
 }
 
+static const char *const panics[] = {
+    [MACHINE_PANIC_PLAIN] = "plain", [MACHINE_PANIC_NULL] = "null",     [MACHINE_PANIC_CONSOLE] = "console",
+    [MACHINE_PANIC_ALL] = "all",     [MACHINE_PANIC_FAULTS] = "faults",
+};
+#define PANICS (sizeof panics / sizeof panics[0])
+
+static uint64_t panic_named(const char *name)
+{
+    for (uint64_t kind = 0; kind < PANICS; kind++)
+        if (!strcmp(panics[kind], name))
+            return kind;
+    usage("panic plain | null | console | all | faults");
+}
+
 static void parse(int argc, char **argv, struct ipc_message *message)
 {
     if (argc == 1)
@@ -40,8 +55,10 @@ static void parse(int argc, char **argv, struct ipc_message *message)
         message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = hang_argument(argc - 2, argv + 2);
     else if (argc == 3 && !strcmp(argv[1], "lock"))
         message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = strtoul(argv[2], NULL, 10);
+    else if (argc == 3 && !strcmp(argv[1], "panic"))
+        message->word[0] = MACHINE_DEBUG_PANIC, message->word[1] = panic_named(argv[2]);
     else
-        usage("[breakpoint | hang MS [CPU]... | lock MS]");
+        usage("[breakpoint | hang MS [CPU]... | lock MS | panic KIND]");
 }
 
 static int ask(struct ipc_message message)

@@ -16,7 +16,9 @@ struct cpu;
 enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_STOP }; /* as in trace/schema/irq.ev */
 
 static inline struct cpu *this_cpu(void); /* one load */
-static inline void arch_relax(void);      /* in every spin loop */
+/* The same without a look at memory, when it may not be known yet where this runs: then it is anything. */
+static inline struct cpu *arch_cpu_pointer(void);
+static inline void arch_relax(void); /* in every spin loop */
 /* After an atomic_store (sequentially consistent): no load that follows, however relaxed, comes before it.
  * Where such a store is a full barrier itself this is for the compiler only. */
 static inline void arch_fence_after_store(void);

@@ -39,6 +39,12 @@ typedef void arch_print(const char *format, ...) __attribute__((format(printf, 1
 void arch_print_trap(const struct kernel_regs *regs, arch_print *print);
 void arch_print_frame(const struct arch_frame *frame, arch_print *print);
 
+/* Calls function(regs, argument) with the registers of who called the function whose frame address this is
+ * (it has just been entered; builds keep frame pointers), just behind that call; of others than those that
+ * calls keep nothing is known: 0. */
+void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *regs, void *argument),
+                      void *argument);
+
 /* Return addresses, innermost first, beginning with the instruction that was to be executed; how many. Memory
  * is read by `read`, which says whether there is any: the chain ends where there is none. */
 typedef bool arch_read_word(void *context, uint64_t address, uint64_t *word);

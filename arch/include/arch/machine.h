@@ -41,6 +41,9 @@ uint64_t arch_pci_address(uint64_t bus); /* the processor's address of a device'
 void arch_shutdown(uint32_t status)
     __attribute__((noreturn)); /* QEMU's exit status tells it: docs in the port */
 void arch_reboot(void) __attribute__((noreturn));
+/* Tells the host that the system has died, so that it stops the machine and memory can be dumped; comes back
+ * when it is let go on. False: there is no way to tell. reason: a line of text, in the kernel's image. */
+bool arch_stop_for_dump(const char *reason);
 
 #include <port/machine.h> /* ARCH_NAME, ARCH_ELF_* of programs, ARCH_IRQ_* */
 #endif

@@ -146,10 +146,18 @@ struct system_stats {
 enum machine_debug_operation {
     MACHINE_DEBUG_ENTER,      /* a session of the kernel's debugger on the console */
     MACHINE_DEBUG_BREAKPOINT, /* the same, by a breakpoint instruction in the kernel */
-    MACHINE_DEBUG_HANG, /* the processor does nothing for so many milliseconds, and takes no interrupts; with
-                           bits above the lower 32, the processors do so that they name: for tests and
-                           demonstrations, and only with the boot option debug.hang=1 */
-    MACHINE_DEBUG_LOCK, /* the same, while it holds a lock of the kernel, always the same one */
+    MACHINE_DEBUG_HANG,  /* the processor does nothing for so many milliseconds, and takes no interrupts; with
+                            bits above the lower 32, the processors do so that they name: for tests and
+                            demonstrations, and only with the boot option debug.hang=1 */
+    MACHINE_DEBUG_LOCK,  /* the same, while it holds a lock of the kernel, always the same one */
+    MACHINE_DEBUG_PANIC, /* enum machine_debug_panic: for tests, and only with debug.panic=1 */
+};
+enum machine_debug_panic {
+    MACHINE_PANIC_PLAIN,
+    MACHINE_PANIC_NULL,    /* the kernel stores to address 0 */
+    MACHINE_PANIC_CONSOLE, /* while it holds the console's lock */
+    MACHINE_PANIC_ALL,     /* all other processors at the same moment, while this one waits for them */
+    MACHINE_PANIC_FAULTS,  /* each step of the panic meets a fault */
 };
 
 /* Locks of programs (libc-glue) are words: 0 when free, else who holds it, and whether somebody may be

@@ -28,6 +28,11 @@ static inline struct cpu *this_cpu(void)
     return port_cpu_register;
 }
 
+static inline struct cpu *arch_cpu_pointer(void)
+{
+    return port_cpu_register;
+}
+
 /* struct cpu begins with a thread block, then comes this. */
 static inline struct arch_cpu *this_arch_cpu(void)
 {

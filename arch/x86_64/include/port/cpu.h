@@ -36,6 +36,13 @@ static inline struct cpu *this_cpu(void)
     return cpu;
 }
 
+static inline struct cpu *arch_cpu_pointer(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(0xc0000101)); /* GS base */
+    return (struct cpu *)((uint64_t)high << 32 | low);
+}
+
 static inline void arch_fence_after_store(void)
 {
     __asm__ volatile("" ::: "memory"); /* it was an XCHG */

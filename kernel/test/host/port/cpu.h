@@ -15,6 +15,10 @@ static inline struct cpu *this_cpu(void)
 {
     return host_cpu;
 }
+static inline struct cpu *arch_cpu_pointer(void)
+{
+    return host_cpu;
+}
 static inline void arch_fence_after_store(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

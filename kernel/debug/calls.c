@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kernel/debug/calls.c - call chains as lines of text, for the debugger and for reports of a panic. */
+#include <arch/debug.h>
+#include <kernel/debug/debug.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/kernel.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+
+#define CHAIN_MAX 32
+
+void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs, arch_print *print)
+{
+    static char symbol[160]; /* of one report, or session */
+    uint64_t chain[CHAIN_MAX];
+    uint32_t count = arch_trap_calls(regs, debug_read_kernel_word, cpu, chain, CHAIN_MAX);
+    print("kernel call chain of cpu %u:\n", cpu->index);
+    for (uint32_t i = 0; i < count; i++) {
+        (i ? debugger_return_symbol : debugger_symbol)(symbol, sizeof symbol, chain[i]);
+        print("  %016lx %s\n", chain[i], symbol);
+    }
+}
+
+void debugger_print_user_calls(const struct thread *thread, const struct kernel_regs *regs, arch_print *print)
+{
+    uint64_t chain[CHAIN_MAX];
+    struct space *space = thread->space;
+    uint32_t count = regs ? arch_trap_calls(regs, debug_read_user_word, space, chain, CHAIN_MAX)
+                          : arch_frame_calls(&thread->frame, debug_read_user_word, space, chain, CHAIN_MAX);
+    print("user call chain of %s in %s:\n", debug_thread_name(thread), debug_space_name(space));
+    for (uint32_t i = 0; i < count; i++)
+        print("  %016lx %s\n", chain[i], debug_user_name_of(space, chain[i]));
+}

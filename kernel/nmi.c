@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/nmi.c - an interrupt that nothing masks, from outside: somebody thinks that the machine hangs.
+ *
+ * It reaches all processors, at once or nearly. By default each reports where it is, one after the other, and
+ * goes on; the boot option `nmi=` may want the debugger or a panic instead. Takes no lock that anybody else
+ * takes.
+ */
+#include <arch/clock.h>
+#include <arch/cpu.h>
+#include <arch/debug.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/kernel.h>
+#include <kernel/panic.h>
+#include <kernel/report.h>
+#include <kernel/sched.h>
+
+/* Emulated processors may stand still for long. */
+#define TURN_MS    3000u
+#define ARRIVAL_MS 500u
+
+enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
+static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
+static enum answer answer = ANSWER_REPORT;
+
+void nmi_boot_options(void)
+{
+    answer = (enum answer)boot_choice("nmi=", answer_names, ANSWERS);
+}
+
+/* ---- report ------------------------------------------------------------------------------------------- */
+
+static _Atomic uint32_t reporter; /* 1 + number of the processor whose turn it is */
+
+/* False: it is not to be had, or this processor has it, and came here once more. */
+static bool take_turn(uint32_t mark)
+{
+    uint64_t begin = arch_clock();
+    for (;;) {
+        uint32_t nobody = 0;
+        if (atomic_compare_exchange_strong(&reporter, &nobody, mark))
+            return true;
+        if (nobody == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
+            return false;
+        arch_relax();
+    }
+}
+
+/* Of those that one NMI reached; a processor that comes again begins the next one. */
+static bool is_first(const struct cpu *cpu)
+{
+    static uint64_t reported; /* bits; whose turn it is writes it */
+    bool first = !reported || reported & cpu->bit;
+    reported = first ? cpu->bit : reported | cpu->bit;
+    return first;
+}
+
+static void print_report(const struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    report_begin(cpu, regs, panic_lines() / 2);
+    report_title("NMI on cpu %u", cpu->index);
+    for (enum report_part part = REPORT_CURRENT; part <= REPORT_USER_CALLS; part++)
+        report_print(part);
+    if (is_first(cpu))
+        report_print(REPORT_ALL_EVENTS);
+}
+
+static void report(const struct kernel_regs *regs)
+{
+    if (!take_turn(this_cpu()->index + 1))
+        return;
+    print_report(regs);
+    atomic_store(&reporter, 0);
+}
+
+/* ---- debugger ----------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t arrived; /* processors that this NMI has reached */
+
+/* Where a processor that gets the NMI and the session's interrupt in one moment cannot go on (arch_break_in),
+ * it had better get one after the other. */
+static void wait_for_others(void)
+{
+    uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);
+    while ((atomic_load(&arrived) & others) != others && arch_clock() - begin < clock_hz / 1000 * ARRIVAL_MS)
+        arch_relax();
+}
+
+/* One of those that it reached has the session, which stops the others. */
+static void enter_debugger(struct kernel_regs *regs)
+{
+    if (atomic_fetch_or(&arrived, this_cpu()->bit))
+        return;
+    wait_for_others();
+    debugger_enter_trap(regs, "NMI");
+    atomic_store(&arrived, 0);
+}
+
+void handle_nmi(struct kernel_regs *regs)
+{
+    if (panic_is_on())
+        panic_interrupt();
+    else if (debugger_is_active())
+        return; /* somebody is looking already */
+    else if (answer == ANSWER_PANIC)
+        panic_trap(regs, "NMI");
+    else if (answer == ANSWER_DEBUGGER)
+        enter_debugger(regs);
+    else
+        report(regs);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/panic.c - the end of everything: stops the others, reports (report.c), and does what the boot option
+ * `panic=` says.
+ *
+ * The first processor that panics owns the panic; another one that does tells the owner why, and stops. What
+ * was damaged may make the owner panic again, at any step: then it says so, and goes on with the next step.
+ * It takes no lock on the way, and every step ends by itself, or by an NMI from outside.
+ *
+ * Events stop with the panic, so that the trace ends with what led to it.
+ */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <arch/machine.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/kernel.h>
+#include <kernel/machine.h>
+#include <kernel/panic.h>
+#include <kernel/report.h>
+#include <kernel/sched.h>
+#include <trace/control/control.h>
+
+#define REASON_MAX    256
+#define LINES_DEFAULT 100u
+#define LINES_MIN     20u
+#define LINES_MAX     5000u
+#define LINES_AT_END  4u /* of those: the empty one before, what is said about the action behind */
+#define STOP_MS       200u
+#define AGAIN_MAX     20u /* panics of one panic: more than there are steps */
+
+/* ---- options ------------------------------------------------------------------------------------------ */
+
+enum action { ACTION_END, ACTION_DEBUGGER, ACTION_REBOOT, ACTION_HALT, ACTION_DUMP, ACTIONS };
+static const char *const action_names[ACTIONS] = {"end", "debugger", "reboot", "halt", "dump"};
+
+static enum action action = ACTION_END;
+static uint32_t lines = LINES_DEFAULT;
+
+static void read_lines(void)
+{
+    char text[16];
+    uint64_t number = 0;
+    if (!boot_option("panic.lines=", text, sizeof text))
+        return;
+    for (const char *p = text; *p >= '0' && *p <= '9' && number < LINES_MAX; p++)
+        number = number * 10 + (uint64_t)(*p - '0');
+    lines = (uint32_t)(number < LINES_MIN ? LINES_MIN : number > LINES_MAX ? LINES_MAX : number);
+    if (lines != number)
+        log_line("panic.lines=%s: it is %u, of %u to %u", text, lines, LINES_MIN, LINES_MAX);
+}
+
+void panic_boot_options(void)
+{
+    action = (enum action)boot_choice("panic=", action_names, ACTIONS);
+    read_lines();
+}
+
+uint32_t panic_lines(void)
+{
+    return lines;
+}
+
+/* ---- who panics --------------------------------------------------------------------------------------- */
+
+#define UNKNOWN_CPU (CPUS_MAX + 1)
+
+static _Atomic uint32_t owner; /* 1 + number of the processor; UNKNOWN_CPU; 0: nobody */
+static struct cpu *self;       /* the owner's; NULL: unknown, it is that early */
+static struct kernel_regs *regs;
+static char reason[REASON_MAX];
+
+static struct cpu *known_cpu(void)
+{
+    struct cpu *cpu = arch_cpu_pointer();
+    uint64_t offset = (uint64_t)cpu - (uint64_t)cpus;
+    return offset < sizeof cpus && offset % sizeof cpus[0] == 0 ? cpu : NULL;
+}
+
+static uint32_t mark_of(const struct cpu *cpu)
+{
+    return cpu ? cpu->index + 1 : UNKNOWN_CPU;
+}
+
+bool panic_is_on(void)
+{
+    return atomic_load(&owner) != 0;
+}
+
+bool panic_is_here(void)
+{
+    return atomic_load(&owner) == mark_of(known_cpu());
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------- */
+
+static void *next_step[5];    /* __builtin_setjmp's */
+static const char *step_name; /* NULL: none that can be left */
+static uint32_t panics_again;
+static bool is_ending;
+static bool test_faults;
+
+void panic_test_faults(void)
+{
+    test_faults = true;
+}
+
+static void meet_fault(void)
+{
+    volatile uint64_t *volatile nowhere = (uint64_t *)8;
+    *nowhere += 1;
+}
+
+/* False: it panicked itself, and was left in the middle. */
+static bool do_step(const char *name, void (*step)(void))
+{
+    if (__builtin_setjmp(next_step))
+        return false;
+    step_name = name;
+    if (test_faults)
+        meet_fault();
+    step();
+    step_name = NULL;
+    return true;
+}
+
+static void end(void) __attribute__((noreturn));
+
+static void __attribute__((noreturn)) panic_again(const char *text)
+{
+    const char *name = step_name;
+    step_name = NULL;
+    if (panics_again++ > AGAIN_MAX)
+        arch_stop_forever();
+    report_say("PANIC in this panic, at %s: %s", name ? name : "its beginning", text);
+    if (name)
+        __builtin_longjmp(next_step, 1);
+    if (is_ending)
+        arch_stop_forever();
+    end();
+}
+
+/* ---- the others --------------------------------------------------------------------------------------- */
+
+/* Of time, or of turns while there is no clock. */
+static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
+{
+    arch_relax();
+    return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
+}
+
+/* They are in the middle of anything, and will not go on. A line that one of them prints may end first. */
+static void stop_others(void)
+{
+    uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
+    uint32_t turns = 0;
+    while (others && console_is_busy() && !has_passed(begin, &turns, STOP_MS))
+        ;
+    for (uint64_t left = others; left; left &= left - 1)
+        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
+    begin = arch_clock();
+    while (!debugger_have_ended(others) && !has_passed(begin, &turns, STOP_MS))
+        ;
+}
+
+/* The debugger wants them as they are, where they can be stopped. A session that somebody has goes first. */
+static void take_machine(void)
+{
+    if (!self)
+        return;
+    if (action == ACTION_DEBUGGER) {
+        debugger_hold(regs);
+    } else {
+        debugger_wait(regs);
+        stop_others();
+    }
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------ */
+
+static void __attribute__((noreturn)) halt(void)
+{
+    report_say("halted");
+    debugger_end();
+    stop_others();
+    step_name = NULL; /* an NMI from now on ends nothing */
+    arch_stop_forever();
+}
+
+static void __attribute__((noreturn)) end_in_debugger(void)
+{
+    if (!self || !self->online) {
+        report_say("too early for the debugger");
+        halt();
+    }
+    if (!debugger_is_active()) /* that step failed */
+        debugger_hold(regs);
+    step_name = NULL; /* the debugger deals with what its commands run into */
+    debugger_of_panic(regs, reason);
+    report_say("a kernel that has panicked cannot go on");
+    halt();
+}
+
+static void __attribute__((noreturn)) end_in_dump(void)
+{
+    report_say("stopped for a dump of memory, if the host does that");
+    if (!arch_stop_for_dump(reason))
+        report_say("this machine cannot tell its host");
+    halt();
+}
+
+static void act(void)
+{
+    switch (action) {
+    case ACTION_DEBUGGER:
+        end_in_debugger();
+    case ACTION_REBOOT:
+        report_say("boots again");
+        arch_reboot();
+    case ACTION_HALT:
+        halt();
+    case ACTION_DUMP:
+        end_in_dump();
+    default:
+        arch_shutdown(PANIC_STATUS);
+    }
+}
+
+static void end(void)
+{
+    is_ending = true;
+    test_faults = false;
+    if (!do_step("its end", act))
+        do_step("halting", halt);
+    arch_stop_forever();
+}
+
+/* ---- panic -------------------------------------------------------------------------------------------- */
+
+static enum report_part part; /* static: it outlives the jump out of a step */
+
+static void mark_store(void)
+{
+    trace_store_end(TRACE_STORE_PANIC, reason);
+}
+
+static void print_part(void)
+{
+    report_print(part);
+}
+
+static void __attribute__((noreturn)) run(void)
+{
+    trace_stop();
+    report_begin(self, regs, lines - LINES_AT_END);
+    do_step("stopping the others", take_machine);
+    report_title("PANIC on cpu %u: %s", self ? self->index : 0, reason);
+    do_step("marking the trace", mark_store);
+    for (part = 0; part < REPORT_PARTS; part++)
+        do_step(report_name(part), print_part);
+    end();
+}
+
+static void __attribute__((noreturn))
+join(const struct cpu *cpu, struct kernel_regs *own_regs, const char *text)
+{
+    if (cpu) {
+        report_join(cpu->index, text);
+        debugger_note_end(own_regs);
+    }
+    arch_stop_forever();
+}
+
+static void __attribute__((noreturn))
+begin(struct kernel_regs *own_regs, const char *format, va_list arguments)
+{
+    char text[REASON_MAX];
+    struct cpu *cpu = known_cpu();
+    uint32_t first = 0;
+    format_text_list(text, sizeof text, format, arguments);
+    if (cpu)
+        debugger_fail(text);
+    if (!atomic_compare_exchange_strong(&owner, &first, mark_of(cpu))) {
+        if (first == mark_of(cpu))
+            panic_again(text);
+        join(cpu, own_regs, text);
+    }
+    self = cpu;
+    regs = own_regs;
+    memcpy(reason, text, sizeof reason);
+    run();
+}
+
+void panic_trap(struct kernel_regs *trap, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    begin(trap, format, arguments);
+    va_end(arguments); /* not reached */
+}
+
+/* Whoever presses that button thinks that the panic hangs: on with its next step. */
+void panic_interrupt(void)
+{
+    if (panic_is_here() && step_name)
+        panic_again("NMI");
+}
+
+struct message {
+    const char *format;
+    va_list arguments;
+};
+
+static void begin_with(struct kernel_regs *caller, void *argument)
+{
+    struct message *message = argument;
+    begin(caller, message->format, message->arguments);
+}
+
+void panic(const char *format, ...)
+{
+    struct message message = {.format = format};
+    va_start(message.arguments, format);
+    arch_with_caller(__builtin_frame_address(0), begin_with, &message);
+    __builtin_unreachable();
+}
