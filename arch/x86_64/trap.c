@@ -84,8 +84,10 @@ static void __attribute__((noreturn)) fail(struct kernel_regs *r)
     debugger_fault(r->rip, r->vector == VECTOR_PAGE_FAULT ? read_cr2() : 0);
     if (overflows_stack(r))
         panic_trap(r, "kernel stack overflow at %lx", r->rip);
-    panic_trap(r, "exception %lu in the kernel at %lx, error %lx, cr2 %lx", r->vector, r->rip, r->error,
-               read_cr2());
+    if (r->vector == VECTOR_PAGE_FAULT)
+        panic_trap(r, "exception %lu in the kernel at %lx, address %#lx, error %lx", r->vector, r->rip,
+                   read_cr2(), r->error);
+    panic_trap(r, "exception %lu in the kernel at %lx", r->vector, r->rip);
 }
 
 /* In a window of the kernel's (kernel/profile.h), which ends here. */
