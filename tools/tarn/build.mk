@@ -3,7 +3,8 @@
 # A file is built because it lies in its stage's folder.
 tarn_folder = $(sort $(wildcard tools/tarn/$(1)/*.c))
 TARN_BASE := $(addprefix tools/tarn/,util.c out.c table.c)
-TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model answer,$(call tarn_folder,$(folder)))
+TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer,$(call tarn_folder,$(folder)))
+TARN_STAGES_LIBS := -ldw -lelf
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
@@ -20,20 +21,21 @@ $(GEN)/tarn/page_files.c: $(B)/host/embed $(TARN_PAGE)
 	@$(B)/host/embed $(TARN_PAGE) >$@
 
 $(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_VIEW) tools/tarn/main.c,\
-    -lm -lpthread $(TARN_VIEW_LIBS)))
+    -lm -lpthread $(TARN_VIEW_LIBS) $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c $(TARN_STAGES) $(TARN_LINK) \
-    tools/tarn/command/check.c,-lm -lpthread))
+    tools/tarn/command/check.c,-lm -lpthread $(TARN_STAGES_LIBS)))
 $(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,image_live,tests/image_live_test.c tools/tarn/util.c $(TARN_LINK) trace/test/ring_harness.c \
     trace/ring/ring.c trace/ring/read.c trace/event/print.c,-lpthread))
 $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c $(TARN_LINK),-lpthread))
 
 # Synthetic traces, and what is tested with them.
-$(eval $(call host_program,tracegen,tests/tracegen.c tests/synthetic.c $(TARN_STAGES),-lm))
-$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread))
+$(eval $(call host_program,tracegen,tests/tracegen.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread $(TARN_STAGES_LIBS)))
 UNIT_build/host/test/fuzz_tarn := seconds=300
-$(eval $(call host_test,stages,tests/stages_test.c tests/synthetic.c $(TARN_STAGES),-lm))
-$(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm))
-$(eval $(call host_test,model,tests/model_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm))
-$(eval $(call host_test,model_walk,tests/model_walk_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm))
+$(eval $(call host_test,stages,tests/stages_test.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,model,tests/model_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,model_walk,tests/model_walk_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 HOST_TESTS += tests/compare_readers
+$(eval $(call host_test,symbols,tests/symbols_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))

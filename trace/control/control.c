@@ -205,7 +205,7 @@ int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, con
 {
     struct space *space = current_thread()->space;
     char path[sizeof(space->image_path)];
-    uint64_t build_id[2];
+    uint8_t build_id[16];
     int64_t error = read_path(path, sizeof(path), user_path);
     if (!error)
         error = user_read(build_id, user_build_id, sizeof(build_id));
@@ -217,14 +217,7 @@ int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, con
     memcpy(space->image_path, path, sizeof(path));
     space->image_base = base;
     space->image_size = size;
-    /* shown as numbers whose hexadecimal digits are the bytes in order */
-    const uint8_t *bytes = (const uint8_t *)build_id;
-    for (unsigned i = 0; i < 2; i++) {
-        uint64_t half = 0;
-        for (unsigned k = 0; k < 8; k++)
-            half = half << 8 | bytes[8 * i + k];
-        space->build_id[i] = half;
-    }
+    trace_build_id(build_id, space->build_id);
     trace_state_image(space->pid, base, size, space->build_id[0], space->build_id[1], path);
     spin_unlock(&space->lock);
     trace_process_exec(space->pid, base, path);

@@ -68,6 +68,13 @@ void trace_clear(void);
 char *trace_window(uint32_t cpu); /* the kernel's address; works before trace_init, too */
 struct trace_reader trace_reader_of(uint32_t cpu);
 
+/* The first 16 bytes of a build-id as numbers whose hexadecimal digits are the bytes in order. */
+static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
+{
+    for (unsigned i = 0; i < 16; i++)
+        halves[i / 8] = halves[i / 8] << 8 | bytes[i];
+}
+
 /* registry.c: the system's part of the metadata; memory for all. Clock and processors are known. */
 void trace_metadata_init(void);
 

@@ -17,6 +17,19 @@
 
 extern struct lock_class lock_class_first[], lock_class_last[]; /* the link script's: all LOCK_CLASS */
 
+/* The kernel's own image, of process 0, where its program's path would be the name of its file. */
+static void dump_kernel(void)
+{
+    extern const char kernel_start[], kernel_end[];             /* kernel.ld */
+    extern const uint8_t build_id_note[], build_id_note_end[];  /* the same */
+    const uint64_t head = 3 * sizeof(uint32_t) + sizeof("GNU"); /* of an ELF note */
+    uint64_t build_id[2] = {0};
+    if ((uint64_t)build_id_note_end - (uint64_t)build_id_note >= head + sizeof(build_id))
+        trace_build_id(build_id_note + head, build_id);
+    trace_state_image(0, (uint64_t)kernel_start, (uint64_t)kernel_end - (uint64_t)kernel_start, build_id[0],
+                      build_id[1], "tarn.elf");
+}
+
 static void dump_space(struct space *space, void *context)
 {
     trace_state_process(space->pid, space->parent_pid, space->thread_count, space->name);
@@ -46,6 +59,7 @@ void trace_statedump(void)
         return;
     uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* a number, nothing more */
     trace_state_begin(number);
+    dump_kernel();
     space_for_each(dump_space, NULL);
     thread_for_each(dump_thread, NULL);
     trace_state_lock_class(TARN_LOCK_CLASS_USER, "user mutex");

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/symbols/program.c - one program file, through libelf and libdw; see program.h.
+ *
+ * Functions come from the symbol table: they are there without debugging information, too, and for assembly.
+ * Lines and inlined functions come from DWARF. On powerpc64 a symbol is a function's global entry, a few
+ * instructions before the local one; both belong to it.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/symbols/program.h>
+#include <unistd.h>
+
+#define INLINED_MAX 64
+
+struct function {
+    uint64_t begin, end;
+    const char *name; /* in the file's string table */
+};
+
+struct program {
+    int file;
+    Elf *elf;
+    Dwarf *dwarf; /* NULL: none */
+    uint64_t base;
+    struct function *functions; /* sorted; not overlapping */
+    size_t count;
+};
+
+static Elf *open_elf(const char *path, int *file)
+{
+    GElf_Ehdr header;
+    Elf *elf;
+
+    elf_version(EV_CURRENT);
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    if (*file < 0)
+        return NULL;
+    elf = elf_begin(*file, ELF_C_READ_MMAP, NULL);
+    if (elf != NULL && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) != NULL &&
+        (header.e_type == ET_EXEC || header.e_type == ET_DYN))
+        return elf;
+    elf_end(elf);
+    close(*file);
+    return NULL;
+}
+
+/* Goes on with the section behind SECTION (NULL: the first) of that type, or that name where it is not NULL.
+ */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const char *name, GElf_Shdr *header)
+{
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names))
+        return NULL;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, header) == NULL)
+            continue;
+        const char *text = elf_strptr(elf, names, header->sh_name);
+        if (name != NULL ? text != NULL && strcmp(text, name) == 0 : header->sh_type == type)
+            return section;
+    }
+    return NULL;
+}
+
+static bool read_note(Elf_Data *data, uint8_t build_id[BUILD_ID_BYTES])
+{
+    size_t at = 0, name, description;
+    GElf_Nhdr note;
+
+    while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
+        const char *bytes = data->d_buf;
+
+        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+            memcmp(bytes + name, "GNU", sizeof("GNU")) != 0 || note.n_descsz < BUILD_ID_BYTES)
+            continue;
+        memcpy(build_id, bytes + description, BUILD_ID_BYTES);
+        return true;
+    }
+    return false;
+}
+
+/* Notes by program header: a kernel's lie in a section with others. */
+static bool read_build_id(Elf *elf, uint8_t build_id[BUILD_ID_BYTES])
+{
+    GElf_Phdr header;
+    size_t count;
+
+    if (elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf, (int)i, &header) != NULL && header.p_type == PT_NOTE &&
+            read_note(elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
+                                           header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+                      build_id))
+            return true;
+    return false;
+}
+
+bool program_look(const char *path, struct program_look *look)
+{
+    GElf_Shdr header;
+    int file;
+    Elf *elf = open_elf(path, &file);
+    bool fine;
+
+    if (elf == NULL)
+        return false;
+    fine = read_build_id(elf, look->build_id);
+    look->has_lines = next_section(elf, NULL, 0, ".debug_info", &header) != NULL;
+    elf_end(elf);
+    close(file);
+    return fine;
+}
+
+/* ---- functions -------------------------------------------------------------------------------------- */
+
+/* Labels that mark a region, where another may name what begins there. */
+static bool is_mark(const char *name)
+{
+    size_t length = strlen(name);
+
+    return (length > 4 && strcmp(name + length - 4, "_end") == 0) ||
+           (length > 6 && strcmp(name + length - 6, "_start") == 0);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct function *left = a, *right = b;
+
+    if (left->begin != right->begin)
+        return left->begin < right->begin ? -1 : 1;
+    if (left->end != right->end)
+        return left->end > right->end ? -1 : 1; /* the one with a size first */
+    return is_mark(left->name) != is_mark(right->name) ? is_mark(left->name) - is_mark(right->name)
+                                                       : strcmp(left->name, right->name);
+}
+
+/* Labels of assembly have neither size nor type, and go up to what follows. */
+static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *room)
+{
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || name == NULL || *name == '\0' ||
+        *name == '.' || (type != STT_FUNC && type != STT_NOTYPE))
+        return;
+    if (program->count == *room) {
+        *room = *room ? 2 * *room : 1024;
+        program->functions = alloc_more(program->functions, *room, sizeof(struct function));
+    }
+    program->functions[program->count++] =
+        (struct function){symbol->st_value, symbol->st_value + symbol->st_size, name};
+}
+
+/* Is the symbol's section code? */
+static bool is_code(Elf *elf, const GElf_Sym *symbol)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
+
+    return section != NULL && gelf_getshdr(section, &header) != NULL && header.sh_flags & SHF_EXECINSTR;
+}
+
+/* Of those that begin together one is kept; each ends where the next begins at the latest. */
+static void order_functions(struct program *program)
+{
+    size_t kept = 0;
+
+    if (program->count == 0)
+        return;
+    qsort(program->functions, program->count, sizeof(struct function), compare_functions);
+    for (size_t i = 1; i < program->count; i++)
+        if (program->functions[i].begin != program->functions[kept].begin)
+            program->functions[++kept] = program->functions[i];
+    program->count = kept + 1;
+    for (size_t i = 0; i + 1 < program->count; i++) {
+        struct function *function = &program->functions[i];
+
+        if (function->end == function->begin || function->end > function[1].begin)
+            function->end = function[1].begin;
+    }
+}
+
+static void read_functions(struct program *program)
+{
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    size_t room = 0;
+    Elf_Scn *section = next_section(program->elf, NULL, SHT_SYMTAB, NULL, &header);
+    Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+
+    for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
+        if (is_code(program->elf, &symbol))
+            add_function(program, &symbol, elf_strptr(program->elf, header.sh_link, symbol.st_name), &room);
+    order_functions(program);
+}
+
+static const struct function *find_function(const struct program *program, uint64_t address)
+{
+    size_t low = 0, high = program->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (program->functions[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < program->functions[low - 1].end ? &program->functions[low - 1] : NULL;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------- */
+
+static uint64_t read_base(Elf *elf)
+{
+    GElf_Phdr header;
+    uint64_t base = UINT64_MAX;
+    size_t count;
+
+    if (elf_getphdrnum(elf, &count))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf, (int)i, &header) != NULL && header.p_type == PT_LOAD && header.p_vaddr < base)
+            base = header.p_vaddr;
+    return base != UINT64_MAX ? base : 0;
+}
+
+struct program *program_open(const char *path)
+{
+    int file;
+    Elf *elf = open_elf(path, &file);
+    struct program *program;
+
+    if (elf == NULL)
+        return NULL;
+    program = alloc_zero(1, sizeof(*program));
+    program->file = file;
+    program->elf = elf;
+    program->base = read_base(elf);
+    program->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    read_functions(program);
+    return program;
+}
+
+void program_close(struct program *program)
+{
+    free(program->functions);
+    if (program->dwarf != NULL)
+        dwarf_end(program->dwarf);
+    elf_end(program->elf);
+    close(program->file);
+    free(program);
+}
+
+uint64_t program_base(const struct program *program)
+{
+    return program->base;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------- */
+
+static const char *copy(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_string(arena, text, strlen(text)) : NULL;
+}
+
+/* What is built here is told from here. */
+static const char *copy_path(struct arena *arena, const char *path)
+{
+    while (path != NULL && path[0] == '.' && path[1] == '/')
+        path += 2;
+    return copy(arena, path);
+}
+
+/* Of the subprogram that was inlined, which may be declared elsewhere. */
+static const char *name_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+}
+
+static unsigned number_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+
+    if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &value) ||
+        value > UINT32_MAX)
+        return 0;
+    return (unsigned)value;
+}
+
+static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+    unsigned number = number_of(inlined, DW_AT_call_file);
+    Dwarf_Files *files;
+    size_t count;
+
+    if (number == 0 || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
+        return NULL;
+    return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+/* SYMBOL is what the line table says of the address, without names; the functions around it follow in
+ * `outer`. Where each was called is the line of the next. */
+static void add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct symbol *symbol,
+                       struct arena *arena)
+{
+    for (int i = 0, depth = 0; i < count && depth < INLINED_MAX; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        symbol->function = copy(arena, name_of(&scopes[i]));
+        if (tag == DW_TAG_subprogram)
+            return;
+        struct symbol *outer = arena_alloc(arena, sizeof(*outer));
+        outer->file = copy_path(arena, call_file(unit, &scopes[i]));
+        outer->line = number_of(&scopes[i], DW_AT_call_line);
+        symbol->is_inlined = true;
+        symbol->outer = outer;
+        symbol = outer;
+        depth++;
+    }
+}
+
+/* The unit with the address: by the index of ranges, or by looking at all. */
+static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *unit)
+{
+    Dwarf_CU *next = NULL;
+
+    if (dwarf_addrdie(dwarf, address, unit) != NULL)
+        return true;
+    while (dwarf_get_units(dwarf, next, &next, NULL, NULL, unit, NULL) == 0)
+        if (dwarf_haspc(unit, address) > 0)
+            return true;
+    return false;
+}
+
+static void add_lines(struct program *program, uint64_t address, struct symbol *symbol, struct arena *arena)
+{
+    Dwarf_Die unit, *innermost = NULL, *scopes = NULL;
+    Dwarf_Line *line;
+    int number = 0, count;
+
+    if (program->dwarf == NULL || !find_unit(program->dwarf, address, &unit))
+        return;
+    line = dwarf_getsrc_die(&unit, address);
+    if (line != NULL) {
+        dwarf_lineno(line, &number);
+        symbol->file = copy_path(arena, dwarf_linesrc(line, NULL, NULL));
+        symbol->line = number > 0 ? (unsigned)number : 0;
+    }
+    /* outside of what was inlined this goes on where that is defined, not where it was called */
+    count = dwarf_getscopes(&unit, address, &innermost);
+    if (count > 0)
+        count = dwarf_getscopes_die(&innermost[0], &scopes);
+    if (count > 0)
+        add_scopes(&unit, scopes, count, symbol, arena);
+    free(innermost);
+    free(scopes);
+}
+
+struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena)
+{
+    struct symbol *symbol = arena_alloc(arena, sizeof(*symbol));
+    const struct function *function = find_function(program, address);
+    struct symbol *outermost = symbol;
+
+    add_lines(program, address, symbol, arena);
+    while (outermost->outer != NULL)
+        outermost = (struct symbol *)outermost->outer;
+    if (function != NULL) {
+        if (outermost->function == NULL)
+            outermost->function = copy(arena, function->name);
+        outermost->offset = address - function->begin;
+    } else {
+        outermost->offset = address - program->base;
+    }
+    return symbol;
+}

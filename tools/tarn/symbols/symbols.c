@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/symbols/symbols.c - files by build-id, addresses once; see symbols.h.
+ *
+ * The directories are read when the first image is asked for: every program in them, and in the directories
+ * in them, is looked at for its build-id. That is a few hundred small reads.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tools/tarn/symbols/program.h>
+#include <unistd.h>
+
+#define FILES_MAX      16384u
+#define COMPLAINTS_MAX 64u
+
+struct candidate {
+    char *path;
+    struct program_look look;
+    struct program *program; /* opened once */
+    bool is_bad;             /* and could not be */
+};
+
+/* A program at an address, in any process. Its image is a copy: a model's images end with the model. */
+struct place {
+    struct image image;
+    struct candidate *file; /* NULL: none */
+};
+
+struct known {
+    const struct place *place;
+    uint64_t address;
+    const struct symbol *symbol; /* NULL: a free place */
+};
+
+struct symbols {
+    char **directories;
+    size_t directory_count;
+    bool is_searched;
+    struct candidate **files;
+    size_t file_count, file_room;
+    struct place **places;
+    size_t place_count, place_room;
+    struct known *known; /* hash table, never full */
+    size_t known_count, known_room;
+    char *complaints[COMPLAINTS_MAX];
+    unsigned complaint_count;
+    struct arena arena;
+};
+
+/* ---- directories ------------------------------------------------------------------------------------- */
+
+static void add_directory(struct symbols *symbols, const char *text, size_t length)
+{
+    if (length == 0)
+        return;
+    symbols->directories =
+        alloc_more(symbols->directories, symbols->directory_count + 1, sizeof(symbols->directories[0]));
+    symbols->directories[symbols->directory_count++] = arena_string(&symbols->arena, text, length);
+}
+
+static void add_path(struct symbols *symbols, const char *path)
+{
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+
+        add_directory(symbols, path, length);
+        path += length + (path[length] == ':');
+    }
+}
+
+/* This program is build/host/tarn; beside host lie the machines. */
+static void add_build(struct symbols *symbols)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    struct dirent **names;
+    int count;
+
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    for (unsigned up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+
+        if (slash == NULL)
+            return;
+        *slash = '\0';
+        if (up == 0 && (slash = strrchr(path, '/')) != NULL && strcmp(slash, "/host") != 0)
+            return; /* installed elsewhere */
+    }
+    count = scandir(path, &names, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char kernel[PATH_MAX + sizeof("/kernel/tarn.elf") + NAME_MAX];
+        int used = snprintf(kernel, sizeof(kernel), "%s/%s", path, names[i]->d_name);
+
+        strcpy(kernel + used, "/kernel/tarn.elf");
+        if (access(kernel, R_OK) == 0)
+            add_directory(symbols, kernel, (size_t)used);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+}
+
+struct symbols *symbols_open(const char *directory, const char *path)
+{
+    struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
+    char own[PATH_MAX];
+
+    add_path(symbols, path);
+    if (directory != NULL && (size_t)snprintf(own, sizeof(own), "%s/symbols", directory) < sizeof(own))
+        add_directory(symbols, own, strlen(own));
+    add_build(symbols);
+    return symbols;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+    if (symbols == NULL)
+        return;
+    for (size_t i = 0; i < symbols->file_count; i++)
+        if (symbols->files[i]->program != NULL)
+            program_close(symbols->files[i]->program);
+    free(symbols->files);
+    free(symbols->directories);
+    free(symbols->places);
+    free(symbols->known);
+    arena_free(&symbols->arena);
+    free(symbols);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+static void add_file(struct symbols *symbols, const char *path)
+{
+    struct program_look look;
+    struct candidate *file;
+
+    if (symbols->file_count == FILES_MAX || !program_look(path, &look))
+        return;
+    if (symbols->file_count == symbols->file_room) {
+        symbols->file_room = symbols->file_room ? 2 * symbols->file_room : 256;
+        symbols->files = alloc_more(symbols->files, symbols->file_room, sizeof(symbols->files[0]));
+    }
+    file = arena_alloc(&symbols->arena, sizeof(*file));
+    file->path = arena_string(&symbols->arena, path, strlen(path));
+    file->look = look;
+    symbols->files[symbols->file_count++] = file;
+}
+
+static void search(struct symbols *symbols, const char *directory, unsigned depth)
+{
+    struct dirent **names;
+    int count = scandir(directory, &names, NULL, alphasort);
+    struct stat status;
+    char path[PATH_MAX];
+
+    for (int i = 0; i < count; i++) {
+        bool fits = (size_t)snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name) < sizeof(path);
+
+        if (fits && names[i]->d_name[0] != '.' && stat(path, &status) == 0) {
+            if (S_ISREG(status.st_mode))
+                add_file(symbols, path);
+            else if (S_ISDIR(status.st_mode) && depth > 0)
+                search(symbols, path, depth - 1);
+        }
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+}
+
+/* Where debugging files of distributions lie. */
+static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
+{
+    char folder[64], path[sizeof(folder) + NAME_MAX + 2], start[2 * BUILD_ID_BYTES + 1];
+    struct dirent **names;
+    int count;
+
+    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+        snprintf(start + 2 * i, 3, "%02x", build_id[i]);
+    snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%.2s", start);
+    count = scandir(folder, &names, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (strncmp(names[i]->d_name, start + 2, sizeof(start) - 3) == 0) {
+            snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+            add_file(symbols, path);
+        }
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+}
+
+static void complain_of(struct symbols *symbols, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void complain_of(struct symbols *symbols, const char *format, ...)
+{
+    char text[2 * PATH_MAX];
+    va_list args;
+
+    if (symbols->complaint_count == COMPLAINTS_MAX)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    symbols->complaints[symbols->complaint_count++] = arena_string(&symbols->arena, text, strlen(text));
+}
+
+const char *symbols_complaint(const struct symbols *symbols, unsigned number)
+{
+    return number < symbols->complaint_count ? symbols->complaints[number] : NULL;
+}
+
+/* Files of tests are called test_NAME where they are built. */
+static bool has_name(const struct candidate *file, const char *name)
+{
+    const char *own = strrchr(file->path, '/') + 1;
+
+    return strcmp(own, name) == 0 || (strncmp(own, "test_", 5) == 0 && strcmp(own + 5, name) == 0);
+}
+
+static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
+{
+    struct candidate *found = NULL;
+
+    for (size_t i = 0; i < symbols->file_count; i++) {
+        struct candidate *file = symbols->files[i];
+
+        if (memcmp(file->look.build_id, build_id, BUILD_ID_BYTES) == 0 &&
+            (found == NULL || (file->look.has_lines && !found->look.has_lines)))
+            found = file;
+    }
+    return found;
+}
+
+static void complain_of_image(struct symbols *symbols, const struct image *image)
+{
+    char id[2 * BUILD_ID_BYTES + 1];
+
+    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", image->build_id[i]);
+    for (size_t i = 0; i < symbols->file_count; i++)
+        if (has_name(symbols->files[i], image_name(image)) ||
+            (image->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
+            complain_of(symbols,
+                        "%s is not the %s of this trace, whose build-id is %s...: it was built again since",
+                        symbols->files[i]->path, image_name(image), id);
+            return;
+        }
+    complain_of(symbols, "no file with the build-id %s... of %s: its addresses stay numbers (--symbols)", id,
+                image_name(image));
+}
+
+static bool is_same_program(const struct image *left, const struct image *right)
+{
+    return memcmp(left->build_id, right->build_id, BUILD_ID_BYTES) == 0 &&
+           strcmp(left->path, right->path) == 0;
+}
+
+static struct candidate *find_file(struct symbols *symbols, const struct image *image)
+{
+    struct candidate *found;
+
+    for (size_t i = 0; i < symbols->place_count; i++) /* the same program elsewhere in memory */
+        if (is_same_program(&symbols->places[i]->image, image))
+            return symbols->places[i]->file;
+    for (size_t i = 0; i < symbols->directory_count && !symbols->is_searched; i++)
+        search(symbols, symbols->directories[i], 1);
+    symbols->is_searched = true;
+    found = find_by_id(symbols, image->build_id);
+    if (found == NULL || !found->look.has_lines) {
+        search_debug(symbols, image->build_id);
+        found = find_by_id(symbols, image->build_id);
+    }
+    if (found == NULL)
+        complain_of_image(symbols, image);
+    return found;
+}
+
+static const struct place *place_of(struct symbols *symbols, const struct image *image)
+{
+    struct place *place;
+
+    for (size_t i = 0; i < symbols->place_count; i++) {
+        place = symbols->places[i];
+        if (place->image.base == image->base && (place->image.pid == 0) == (image->pid == 0) &&
+            is_same_program(&place->image, image))
+            return place;
+    }
+    if (symbols->place_count == symbols->place_room) {
+        symbols->place_room = symbols->place_room ? 2 * symbols->place_room : 64;
+        symbols->places = alloc_more(symbols->places, symbols->place_room, sizeof(symbols->places[0]));
+    }
+    place = arena_alloc(&symbols->arena, sizeof(*place));
+    place->image = *image;
+    place->image.path = arena_string(&symbols->arena, image->path, strlen(image->path));
+    place->image.next = NULL;
+    place->file = find_file(symbols, &place->image);
+    return symbols->places[symbols->place_count++] = place;
+}
+
+const char *symbols_file(struct symbols *symbols, const struct image *image)
+{
+    struct candidate *file = place_of(symbols, image)->file;
+
+    return file != NULL ? file->path : NULL;
+}
+
+static struct program *open_program(struct symbols *symbols, struct candidate *file)
+{
+    if (file->program == NULL && !file->is_bad) {
+        file->program = program_open(file->path);
+        file->is_bad = file->program == NULL;
+        if (file->is_bad)
+            complain_of(symbols, "%s cannot be read", file->path);
+    }
+    return file->program;
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------- */
+
+static struct known *find_known(struct known *known, size_t room, const struct place *place, uint64_t address)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)place >> 4 ^ address) * 0x9e3779b97f4a7c15ull;
+
+    for (size_t at = (size_t)(hash >> 32);; at++) {
+        struct known *found = &known[at & (room - 1)];
+
+        if (found->symbol == NULL || (found->address == address && found->place == place))
+            return found;
+    }
+}
+
+static void grow(struct symbols *symbols)
+{
+    size_t room = symbols->known_room ? 2 * symbols->known_room : 4096;
+    struct known *known = alloc_zero(room, sizeof(known[0]));
+
+    for (size_t i = 0; i < symbols->known_room; i++)
+        if (symbols->known[i].symbol != NULL)
+            *find_known(known, room, symbols->known[i].place, symbols->known[i].address) = symbols->known[i];
+    free(symbols->known);
+    symbols->known = known;
+    symbols->known_room = room;
+}
+
+static struct symbol *look_up(struct symbols *symbols, const struct place *place, uint64_t address)
+{
+    const struct image *image = place != NULL ? &place->image : NULL;
+    struct candidate *file = place != NULL ? place->file : NULL;
+    struct program *program = file != NULL ? open_program(symbols, file) : NULL;
+    struct symbol *symbol;
+
+    if (program != NULL) {
+        symbol = program_find(program, address - image->base + program_base(program), &symbols->arena);
+    } else {
+        symbol = arena_alloc(&symbols->arena, sizeof(*symbol));
+        symbol->offset = image != NULL ? address - image->base : address;
+    }
+    for (struct symbol *each = symbol; each != NULL; each = (struct symbol *)each->outer)
+        each->image = image;
+    return symbol;
+}
+
+const struct symbol *symbols_find(struct symbols *symbols, const struct image *image, uint64_t address)
+{
+    const struct place *place = image != NULL ? place_of(symbols, image) : NULL;
+    struct known *known;
+
+    if (2 * (symbols->known_count + 1) > symbols->known_room)
+        grow(symbols);
+    known = find_known(symbols->known, symbols->known_room, place, address);
+    if (known->symbol == NULL) {
+        *known = (struct known){place, address, look_up(symbols, place, address)};
+        symbols->known_count++;
+    }
+    return known->symbol;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+
+const char *image_name(const struct image *image)
+{
+    const char *slash;
+
+    if (image == NULL)
+        return "(no image)";
+    if (image->pid == 0)
+        return "kernel";
+    slash = strrchr(image->path, '/');
+    return slash != NULL ? slash + 1 : image->path;
+}
+
+const char *symbol_name(const struct symbol *symbol, uint64_t address, char text[SYMBOL_NAME_BYTES])
+{
+    if (symbol->function != NULL)
+        return symbol->function;
+    if (symbol->image != NULL)
+        snprintf(text, SYMBOL_NAME_BYTES, "%.200s+0x%" PRIx64, image_name(symbol->image), symbol->offset);
+    else
+        snprintf(text, SYMBOL_NAME_BYTES, "0x%" PRIx64, address);
+    return text;
+}
