@@ -22,6 +22,7 @@
 static bool is_trace_file(const char *name)
 {
     return strcmp(name, "metadata") == 0 || strcmp(name, "metadata.new") == 0 ||
+           strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
            (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
 }
 

@@ -17,8 +17,8 @@ struct builder {
     struct position *positions;
     uint64_t *limits;                   /* of processors, at the end of a block */
     struct tally tallies[INDEX_LEVELS]; /* of the nodes that are open */
-    uint64_t number;                    /* of the next event */
-    uint64_t in_block;                  /* events */
+    uint64_t number;                    /* of the first event of the block that is open */
+    uint64_t in_block;                  /* events of it so far */
     uint64_t latest;                    /* ticks, of all events so far */
     uint64_t sparse_until;              /* from then on a block may end that has few events */
 };
@@ -55,6 +55,7 @@ static void save_checkpoint(struct builder *builder)
     buffer_add(&pile->bytes, builder->positions,
                builder->trace->stream_count * sizeof(builder->positions[0]));
     buffer_add(&pile->bytes, &builder->index->losses, sizeof(builder->index->losses));
+    model_save(builder->index->model, &pile->bytes);
     pile_end(pile);
 }
 
@@ -66,7 +67,7 @@ static bool restore_checkpoint(struct builder *builder, size_t strides, struct f
     buffer_get(&reader, &builder->index->losses, sizeof(builder->index->losses));
     if (reader.failed)
         return fail_set(fail, "a checkpoint of the index is broken");
-    return true;
+    return model_restore(builder->index->model, reader.at, reader.left, fail);
 }
 
 static void note_losses(struct builder *builder)
@@ -203,13 +204,14 @@ static void close_block(struct builder *builder, uint64_t end)
 {
     struct tally *tally = &builder->tallies[0];
     struct index *index = builder->index;
-    struct index_block block = {tally->begin, builder->number - builder->in_block};
+    struct index_block block = {tally->begin, builder->number};
 
     walk_limits(&builder->merge, index->model, end, builder->limits);
     tally_open_segments(tally, index->model, builder->limits, end);
     for (uint32_t i = 0; i < tally->touched_count; i++)
         note_thread(builder, index->model->threads[tally->touched[i]]);
     buffer_add(&index->blocks, &block, sizeof(block));
+    builder->number += builder->in_block;
     index->events = builder->number;
     index->end = end;
     write_node(builder, 0);
@@ -240,20 +242,25 @@ static bool next_block(struct builder *builder, uint64_t ticks)
 static bool take_events(struct builder *builder)
 {
     struct model *model = builder->index->model;
-    uint64_t *events = builder->tallies[0].events;
+    uint64_t *events = builder->tallies[0].events, in_block = 0, latest = builder->latest;
     struct cursor *cursor;
 
     while ((cursor = merge_next(&builder->merge)) != NULL) {
-        if (__builtin_expect(builder->in_block >= INDEX_SPARSE_EVENTS, 1) &&
-            (builder->in_block >= INDEX_BLOCK_EVENTS || cursor->ticks >= builder->sparse_until) &&
-            !next_block(builder, cursor->ticks))
-            return false;
-        builder->latest = cursor->ticks > builder->latest ? cursor->ticks : builder->latest;
-        builder->number++;
-        builder->in_block++;
+        if (__builtin_expect(in_block >= INDEX_SPARSE_EVENTS, 1) &&
+            (in_block >= INDEX_BLOCK_EVENTS || cursor->ticks >= builder->sparse_until)) {
+            builder->in_block = in_block;
+            builder->latest = latest;
+            if (!next_block(builder, cursor->ticks))
+                return false;
+            in_block = builder->in_block;
+        }
+        latest = cursor->ticks > latest ? cursor->ticks : latest;
+        in_block++;
         events[cursor->event.type->index]++;
         model_take(model, cursor);
     }
+    builder->in_block = in_block;
+    builder->latest = latest;
     return true;
 }
 
@@ -283,6 +290,8 @@ static bool begin_walk(struct builder *builder, size_t strides, struct fail *fai
             return false;
     }
     cut_index(index, strides);
+    index->end = begin;
+    index->events = builder->number;
     if (strides == 0)
         memset(&index->losses, 0, sizeof(index->losses));
     builder->latest = strides > 0 ? begin - 1 : 0;
@@ -310,25 +319,42 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     return true;
 }
 
-bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
-                  struct fail *fail)
+/* What was learned for ever stays in a model that goes back, so it is kept if possible. */
+static void open_model(struct index *index, const struct trace *trace, bool is_fresh)
 {
-    struct builder builder = {.index = index, .trace = trace, .yield = yield};
-    bool fine;
-
-    index->begin = trace->begin;
+    if (index->model != NULL && !is_fresh) {
+        index->model->observers = NULL;
+        return;
+    }
     if (index->model != NULL)
         model_close(index->model);
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
+    for (size_t i = 0; !is_fresh && i < index_process_count(index); i++) {
+        const struct index_process *process = index_process(index, i);
+
+        if (process->name[0] != '\0')
+            names_set(&index->model->names, process->pid, process->name, strlen(process->name));
+    }
+}
+
+bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
+                  struct fail *fail)
+{
+    struct builder builder = {.index = index, .trace = trace, .yield = yield};
+    size_t strides = from > trace->begin ? valid_checkpoints(index, from) : 0;
+    bool fine;
+
+    index->begin = trace->begin;
+    open_model(index, trace, strides == 0);
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
     builder.limits = alloc_zero(trace->stream_count + 1, sizeof(builder.limits[0]));
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
-    fine = build(&builder, 0 * (from > trace->begin ? valid_checkpoints(index, from) : 0), fail);
+    fine = build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);

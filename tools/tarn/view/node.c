@@ -76,25 +76,41 @@ void tally_run_other(struct tally_cpu *cpu, uint32_t thread, uint64_t ticks)
     cpu->ran[cpu->recent] = (struct tally_ran){ticks, thread};
 }
 
+static inline void add_segment(struct tally *tally, struct tally_thread *sum,
+                               const struct model_thread *thread, enum node_kind kind, uint64_t ticks)
+{
+    struct tally_cpu *cpu;
+
+    sum->ticks[kind] += ticks;
+    if (kind > NODE_INTERRUPT)
+        return;
+    cpu = &tally->cpus[thread->cpu];
+    cpu->ticks[cpu_kind(thread, kind)] += ticks;
+    tally_run(cpu, thread->number, ticks);
+}
+
+/* The first one that is heard of a thread may have begun before. */
+static void first_segment(struct tally *tally, const struct model_thread *thread, enum node_kind kind,
+                          uint64_t from, uint64_t to)
+{
+    struct tally_thread *sum = tally_add_thread(tally, thread->number);
+
+    sum->first = from <= tally->begin ? kind : NODE_ABSENT;
+    if (from < tally->begin)
+        from = tally->begin;
+    if (kind != NODE_ABSENT && to > from)
+        add_segment(tally, sum, thread, kind, to - from);
+}
+
 void tally_segment(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     enum node_kind kind = node_kind(thread);
-    bool is_new;
-    struct tally_thread *sum = tally_touch(tally, thread->number, &is_new);
+    uint32_t number = thread->number;
 
-    if (is_new)
-        sum->first = from <= tally->begin ? kind : NODE_ABSENT;
-    if (from < tally->begin)
-        from = tally->begin;
-    if (kind == NODE_ABSENT || to <= from)
-        return;
-    sum->ticks[kind] += to - from;
-    if (kind <= NODE_INTERRUPT) {
-        struct tally_cpu *cpu = &tally->cpus[thread->cpu];
-
-        cpu->ticks[cpu_kind(thread, kind)] += to - from;
-        tally_run(cpu, thread->number, to - from);
-    }
+    if (__builtin_expect(number >= tally->thread_room || tally->threads[number].stamp != tally->stamp, 0))
+        first_segment(tally, thread, kind, from, to);
+    else if (__builtin_expect(kind != NODE_ABSENT && from >= tally->begin, 1))
+        add_segment(tally, &tally->threads[number], thread, kind, to - from);
 }
 
 /* Who runs on, and no event told so. */
@@ -132,7 +148,8 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
             sum->last = node_kind_of_state(MODEL_UNKNOWN);
         }
         if (thread->segment < until)
-            tally_segment(tally, thread, thread->segment, until);
+            tally_segment(tally, thread, thread->segment > tally->begin ? thread->segment : tally->begin,
+                          until);
     }
 }
 

@@ -2,11 +2,13 @@
 /* tools/tarn/view/view.c - keeps a trace's index up to date; see view.h. */
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/view/index_file.h>
 #include <tools/tarn/view/view.h>
 #include <unistd.h>
 
-#define WATCH_MS    200 /* between looks at the files */
-#define LIVE_ROUNDS 15  /* without growth: then a trace is no longer live */
+#define WATCH_MS      200      /* between looks at the files */
+#define LIVE_ROUNDS   15       /* without growth: then a trace is no longer live */
+#define WORTH_KEEPING 1000000u /* events: the index of fewer is made in a moment */
 
 /* ---- the lock ------------------------------------------------------------------------------------ */
 
@@ -109,6 +111,22 @@ static bool extend(struct view *view, uint64_t from, struct fail *fail)
     return index_extend(&view->index, &view->trace, from, &keeper.yield, fail);
 }
 
+/* From its file, or by a walk. With the lock held for writing. */
+static bool make_index(struct view *view, struct fail *fail)
+{
+    uint64_t from = 0;
+    enum index_state state =
+        view->options.keep_index ? index_load(&view->index, &view->trace, &from) : INDEX_NONE;
+
+    if (state == INDEX_WHOLE)
+        return true;
+    if (!extend(view, state == INDEX_SHORT ? from : 0, fail))
+        return false;
+    if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
+        index_save(&view->index, &view->trace, fail); /* if it cannot be kept, it is made again next time */
+    return true;
+}
+
 static bool open_again(struct view *view, struct fail *fail)
 {
     struct trace trace;
@@ -168,7 +186,7 @@ static void *keep(void *argument)
     unsigned quiet = 0;
 
     pthread_rwlock_wrlock(&view->lock);
-    if (index_block_count(&view->index) == 0 && !extend(view, 0, &fail))
+    if (index_block_count(&view->index) == 0 && !make_index(view, &fail))
         complain("%s", fail.text);
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);
@@ -190,6 +208,7 @@ static void *keep(void *argument)
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
     pthread_condattr_t monotonic;
+    bool fine;
 
     memset(view, 0, sizeof(*view));
     view->options = *options;
@@ -204,10 +223,14 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&view->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (!wait || index_extend(&view->index, &view->trace, 0, NULL, fail))
+    if (!wait)
         return true;
-    view_close(view);
-    return false;
+    pthread_rwlock_wrlock(&view->lock);
+    fine = make_index(view, fail);
+    pthread_rwlock_unlock(&view->lock);
+    if (!fine)
+        view_close(view);
+    return fine;
 }
 
 bool view_start(struct view *view, struct fail *fail)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tools/tarn/view/walk.h>
 
-/* The checkpoint at or before a block; what follows the positions is left in READER. Without its checkpoint a
+/* The checkpoint before a stride; what follows the positions is left in READER. Without its checkpoint a
  * block is reached from the begin: all the same, but slowly. */
 static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
                     struct buffer_reader *reader)
@@ -59,19 +59,34 @@ static void finish(struct walk_range *range, struct model *model, const struct m
     model_finish(model);
 }
 
+/* At the checkpoint before the range, with the model as it was there. */
+static void open_range(const struct walk_range *range, struct walk *walk, struct model *model,
+                       const struct trace *trace, const struct index *index)
+{
+    size_t stride = index_find_time(index, range->from) / INDEX_STRIDE;
+    struct buffer_reader rest;
+    struct fail fail;
+
+    open_at(walk, trace, index, stride, &rest);
+    model_open(model, trace, range->from, range->to);
+    if (walk->next > 0 && !model_restore(model, rest.at, rest.left, &fail)) {
+        walk_close(walk);
+        model_close(model);
+        open_at(walk, trace, index, 0, &rest);
+        model_open(model, trace, range->from, range->to);
+    }
+    if (range->observer != NULL)
+        model_observe(model, range->observer);
+}
+
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail)
 {
-    struct buffer_reader rest;
     struct walk walk;
     struct model model;
     struct cursor *cursor;
-    size_t block = 0; /* until the model has checkpoints */
 
-    model_open(&model, trace, range->from, range->to);
-    if (range->observer != NULL)
-        model_observe(&model, range->observer);
-    open_at(&walk, trace, index, block / INDEX_STRIDE, &rest);
+    open_range(range, &walk, &model, trace, index);
     while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < range->to) {
         if (range->event != NULL && cursor->ticks >= range->from)
             range->event(range, cursor, &model);
