@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/breakdown.c - `tarn breakdown`: where all the time went, each tick of a thread's life
+ * attributed once.
+ *
+ * What a thread does in a segment (model.h) is one `what`: its own code, a POSIX call, a system call, a
+ * fault, an interrupt that hit it, waiting, or a server's work on its call (ex-process time). What is counted
+ * is the time of each, by thread and by the POSIX call in which it happened; tables add that up in several
+ * ways.
+ */
+#include <string.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/map.h>
+
+enum what_kind {
+    WHAT_USER,
+    WHAT_POSIX,     /* detail: libc_call. The C library's own part */
+    WHAT_SYSCALL,   /* syscall_number */
+    WHAT_FAULT,     /* fault_kind, or UINT32_MAX */
+    WHAT_EXCEPTION, /* vector */
+    WHAT_IRQ,       /* irq */
+    WHAT_IPI,       /* ipi_kind */
+    WHAT_IDLE,
+    WHAT_EX,       /* a server works on its call; function: see struct breakdown */
+    WHAT_TAKE,     /* no server has taken its call yet; function */
+    WHAT_DEFERRED, /* its server took the call and will answer it later; function */
+    WHAT_READY,
+    WHAT_WAIT, /* model_state */
+    WHAT_UNKNOWN,
+    WHAT_KINDS
+};
+
+/* Columns that the kinds are shown in. */
+enum group {
+    GROUP_USER,
+    GROUP_POSIX,
+    GROUP_SYSCALL,
+    GROUP_FAULT,
+    GROUP_INTERRUPT,
+    GROUP_IDLE,
+    GROUP_EX,
+    GROUP_TAKE,
+    GROUP_DEFERRED,
+    GROUP_READY,
+    GROUP_WAIT,
+    GROUP_UNKNOWN,
+    GROUPS
+};
+
+static const struct {
+    const char *name;
+    enum group group;
+} kinds[WHAT_KINDS] = {
+    [WHAT_USER] = {"user code", GROUP_USER},
+    [WHAT_POSIX] = {"POSIX call", GROUP_POSIX},
+    [WHAT_SYSCALL] = {"system call", GROUP_SYSCALL},
+    [WHAT_FAULT] = {"page fault", GROUP_FAULT},
+    [WHAT_EXCEPTION] = {"exception", GROUP_FAULT},
+    [WHAT_IRQ] = {"interrupt", GROUP_INTERRUPT},
+    [WHAT_IPI] = {"IPI", GROUP_INTERRUPT},
+    [WHAT_IDLE] = {"idle", GROUP_IDLE},
+    [WHAT_EX] = {"ex-process", GROUP_EX},
+    [WHAT_TAKE] = {"waits for a server", GROUP_TAKE},
+    [WHAT_DEFERRED] = {"waits for an answer", GROUP_DEFERRED},
+    [WHAT_READY] = {"ready", GROUP_READY},
+    [WHAT_WAIT] = {"waits", GROUP_WAIT},
+    [WHAT_UNKNOWN] = {"unknown", GROUP_UNKNOWN},
+};
+
+struct what {
+    enum what_kind kind;
+    uint64_t detail;
+};
+
+struct part {
+    uint64_t ticks, count;
+};
+
+/* A function that servers offer: what is asked of whom. */
+struct function {
+    uint64_t number;      /* 1, 2, ...; 0: new */
+    uint64_t calls;       /* received */
+    uint64_t ran, waited; /* ticks of the server's threads while they worked on it */
+};
+
+struct progress { /* of one thread */
+    uint64_t ticks[GROUPS];
+    uint64_t fault;  /* ticks in the fault under way: its kind is known at its end */
+    uint64_t key[2]; /* of the part that got its last segment */
+    uint64_t end;    /* of that */
+};
+
+enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_CALL, BY_SERVED, TABLES };
+
+struct breakdown {
+    struct answer answer;
+    struct map parts;     /* struct part by thread, by context and kind, by detail */
+    struct map functions; /* struct function by server's pid (or endpoint | BY_ENDPOINT) and label */
+    struct map servers;   /* pid + 1 by endpoint */
+    struct slots progress;
+    const struct field *names[WHAT_KINDS], *labels;
+};
+
+#define BY_ENDPOINT                (1ull << 32)
+/* Parts are kept by the innermost POSIX call, 0 for none, and what it is. */
+#define CONTEXT_KEY(context, kind) ((uint64_t)(context) << 8 | (kind))
+
+/* clang-format off */
+#define GROUP_COLUMNS                                                                             \
+    TIME_COLUMN("wall", "wall_ns"), TIME_COLUMN("user", "user_ns"), TIME_COLUMN("POSIX", "posix_ns"), \
+    TIME_COLUMN("syscalls", "syscalls_ns"), TIME_COLUMN("faults", "faults_ns"),                   \
+    TIME_COLUMN("irqs", "interrupts_ns"), TIME_COLUMN("idle", "idle_ns"),                         \
+    TIME_COLUMN("ex-process", "ex_process_ns"), TIME_COLUMN("to server", "to_server_ns"),         \
+    TIME_COLUMN("deferred", "deferred_ns"), TIME_COLUMN("ready", "ready_ns"),                     \
+    TIME_COLUMN("waits", "waits_ns"), TIME_COLUMN("unknown", "unknown_ns")
+/* clang-format on */
+enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WALL };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
+                                                      COUNT_COLUMN("threads", "threads"), GROUP_COLUMNS};
+enum { THREAD_TID, THREAD_PID, THREAD_WALL };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     GROUP_COLUMNS};
+enum { ACTIVITY_KIND, ACTIVITY_COUNT, ACTIVITY_TOTAL, ACTIVITY_SHARE, ACTIVITY_MEAN };
+#define ACTIVITY_COLUMNS                                                                              \
+    COUNT_COLUMN("times", "times"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2), \
+        TIME_OF_ONE("mean", "mean_ns")
+static const struct table_column activity_columns[] = {TEXT_COLUMN("kind", "kind"), ACTIVITY_COLUMNS};
+enum { USE_PID = 1, USE_PROCESS };
+static const struct table_column use_columns[] = {TEXT_COLUMN("kind", "kind"), ACTIVITY_COLUMNS,
+                                                  NUMBER_COLUMN("pid", "pid"),
+                                                  TEXT_COLUMN("process", "process")};
+enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
+static const struct table_column call_columns[] = {COUNT_COLUMN("calls", "calls"),
+                                                   COUNT_COLUMN("faults", "fault_count"),
+                                                   COUNT_COLUMN("IPCs", "ipc_count"), GROUP_COLUMNS};
+enum { SERVED_PID, SERVED_CALLS, SERVED_TOTAL, SERVED_RAN, SERVED_WAITED, SERVED_MEAN };
+static const struct table_column served_columns[] = {
+    NUMBER_COLUMN("pid", "pid"),      COUNT_COLUMN("calls", "calls"),      TIME_COLUMN("total", "total_ns"),
+    TIME_COLUMN("running", "ran_ns"), TIME_COLUMN("waiting", "waited_ns"), TIME_OF_ONE("mean", "mean_ns")};
+
+static const struct table tables[TABLES] = {
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL),
+    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL),
+    [BY_USE] = TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL),
+    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL),
+    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL),
+};
+enum { TOTAL_THREADS, TOTAL_WALL };
+static const struct table_column total_columns[] = {COUNT_COLUMN("threads", "threads"),
+                                                    TIME_COLUMN("wall", "wall_ns")};
+static const struct table totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
+
+/* ---- the walk ---- */
+
+static struct function *function_of(struct breakdown *breakdown, const struct model_call *call)
+{
+    uint64_t whom = call->server != NULL ? call->server->pid : BY_ENDPOINT | call->endpoint;
+    struct function *function = map_at(&breakdown->functions, whom, call->label, 0);
+
+    if (function->number == 0)
+        function->number = breakdown->functions.count;
+    return function;
+}
+
+static struct what what_of_call(struct breakdown *breakdown, const struct model_thread *thread)
+{
+    const struct model_call *call = thread->calling;
+    enum what_kind kind = call->received == 0 ? WHAT_TAKE : call->parked != 0 ? WHAT_DEFERRED : WHAT_EX;
+
+    if (call->replied != 0)
+        return (struct what){WHAT_READY, 0}; /* as good as */
+    return (struct what){kind, function_of(breakdown, call)->number};
+}
+
+static struct what what_when_blocked(struct breakdown *breakdown, const struct model_thread *thread)
+{
+    switch (thread->state) {
+    case MODEL_READY:
+        return (struct what){WHAT_READY, 0};
+    case MODEL_BLOCKED_SEND:
+    case MODEL_BLOCKED_REPLY:
+    case MODEL_BLOCKED_FAULT:
+        if (thread->calling != NULL)
+            return what_of_call(breakdown, thread);
+        return (struct what){WHAT_WAIT, thread->state};
+    case MODEL_UNKNOWN:
+        return (struct what){WHAT_UNKNOWN, 0};
+    default:
+        return (struct what){WHAT_WAIT, thread->state};
+    }
+}
+
+/* A request that a server works on is its own code (and stands in the table `served`). */
+static struct what what_when_running(const struct model_thread *thread)
+{
+    static const enum what_kind of_activity[ACTIVITIES] = {
+        [ACTIVITY_LIBC] = WHAT_POSIX,  [ACTIVITY_SYSCALL] = WHAT_SYSCALL,
+        [ACTIVITY_FAULT] = WHAT_FAULT, [ACTIVITY_EXCEPTION] = WHAT_EXCEPTION,
+        [ACTIVITY_IRQ] = WHAT_IRQ,     [ACTIVITY_IPI] = WHAT_IPI};
+    uint32_t depth = thread->depth;
+
+    if (depth > MODEL_DEPTH_MAX)
+        return (struct what){WHAT_UNKNOWN, 0};
+    while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
+        depth--;
+    if (depth > 0)
+        return (struct what){of_activity[thread->frames[depth - 1].kind], thread->frames[depth - 1].detail};
+    if (thread->is_idle)
+        return (struct what){WHAT_IDLE, 0};
+    return (struct what){thread->is_stack_known ? WHAT_USER : WHAT_UNKNOWN, 0};
+}
+
+/* 1 + the innermost POSIX call, 0: none. */
+static uint64_t context_of(const struct model_thread *thread)
+{
+    uint32_t depth = thread->depth < MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
+
+    while (depth > 0 && thread->frames[depth - 1].kind != ACTIVITY_LIBC)
+        depth--;
+    return depth > 0 ? 1 + (uint64_t)thread->frames[depth - 1].detail : 0;
+}
+
+static struct part *part_of(struct breakdown *breakdown, const struct model_thread *thread, uint64_t context,
+                            struct what what)
+{
+    return map_at(&breakdown->parts, thread->number, CONTEXT_KEY(context, what.kind), what.detail);
+}
+
+/* Activities are counted where they begin or end; of what has neither, stretches are. */
+static bool counts_stretches(enum what_kind kind)
+{
+    return kind == WHAT_USER || kind == WHAT_IDLE || kind >= WHAT_EX;
+}
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct breakdown *breakdown = ANSWER_OF(self, struct breakdown);
+    struct progress *progress;
+    struct what what;
+    struct part *part;
+    uint64_t context;
+
+    if (thread->serving != NULL) {
+        struct function *function = function_of(breakdown, thread->serving);
+
+        if (answer_wants(&breakdown->answer, thread))
+            *(thread->state == MODEL_RUNNING ? &function->ran : &function->waited) += to - from;
+    }
+    if (!answer_wants(&breakdown->answer, thread) || (thread->is_idle && thread->state != MODEL_RUNNING))
+        return; /* an idle thread waits for nothing */
+    progress = slots_at(&breakdown->progress, thread->number);
+    what = thread->state == MODEL_RUNNING ? what_when_running(thread) : what_when_blocked(breakdown, thread);
+    if (what.kind == WHAT_FAULT) {
+        progress->fault += to - from;
+        progress->ticks[GROUP_FAULT] += to - from;
+        return;
+    }
+    context = context_of(thread);
+    part = part_of(breakdown, thread, context, what);
+    part->ticks += to - from;
+    progress->ticks[kinds[what.kind].group] += to - from;
+    part->count += counts_stretches(what.kind) &&
+                   (progress->end != from || progress->key[0] != CONTEXT_KEY(context, what.kind) ||
+                    progress->key[1] != what.detail);
+    progress->key[0] = CONTEXT_KEY(context, what.kind);
+    progress->key[1] = what.detail;
+    progress->end = to;
+}
+
+static void take_enter(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame)
+{
+    struct breakdown *breakdown = ANSWER_OF(self, struct breakdown);
+
+    if (frame->kind != ACTIVITY_FAULT && frame->kind != ACTIVITY_REQUEST &&
+        answer_wants(&breakdown->answer, thread))
+        part_of(breakdown, thread, context_of(thread), what_when_running(thread))->count++;
+}
+
+static void take_leave(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame, uint64_t end)
+{
+    struct breakdown *breakdown = ANSWER_OF(self, struct breakdown);
+    struct progress *progress;
+    struct part *part;
+
+    (void)end;
+    if (frame->kind != ACTIVITY_FAULT || !answer_wants(&breakdown->answer, thread))
+        return;
+    progress = slots_at(&breakdown->progress, thread->number);
+    part = part_of(breakdown, thread, context_of(thread), (struct what){WHAT_FAULT, frame->detail});
+    part->ticks += progress->fault;
+    part->count++;
+    progress->fault = 0;
+}
+
+static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                      bool has_ended)
+{
+    struct breakdown *breakdown = ANSWER_OF(self, struct breakdown);
+
+    if (call->received != ticks || call->parked != 0 || call->replied != 0 || has_ended ||
+        call->server == NULL)
+        return;
+    *(uint64_t *)map_at(&breakdown->servers, call->endpoint, 0, 0) = (uint64_t)call->server->pid + 1;
+    if (answer_wants(&breakdown->answer, call->server))
+        function_of(breakdown, call)->calls++;
+}
+
+static bool open_breakdown(struct answer *answer, struct fail *fail)
+{
+    struct breakdown *breakdown = (struct breakdown *)answer;
+
+    (void)fail;
+    map_open(&breakdown->parts, sizeof(struct part));
+    map_open(&breakdown->functions, sizeof(struct function));
+    map_open(&breakdown->servers, sizeof(uint64_t));
+    slots_open(&breakdown->progress, sizeof(struct progress));
+    breakdown->names[WHAT_POSIX] = answer_field(answer, "libc_entry", "call");
+    breakdown->names[WHAT_SYSCALL] = answer_field(answer, "syscall_entry", "number");
+    breakdown->names[WHAT_FAULT] = answer_field(answer, "fault_exit", "kind");
+    breakdown->names[WHAT_IPI] = answer_field(answer, "irq_ipi_entry", "kind");
+    breakdown->labels = answer_field(answer, "ipc_call", "label");
+    answer->observer.segment = take_segment;
+    answer->observer.enter = take_enter;
+    answer->observer.leave = take_leave;
+    answer->observer.call = take_call;
+    return true;
+}
+
+static void close_breakdown(struct answer *answer)
+{
+    struct breakdown *breakdown = (struct breakdown *)answer;
+
+    map_close(&breakdown->parts);
+    map_close(&breakdown->functions);
+    map_close(&breakdown->servers);
+    slots_close(&breakdown->progress);
+}
+
+/* ---- tables ---- */
+
+/* Nanoseconds of parts that follow each other: rounded so that they add up to those of their sum. */
+struct adder {
+    const struct answer *answer;
+    uint64_t ticks;
+};
+
+static uint64_t add_ticks(struct adder *adder, uint64_t ticks)
+{
+    uint64_t before = answer_ns(adder->answer, adder->ticks);
+
+    adder->ticks += ticks;
+    return answer_ns(adder->answer, adder->ticks) - before;
+}
+
+static uint64_t sum_of(const uint64_t ticks[GROUPS])
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < GROUPS; i++)
+        sum += ticks[i];
+    return sum;
+}
+
+static void fill_groups(const struct answer *answer, struct table_row *row, unsigned wall,
+                        const uint64_t ticks[GROUPS])
+{
+    struct adder adder = {.answer = answer};
+
+    for (unsigned i = 0; i < GROUPS; i++)
+        row->cells[wall + 1 + i].count = add_ticks(&adder, ticks[i]);
+    row->cells[wall].count = answer_ns(answer, adder.ticks);
+}
+
+static const struct part *part_in(const struct map_entry *entry)
+{
+    return (const struct part *)(const void *)entry->value;
+}
+
+struct sum {
+    uint64_t ticks[GROUPS];
+    uint64_t threads, calls, faults, ipcs;
+};
+
+static void fill_processes(struct answer *answer, const struct map *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        uint32_t pid = (uint32_t)processes->entries[i]->key[0];
+        const struct sum *sum = (const struct sum *)(const void *)processes->entries[i]->value;
+        struct table_row *row = table_row(&answer->tables[BY_PROCESS], pid, answer_process_name(answer, pid));
+
+        row->cells[PROCESS_PID].count = pid;
+        row->cells[PROCESS_THREADS].count = sum->threads;
+        fill_groups(answer, row, PROCESS_WALL, sum->ticks);
+    }
+}
+
+/* A row for each thread and each process. */
+static void fill_threads(struct breakdown *breakdown)
+{
+    struct answer *answer = &breakdown->answer;
+    uint64_t wall = 0;
+    struct map processes;
+
+    map_open(&processes, sizeof(struct sum));
+    for (uint32_t n = 0; n < breakdown->progress.count && n < answer->model->thread_count; n++) {
+        const struct model_thread *thread = answer->model->threads[n];
+        const struct progress *progress = slots_at(&breakdown->progress, n);
+        uint64_t ticks = sum_of(progress->ticks);
+        struct sum *process;
+        struct table_row *row;
+
+        if (thread == NULL || ticks == 0)
+            continue;
+        wall += ticks;
+        row = table_row(&answer->tables[BY_THREAD], n, answer_thread_name(answer, thread));
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        fill_groups(answer, row, THREAD_WALL, progress->ticks);
+        process = map_at(&processes, thread->pid, 0, 0);
+        process->threads++;
+        for (unsigned i = 0; i < GROUPS; i++)
+            process->ticks[i] += progress->ticks[i];
+        answer->total->cells[TOTAL_THREADS].count++;
+    }
+    answer->total->cells[TOTAL_WALL].count = answer_ns(answer, wall);
+    fill_processes(answer, &processes);
+    map_close(&processes);
+}
+
+/* "fs open"; what an endpoint's server is called when one is known. */
+static const char *function_name(struct breakdown *breakdown, struct table *table,
+                                 const struct map_entry *function)
+{
+    char number[ANSWER_NAME_BYTES];
+    const char *label = label_of(breakdown->labels, function->key[1], number), *server;
+    uint64_t whom = function->key[0];
+    const uint64_t *pid =
+        (whom & BY_ENDPOINT) ? map_find(&breakdown->servers, whom & UINT32_MAX, 0, 0) : NULL;
+    size_t length;
+
+    if ((whom & BY_ENDPOINT) && pid == NULL)
+        return table_format(table, "endpoint %u %s", (unsigned)whom, label);
+    server = answer_process_name(&breakdown->answer, pid != NULL ? (uint32_t)(*pid - 1) : (uint32_t)whom);
+    length = strlen(server);
+    if (strncmp(label, server, length) == 0 && label[length] == '_')
+        label += length + 1;
+    return table_format(table, "%s %s", server, label);
+}
+
+static const char *what_name(struct breakdown *breakdown, struct table *table, struct what what)
+{
+    char number[ANSWER_NAME_BYTES];
+
+    switch (what.kind) {
+    case WHAT_EX:
+    case WHAT_TAKE:
+    case WHAT_DEFERRED:
+        return what.detail - 1 < breakdown->functions.count
+                   ? function_name(breakdown, table, breakdown->functions.entries[what.detail - 1])
+                   : "others";
+    case WHAT_WAIT:
+        return model_state_names[what.detail];
+    case WHAT_FAULT:
+        if (what.detail == UINT32_MAX)
+            return "(end not seen)";
+        break;
+    case WHAT_USER:
+    case WHAT_IDLE:
+    case WHAT_READY:
+    case WHAT_UNKNOWN:
+        return kinds[what.kind].name;
+    default:
+        break;
+    }
+    return table_text(table, label_of(breakdown->names[what.kind], what.detail, number));
+}
+
+/* Parts that are one row: by what it is called, and in the table of uses by process. */
+static void add_part(struct breakdown *breakdown, struct table *table, struct map *rows,
+                     const struct map_entry *entry, bool by_process)
+{
+    struct answer *answer = &breakdown->answer;
+    struct what what = {(enum what_kind)(entry->key[1] & 0xff), entry->key[2]};
+    const struct model_thread *thread = answer->model->threads[entry->key[0]];
+    uint64_t pid = by_process ? thread->pid : 0;
+    struct table_row *row = table_row(table, pid << 8 | what.kind, what_name(breakdown, table, what));
+    struct part *sum = map_at(rows, (uintptr_t)row, 0, 0);
+
+    sum->ticks += part_in(entry)->ticks;
+    sum->count += part_in(entry)->count;
+    row->cells[ACTIVITY_KIND].text = kinds[what.kind].name;
+    if (by_process) {
+        row->cells[ACTIVITY_MEAN + USE_PID].count = pid;
+        row->cells[ACTIVITY_MEAN + USE_PROCESS].text =
+            table_text(table, answer_process_name(answer, thread->pid));
+    }
+}
+
+static void fill_activities(struct breakdown *breakdown, struct table *table, bool by_process)
+{
+    struct answer *answer = &breakdown->answer;
+    struct adder adder = {.answer = answer};
+    struct map rows; /* struct part by row */
+    uint64_t wall = 0;
+
+    map_open(&rows, sizeof(struct part));
+    for (size_t i = 0; i < breakdown->parts.count; i++)
+        add_part(breakdown, table, &rows, breakdown->parts.entries[i], by_process);
+    for (size_t i = 0; i < rows.count; i++)
+        wall += part_in(rows.entries[i])->ticks;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
+        const struct part *sum = part_in(rows.entries[i]);
+
+        row->cells[ACTIVITY_COUNT].count = sum->count;
+        row->cells[ACTIVITY_TOTAL].count = add_ticks(&adder, sum->ticks);
+        row->cells[ACTIVITY_SHARE].real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0;
+        row->cells[ACTIVITY_MEAN].count =
+            sum->count ? answer_ns(answer, sum->ticks / sum->count) : TABLE_NONE;
+    }
+    map_close(&rows);
+}
+
+/* A row for each POSIX call with all that happened in it, and one for what happened in none. */
+static void fill_calls(struct breakdown *breakdown)
+{
+    struct answer *answer = &breakdown->answer;
+    struct table *table = &answer->tables[BY_CALL];
+    char number[ANSWER_NAME_BYTES];
+    struct map calls; /* struct sum by context */
+
+    map_open(&calls, sizeof(struct sum));
+    for (size_t i = 0; i < breakdown->parts.count; i++) {
+        const struct map_entry *entry = breakdown->parts.entries[i];
+        enum what_kind kind = (enum what_kind)(entry->key[1] & 0xff);
+        struct sum *sum = map_at(&calls, entry->key[1] >> 8, 0, 0);
+
+        sum->ticks[kinds[kind].group] += part_in(entry)->ticks;
+        sum->calls += kind == WHAT_POSIX ? part_in(entry)->count : 0;
+        sum->faults += kind == WHAT_FAULT ? part_in(entry)->count : 0;
+        sum->ipcs += kind == WHAT_EX ? part_in(entry)->count : 0;
+    }
+    for (size_t i = 0; i < calls.count; i++) {
+        const struct map_entry *entry = calls.entries[i];
+        const struct sum *sum = (const struct sum *)(const void *)entry->value;
+        const char *name =
+            entry->key[0] == 0 ? "(none)" : label_of(breakdown->names[WHAT_POSIX], entry->key[0] - 1, number);
+        struct table_row *row = table_row(table, entry->key[0], name);
+
+        row->cells[CALL_COUNT].count = sum->calls;
+        row->cells[CALL_FAULTS].count = sum->faults;
+        row->cells[CALL_IPCS].count = sum->ipcs;
+        fill_groups(answer, row, CALL_WALL, sum->ticks);
+    }
+    map_close(&calls);
+}
+
+static void fill_served(struct breakdown *breakdown)
+{
+    struct answer *answer = &breakdown->answer;
+    struct table *table = &answer->tables[BY_SERVED];
+
+    for (size_t i = 0; i < breakdown->functions.count; i++) {
+        const struct map_entry *entry = breakdown->functions.entries[i];
+        const struct function *function = (const struct function *)(const void *)entry->value;
+        struct adder adder = {.answer = answer};
+        struct table_row *row;
+
+        if (function->ran + function->waited + function->calls == 0)
+            continue;
+        row = table_row(table, i, function_name(breakdown, table, entry));
+        row->cells[SERVED_PID].count = entry->key[0];
+        row->cells[SERVED_CALLS].count = function->calls;
+        row->cells[SERVED_RAN].count = add_ticks(&adder, function->ran);
+        row->cells[SERVED_WAITED].count = add_ticks(&adder, function->waited);
+        row->cells[SERVED_TOTAL].count = answer_ns(answer, adder.ticks);
+        row->cells[SERVED_MEAN].count =
+            function->calls ? answer_ns(answer, adder.ticks / function->calls) : TABLE_NONE;
+    }
+}
+
+static void finish_breakdown(struct answer *answer)
+{
+    struct breakdown *breakdown = (struct breakdown *)answer;
+
+    fill_threads(breakdown);
+    fill_activities(breakdown, &answer->tables[BY_ACTIVITY], false);
+    if (answer->tables[BY_USE].is_wanted)
+        fill_activities(breakdown, &answer->tables[BY_USE], true);
+    fill_calls(breakdown);
+    fill_served(breakdown);
+}
+
+const struct answer_kind breakdown_answer = {
+    .name = "breakdown",
+    .summary = "where all time went: own code, POSIX and system calls, faults, servers, waiting",
+    .help =
+        "Attributes each microsecond in the life of each thread once: to its own code, to the C library's "
+        "part\n"
+        "of a POSIX call, to a system call, to page faults by kind, to interrupts that came (not to what "
+        "they\n"
+        "interrupted), to waiting for a processor and to waiting for something; and, while it waits for the\n"
+        "answer to a call, to the server's work on it by function (ex-process time), told from waiting until "
+        "a\n"
+        "server takes the call (to server) and for an answer that a server gives later (deferred).\n"
+        "The columns of a row add up to its wall time, and so do the rows of a table. A processor's idle "
+        "thread\n"
+        "lives while it runs. `served` looks at\n"
+        "the same time from the other side: servers' threads, by the function they worked on.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .totals = &totals,
+    .size = sizeof(struct breakdown),
+    .open = open_breakdown,
+    .finish = finish_breakdown,
+    .close = close_breakdown,
+};
