@@ -55,10 +55,40 @@ static uint64_t draw(struct generator *gen, uint64_t below)
     return (gen->random * 0x2545f4914f6cdd1dull >> 16) % below;
 }
 
-static void store(struct generator *gen, uint8_t *at, uint64_t value, unsigned width)
+void synthetic_store(const struct schema *schema, uint8_t *at, uint64_t value, unsigned width)
 {
     for (unsigned i = 0; i < width; i++)
-        at[gen->schema.big_endian ? width - 1 - i : i] = (uint8_t)(value >> 8 * i);
+        at[schema->big_endian ? width - 1 - i : i] = (uint8_t)(value >> 8 * i);
+}
+
+static void store(struct generator *gen, uint8_t *at, uint64_t value, unsigned width)
+{
+    synthetic_store(&gen->schema, at, value, width);
+}
+
+void synthetic_event(const struct schema *schema, uint8_t *event, uint32_t id, uint64_t words, uint64_t time)
+{
+    uint32_t length = words > TRACE_LENGTH_MAX ? 0 : (uint32_t)words;
+
+    synthetic_store(schema, event, schema->big_endian ? id << 10 | length : id | length << 22, 4);
+    synthetic_store(schema, event + 4, (uint32_t)time, 4);
+}
+
+void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t used, uint64_t size,
+                      const struct synthetic_packet *about)
+{
+    const uint64_t words[] = {about->begin,     about->end, used * 8, size * 8,
+                              about->discarded, about->seq, size / 8};
+
+    synthetic_store(schema, packet, TRACE_CTF_MAGIC, 4);
+    synthetic_store(schema, packet + 4, TRACE_STREAM_ID, 4);
+    memcpy(packet + 8, schema->tsdl.uuid, 16);
+    for (int i = 0; i < 7; i++)
+        synthetic_store(schema, packet + 24 + 8 * i, words[i], 8);
+    synthetic_store(schema, packet + 80, about->cpu, 4);
+    if (size > used)
+        synthetic_event(schema, packet + used, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER),
+                        (size - used) / 8, about->end);
 }
 
 static const char *const programs[] = {"init", "sh",      "ls",   "grep", "sort", "fs",
@@ -233,7 +263,6 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
                            const struct event_type *type)
 {
     uint64_t bytes = 8, words;
-    uint32_t header;
 
     memset(event, 0, 1024);
     for (unsigned i = 0; i < type->field_count; i++) {
@@ -258,9 +287,7 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
         store_named(gen, event, type, "name", 0, writer->comm);
     }
     words = (bytes + 7) / 8;
-    header = gen->schema.big_endian ? type->id << 10 | (uint32_t)words : type->id | (uint32_t)words << 22;
-    store(gen, event, header, 4);
-    store(gen, event + 4, (uint32_t)writer->time, 4);
+    synthetic_event(&gen->schema, event, type->id, words, writer->time);
     return words * 8;
 }
 
@@ -287,30 +314,15 @@ static void start_packet(struct generator *gen, struct writer *writer)
 static void finish_packet(struct generator *gen, struct writer *writer)
 {
     uint8_t end[1024];
-    uint64_t size = gen->options.packet, left = (size - writer->used) / 8 - 1;
-    uint8_t *at = writer->packet;
-    uint32_t filler = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
-    const uint64_t words[] = {writer->begin, writer->time,      (writer->used + 8) * 8,
-                              size * 8,      writer->discarded, writer->seq,
-                              size / 8};
+    uint64_t size = gen->options.packet;
+    const struct synthetic_packet about = {writer->begin, writer->time, writer->discarded, writer->seq,
+                                           writer->cpu};
 
     append(writer, end,
            make_event(gen, writer, end,
                       schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END))));
-    store(gen, at, TRACE_CTF_MAGIC, 4);
-    store(gen, at + 4, TRACE_STREAM_ID, 4);
-    memcpy(at + 8, gen->schema.tsdl.uuid, 16);
-    for (int i = 0; i < 7; i++)
-        store(gen, at + 24 + 8 * i, words[i], 8);
-    store(gen, at + 80, writer->cpu, 4);
-    if (left > 0) {
-        uint32_t length = left > TRACE_LENGTH_MAX ? 0 : (uint32_t)left;
-
-        store(gen, at + writer->used, gen->schema.big_endian ? filler << 10 | length : filler | length << 22,
-              4);
-        store(gen, at + writer->used + 4, (uint32_t)writer->time, 4);
-    }
-    fwrite(at, size, 1, writer->file); /* write_stream looks for errors */
+    synthetic_packet(&gen->schema, writer->packet, writer->used, size, &about);
+    fwrite(writer->packet, size, 1, writer->file); /* write_stream looks for errors */
     writer->seq++;
     if (gen->options.losses && draw(gen, 4) == 0)
         writer->discarded += draw(gen, 1000) + 1;
@@ -403,6 +415,17 @@ static char *read_text(const char *path, struct fail *fail)
     return text;
 }
 
+char *synthetic_metadata(const struct synthetic_options *options, struct fail *fail)
+{
+    char *template = read_text(options->metadata, fail), *text;
+
+    if (template == NULL)
+        return NULL;
+    text = fill_template(options, template);
+    free(template);
+    return text;
+}
+
 static bool write_text(const char *path, const char *text, struct fail *fail)
 {
     FILE *file = fopen(path, "w");
@@ -413,6 +436,15 @@ static bool write_text(const char *path, const char *text, struct fail *fail)
     if (ferror(file) | fclose(file))
         return fail_set(fail, "%s cannot be written", path);
     return true;
+}
+
+bool synthetic_start(const struct synthetic_options *options, const char *metadata, struct fail *fail)
+{
+    char path[4096];
+
+    mkdir(options->directory, 0777); /* if it fails, writing will too */
+    snprintf(path, sizeof(path), "%s/metadata", options->directory);
+    return write_text(path, metadata, fail);
 }
 
 static void choose_mix(struct generator *gen)
@@ -436,27 +468,22 @@ static void choose_mix(struct generator *gen)
 bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail)
 {
     struct generator *gen = alloc_zero(1, sizeof(*gen));
-    char path[4096], *template = read_text(options->metadata, fail), *text = NULL;
-    bool fine = template != NULL;
+    char *text = synthetic_metadata(options, fail);
+    bool fine = text != NULL;
 
     gen->options = *options;
     gen->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
-    if (fine) {
-        text = fill_template(options, template);
+    if (fine)
         fine = schema_build(&gen->schema, text, strlen(text), fail);
-    }
     if (fine) {
         choose_mix(gen);
-        mkdir(options->directory, 0777); /* if it fails, writing will too */
-        snprintf(path, sizeof(path), "%s/metadata", options->directory);
-        fine = write_text(path, text, fail);
+        fine = synthetic_start(options, text, fail);
     }
     for (uint32_t cpu = 0; fine && cpu < options->cpus; cpu++)
         fine = write_stream(gen, cpu, options->events / options->cpus, fail);
     if (written != NULL)
         *written = gen->written;
     schema_free(&gen->schema);
-    free(template);
     free(text);
     free(gen);
     return fine;

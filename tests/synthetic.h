@@ -9,7 +9,7 @@
 #ifndef TESTS_SYNTHETIC_H
 #define TESTS_SYNTHETIC_H
 
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/read/schema.h>
 
 struct synthetic_options {
     const char *metadata;  /* the schema's metadata, as generated: @NAMES@ are filled in */
@@ -30,5 +30,22 @@ struct synthetic_options {
 
 /* WRITTEN (may be NULL) gets the number of events. */
 bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail);
+
+/* Parts of it, for who makes the events himself (trace_text.c). */
+
+/* Metadata with the names filled in; the caller frees it. NULL on failure. */
+char *synthetic_metadata(const struct synthetic_options *options, struct fail *fail);
+/* Makes the directory with the metadata in it. */
+bool synthetic_start(const struct synthetic_options *options, const char *metadata, struct fail *fail);
+void synthetic_store(const struct schema *schema, uint8_t *at, uint64_t value, unsigned width);
+/* The header of an event. */
+void synthetic_event(const struct schema *schema, uint8_t *event, uint32_t id, uint64_t words, uint64_t time);
+/* Header and filler of a packet of SIZE bytes, USED by the header and events up to the end event. */
+struct synthetic_packet {
+    uint64_t begin, end, discarded, seq;
+    uint32_t cpu;
+};
+void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t used, uint64_t size,
+                      const struct synthetic_packet *about);
 
 #endif

@@ -35,8 +35,10 @@ $(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STA
 UNIT_build/host/test/fuzz_tarn := seconds=300
 $(eval $(call host_test,stages,tests/stages_test.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,answers,tests/answers_test.c tests/trace_text.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,model,tests/model_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,breakdown,tests/breakdown_test.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,model_walk,tests/model_walk_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-HOST_TESTS += tests/compare_readers
+HOST_TESTS += tests/compare_readers tests/answers
+HOST_tests/answers := seconds=200
 $(eval $(call host_test,symbols,tests/symbols_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
