@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What leads from one lane to another: wake-ups, IPC, and waits for locks to who held them.
+import {PADDING, STRIP} from "./rows.js";
+
+export const Arrow = {WAKEUP: 0, HANDOVER: 1, CALL: 2, REPLY: 3};
+export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"];
+const CALM = 120; // more arrows than this are drawn only for the lane that is chosen
+
+const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
+
+// Those that are to be drawn, as lines on the canvas: {arrow, x0, y0, x1, y1}.
+export function visibleArrows(set, rows, state, scale) {
+  if (!set || state.arrows === "none")
+    return [];
+  const found = [];
+  for (const arrow of set.arrows) {
+    if (arrow.end < scale.from || arrow.begin > scale.to)
+      continue;
+    const from = rows.row("t" + arrow.from), to = rows.row("t" + arrow.to);
+    if (!from || !to || from === to || (!rows.isVisible(from) && !rows.isVisible(to)))
+      continue;
+    found.push({arrow, x0: scale.x(arrow.begin), y0: middle(rows, from), x1: scale.x(arrow.end), y1: middle(rows, to)});
+  }
+  if (state.arrows === "all" || found.length <= CALM)
+    return found;
+  const chosen = Number(state.lane?.slice(1));
+  return state.lane?.[0] === "t" ? found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen) : [];
+}
+
+export function drawArrows(context, arrows, colors) {
+  for (const {arrow, x0, y0, x1, y1} of arrows) {
+    const isCall = arrow.kind === Arrow.CALL || arrow.kind === Arrow.REPLY;
+    context.strokeStyle = context.fillStyle = isCall ? colors.call : colors.wakeup;
+    context.lineWidth = 1;
+    context.setLineDash(arrow.kind === Arrow.REPLY || arrow.kind === Arrow.HANDOVER ? [4, 3] : []);
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.lineTo(x1, y1);
+    context.stroke();
+    context.setLineDash([]);
+    head(context, x0, y0, x1, y1);
+  }
+}
+
+function head(context, x0, y0, x1, y1) {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  context.beginPath();
+  context.moveTo(x1, y1);
+  for (const side of [-0.45, 0.45])
+    context.lineTo(x1 - 7 * Math.cos(angle + side), y1 - 7 * Math.sin(angle + side));
+  context.closePath();
+  context.fill();
+}
+
+// Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it waiting.
+export function drawWaits(context, set, rows, scale, colors) {
+  for (const wait of set?.waits ?? []) {
+    const waiter = rows.row("t" + wait.thread), holder = rows.row("t" + wait.holder);
+    if (!waiter || wait.end < scale.from || wait.begin > scale.to || !rows.isVisible(waiter))
+      continue;
+    const x = scale.snap(wait.begin), width = Math.max(2, scale.snap(wait.end) - x);
+    const y = rows.yOf(waiter) + PADDING + STRIP - 3;
+    context.fillStyle = context.strokeStyle = colors.lock;
+    context.fillRect(x, y, width, 3);
+    if (!holder || holder === waiter || width < 3)
+      continue;
+    const there = rows.yOf(holder) + PADDING + STRIP - 3;
+    context.globalAlpha = 0.45;
+    context.fillRect(x, there, width, 3);
+    context.globalAlpha = 1;
+    context.setLineDash([2, 2]);
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(x + 0.5, y + 1.5);
+    context.lineTo(x + 0.5, there + 1.5);
+    context.stroke();
+    context.setLineDash([]);
+    context.beginPath();
+    context.arc(x + 0.5, there + 1.5, 2.5, 0, 7);
+    context.fill();
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Colours: of processes by the hash of their name, so that a program looks the same in each trace; of states and activities
+// from the style sheet, which has them for light and dark.
+
+// A colour of OKLCH as #rrggbb. In this space colours of one lightness look equally light, so that one colour of text fits all.
+function oklch(lightness, chroma, hue) {
+  const a = chroma * Math.cos(hue * Math.PI / 180), b = chroma * Math.sin(hue * Math.PI / 180);
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3;
+  const linear = [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+                  -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+                  -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s];
+  return "#" + linear.map((c) => {
+    const shown = c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055;
+    return Math.round(Math.min(1, Math.max(0, shown)) * 255).toString(16).padStart(2, "0");
+  }).join("");
+}
+
+function hash(text) { // FNV-1a
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++)
+    h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h >>> 0;
+}
+
+const HUES = 20;
+export const MARK_COLORS = 8;
+
+// Which activities look how: names of custom properties.
+const ACTIVITY_STYLES = ["libc", "syscall", "fault", "exception", "irq", "ipi", "request"];
+const STATE_STYLES = ["running", "ready", "ipc", "receive", "ipc", "notification", "futex", "sleeping", "faulting", "suspended",
+                      "dead", "unknown"];
+
+export class Colors {
+  #places = new Map(); // a name's hue
+  #used = new Array(HUES).fill(0);
+  #processes = new Map();
+
+  constructor() {
+    this.refresh();
+  }
+
+  // After the scheme has changed.
+  refresh() {
+    const style = getComputedStyle(document.documentElement);
+    const get = (name) => style.getPropertyValue("--" + name).trim();
+    this.isDark = get("scheme") === "dark";
+    for (const name of ["background", "raised", "line", "line-strong", "text", "quiet", "accent", "selection", "interrupt", "lost",
+                        "ready", "wakeup", "call", "lock", "box-text", "idle"])
+      this[name.replace(/-(.)/g, (_, c) => c.toUpperCase())] = get(name);
+    this.activities = ACTIVITY_STYLES.map((name) => get("activity-" + name));
+    this.states = STATE_STYLES.map((name) => get("state-" + name));
+    this.marks = Array.from({length: MARK_COLORS}, (_, i) => get("mark-" + i));
+    this.#processes.clear();
+    this.patterns = new Map();
+  }
+
+  // Names that hash to the same hue get the next one that is used least.
+  #hue(name) {
+    if (!this.#places.has(name)) {
+      const first = hash(name) % HUES, least = Math.min(...this.#used);
+      let place = first;
+      while (this.#used[place] !== least)
+        place = (place + 7) % HUES; // far away on the wheel
+      this.#used[place]++;
+      this.#places.set(name, place);
+    }
+    return this.#places.get(name) * 360 / HUES + 10;
+  }
+
+  // Of a process: in user code, and in the kernel on its behalf.
+  process(name) {
+    let found = this.#processes.get(name);
+    if (!found) {
+      const hue = this.#hue(name);
+      found = this.isDark ? {user: oklch(0.6, 0.11, hue), kernel: oklch(0.46, 0.1, hue)}
+                          : {user: oklch(0.83, 0.09, hue), kernel: oklch(0.69, 0.13, hue)};
+      this.#processes.set(name, found);
+    }
+    return found;
+  }
+
+  // Diagonal stripes, which are told apart without colours.
+  stripes(context, color, background) {
+    const key = color + background;
+    if (!this.patterns.has(key)) {
+      const tile = document.createElement("canvas"), c = tile.getContext("2d");
+      tile.width = tile.height = 8;
+      c.fillStyle = background || "transparent";
+      c.fillRect(0, 0, 8, 8);
+      c.strokeStyle = color;
+      c.lineWidth = 2.5;
+      c.beginPath();
+      for (const x of [-8, 0, 8]) {
+        c.moveTo(x - 2, 10);
+        c.lineTo(x + 10, -2);
+      }
+      c.stroke();
+      this.patterns.set(key, context.createPattern(tile, "repeat"));
+    }
+    return this.patterns.get(key);
+  }
+}

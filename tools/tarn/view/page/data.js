@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What lanes hold, as the server told it for ranges of time. While data for a new range are under way, what is there is
+// drawn scaled: the finest that fits, and coarser ones beside it.
+import {Latest, ask, ranges} from "./api.js";
+
+const SETS = 10;
+const MARGIN = 0.3; // of the view, fetched on either side of it
+const WIDEST = 8000; // pixels that the server takes
+
+// Strides of the server's flat arrays.
+export const BOX = 6; // begin, end, thread, activity, detail, merged
+export const STATE = 5; // begin, end, state, other, merged
+const FRAME = 6; // begin, end, depth, activity, detail, merged
+export const CALL = 5; // begin, end, activity, detail, merged
+export const RUN = 6; // pixels, what, four shares in percent
+
+// Frames come in the order in which they end; what is drawn in one row comes together here, in order of time.
+function byDepth(frames) {
+  const rows = [];
+  for (let i = 0; i < frames.length; i += FRAME) {
+    const depth = frames[i + 2];
+    while (rows.length <= depth)
+      rows.push([]);
+    rows[depth].push(frames[i], frames[i + 1], frames[i + 3], frames[i + 4], frames[i + 5]);
+  }
+  return rows;
+}
+
+// The first place in an array of boxes that do not overlap which ends after a moment.
+export function firstAfter(boxes, stride, t) {
+  let low = 0, high = boxes.length / stride;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (boxes[middle * stride + 1] > t)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low * stride;
+}
+
+export class LaneData {
+  #sets = []; // newest first
+  #whole = null; // of the whole trace: always something to show
+  #asking;
+  #wish = null;
+
+  constructor(state, rows) {
+    this.state = state;
+    this.rows = rows;
+    this.onChange = () => {};
+    this.onDepth = () => {};
+    this.#asking = new Latest((wish, signal) => this.#load(wish, signal),
+                              (current, wish) => current.to <= wish.view.from || current.from >= wish.view.to);
+  }
+
+  get isBusy() {
+    return this.#asking.isBusy;
+  }
+
+  // Called whenever the view or the lanes change; asks only for what is not there.
+  follow() {
+    const {from, to, span} = this.state, pixels = Math.max(100, Math.round(this.rows.width * Math.min(devicePixelRatio, 2)));
+    const wanted = this.rows.wanted, grain = span / pixels;
+    const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
+                                          (set.isExact || set.grain >= grain / 4));
+    const missing = fits ? wanted.filter((key) => !fits.lanes.has(key)) : wanted;
+    if (fits && missing.length === 0)
+      return;
+    const begin = fits ? fits.from : Math.max(0, Math.floor(from - span * MARGIN));
+    const end = fits ? fits.to : Math.min(this.state.duration, Math.ceil(to + span * MARGIN));
+    const width = fits ? fits.width : Math.min(WIDEST, Math.round((end - begin) / grain));
+    const wish = {from: begin, to: end, width, keys: missing, into: fits, view: {from, to}};
+    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.keys.join() === missing.join();
+    if (same && this.isBusy)
+      return;
+    this.#wish = wish;
+    this.#asking.want(wish);
+  }
+
+  async #load(wish, signal) {
+    const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => Number(key.slice(1)));
+    const cpus = numbers("c"), threads = numbers("t");
+    const answer = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
+                                       threads: ranges(threads) || "none"}, signal);
+    const set = wish.into ?? {from: answer.from, to: answer.to, width: answer.width, isExact: answer.exact, lanes: new Map(),
+                              arrows: [], waits: [], grain: (answer.to - answer.from) / answer.width};
+    for (const lane of answer.cpus)
+      set.lanes.set("c" + lane.rank, lane);
+    for (const lane of answer.threads) {
+      if (answer.exact)
+        lane.calls = byDepth(lane.frames);
+      set.lanes.set("t" + lane.n, lane);
+    }
+    this.#takeArrows(set, answer);
+    if (!wish.into)
+      this.#keep(set);
+    if (set.isExact)
+      this.#noteDepths(answer);
+    this.#wish = null;
+    this.onChange();
+  }
+
+  // Those of lanes that were there before come once more.
+  #takeArrows(set, answer) {
+    set.arrowKeys ??= new Set();
+    for (let i = 0; i < answer.arrows.length; i += 5) {
+      const arrow = answer.arrows.slice(i, i + 5), key = arrow.join();
+      if (!set.arrowKeys.has(key)) {
+        set.arrowKeys.add(key);
+        set.arrows.push({begin: arrow[0], from: arrow[1], end: arrow[2], to: arrow[3], kind: arrow[4]});
+      }
+    }
+    const known = new Set(set.waits.map((wait) => `${wait.end},${wait.thread}`));
+    set.waits.push(...answer.waits.filter((wait) => !known.has(`${wait.end},${wait.thread}`)));
+  }
+
+  #keep(set) {
+    this.#sets = [set, ...this.#sets.filter((other) => !(other.isStale && other.from >= set.from && other.to <= set.to))];
+    if (set.from <= 0 && set.to >= this.state.duration)
+      this.#whole = set;
+    this.#sets = this.#sets.filter((other, i) => i < SETS || other === this.#whole);
+  }
+
+  #noteDepths(answer) {
+    let isNew = false;
+    for (const lane of answer.threads)
+      isNew = this.rows.noteDepth(lane.n, lane.calls.length) || isNew;
+    if (isNew)
+      this.onDepth();
+  }
+
+  // The trace has grown: what reached up to its end may have more behind it now.
+  grow(duration) {
+    for (const set of this.#sets)
+      if (set.to >= duration)
+        set.isStale = true;
+  }
+
+  forget() {
+    this.#sets = [];
+    this.#whole = null;
+  }
+
+  // Pieces to draw a lane from: sets and parts of the view, which do not overlap.
+  pieces(key, from, to) {
+    const grain = (to - from) / Math.max(this.rows.width, 1), found = [];
+    const usable = this.#sets.filter((set) => set.lanes.has(key) && set.from < to && set.to > from);
+    const rank = (set) => (set.grain <= grain * 1.01 && set.grain > grain / 12 ? 0 : set.grain > grain ? 1 : 2);
+    usable.sort((a, b) => rank(a) - rank(b) || Number(a.isStale ?? 0) - Number(b.isStale ?? 0) ||
+                          (rank(a) === 2 ? b.grain - a.grain : a.grain - b.grain));
+    let gaps = [[from, to]];
+    for (const set of usable) {
+      const rest = [];
+      for (const [a, b] of gaps) {
+        const left = Math.max(a, set.from), right = Math.min(b, set.to);
+        if (left >= right) {
+          rest.push([a, b]);
+          continue;
+        }
+        found.push({set, lane: set.lanes.get(key), from: left, to: right});
+        if (a < left)
+          rest.push([a, left]);
+        if (right < b)
+          rest.push([right, b]);
+      }
+      gaps = rest;
+      if (gaps.length === 0)
+        break;
+    }
+    return found;
+  }
+
+  // The set that arrows and waits are drawn from, or null while none is exact.
+  exact(from, to) {
+    return this.#sets.find((set) => set.isExact && set.from <= from && set.to >= to) ??
+           this.#sets.find((set) => set.isExact && set.from < to && set.to > from) ?? null;
+  }
+}

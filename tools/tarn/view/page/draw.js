@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lanes on the canvas. Colour says who; height and stripes say what, so that states can be told apart without colours:
+// what runs fills its lane, what is ready is striped, what waits is a line.
+import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
+import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
+import {Activity, State} from "./trace.js";
+
+const LABEL_FONT = "11px system-ui, sans-serif";
+const KERNEL = new Set([Activity.SYSCALL, Activity.FAULT, Activity.EXCEPTION]);
+const INTERRUPT = new Set([Activity.IRQ, Activity.IPI]);
+
+// Times to pixels of the canvas, whole ones of the device, so that edges are sharp.
+export class Scale {
+  constructor(from, to, width, ratio = devicePixelRatio) {
+    Object.assign(this, {from, to, width, ratio, factor: width / (to - from)});
+  }
+
+  x(t) {
+    return (t - this.from) * this.factor;
+  }
+
+  snap(t) {
+    return Math.round((t - this.from) * this.factor * this.ratio) / this.ratio;
+  }
+
+  t(x) {
+    return this.from + x / this.factor;
+  }
+}
+
+export class LanePainter {
+  #widths = new Map();
+
+  constructor(context, colors, trace) {
+    Object.assign(this, {context, colors, trace});
+  }
+
+  begin(scale) {
+    this.scale = scale;
+    this.context.font = LABEL_FONT;
+    this.context.textBaseline = "middle";
+  }
+
+  lane(row, y, pieces) {
+    for (const piece of pieces) {
+      if (row.kind === "cpu")
+        piece.set.isExact ? this.#cpuBoxes(piece, y, row.height) : this.#cpuRuns(piece, y, row.height);
+      else if (piece.set.isExact)
+        this.#threadBoxes(row, piece, y);
+      else
+        this.#threadRuns(row, piece, y);
+    }
+  }
+
+  // ---- boxes
+
+  // Calls `paint(i, x, width)` for each box in the piece that is not hidden behind the one before. Nothing is thinner than a pixel.
+  #each(boxes, stride, piece, paint) {
+    const {scale} = this, least = 1 / scale.ratio;
+    let edge = -Infinity;
+    for (let i = firstAfter(boxes, stride, piece.from); i < boxes.length && boxes[i] < piece.to; i += stride) {
+      const x = scale.snap(Math.max(boxes[i], piece.from)), end = scale.snap(Math.min(boxes[i + 1], piece.to));
+      const right = Math.max(end, x + least);
+      if (right <= edge)
+        continue;
+      paint(i, x, right - x);
+      edge = right;
+    }
+  }
+
+  #cpuBoxes(piece, y, height) {
+    const {context, colors, trace} = this, boxes = piece.lane.boxes;
+    this.#unknown(piece, y, height);
+    this.#each(boxes, BOX, piece, (i, x, width) => {
+      const thread = trace.thread(boxes[i + 2]), activity = boxes[i + 3];
+      context.fillStyle = colors.background;
+      context.fillRect(x, y + 2, width, height - 4);
+      if (thread.idle && !KERNEL.has(activity) && !INTERRUPT.has(activity)) {
+        context.fillStyle = colors.idle;
+        context.fillRect(x, y + height - 5, width, 2);
+        return;
+      }
+      const color = colors.process(thread.idle ? "kernel" : trace.processName(thread.pid));
+      context.fillStyle = INTERRUPT.has(activity) ? colors.interrupt : KERNEL.has(activity) ? color.kernel : color.user;
+      context.fillRect(x, y + 3, width, height - 6);
+      if (width > 24)
+        this.#label(activity >= 0 ? `${trace.threadName(boxes[i + 2])} · ${trace.activityName(activity, boxes[i + 4])}`
+                                  : trace.threadName(boxes[i + 2]), x, y + height / 2, width);
+    });
+  }
+
+  #threadBoxes(row, piece, y) {
+    const {states} = piece.lane, color = this.colors.process(this.trace.processName(row.pid));
+    const top = y + PADDING;
+    this.#each(states, STATE, piece, (i, x, width) => this.#state(states[i + 2], x, top, width, color, states[i + 3]));
+    for (let depth = 0; depth < Math.min(piece.lane.calls.length, row.depth); depth++)
+      this.#calls(piece.lane.calls[depth], piece, top + STRIP + 1 + depth * CALL_HEIGHT);
+  }
+
+  #state(state, x, y, width, color, other) {
+    const {context, colors} = this;
+    switch (state) {
+    case State.RUNNING:
+      context.fillStyle = color.user;
+      context.fillRect(x, y, width, STRIP);
+      if (width > 40)
+        this.#label(`cpu ${this.trace.cpu(other)}`, x, y + STRIP / 2, width);
+      break;
+    case State.READY:
+      context.fillStyle = width < 3 ? colors.ready : colors.stripes(context, colors.ready);
+      context.fillRect(x, y + 3, width, STRIP - 6);
+      break;
+    case State.UNKNOWN:
+      context.fillStyle = colors.stripes(context, colors.lost);
+      context.fillRect(x, y + 3, width, STRIP - 6);
+      break;
+    case State.DEAD:
+      break;
+    default:
+      context.fillStyle = colors.states[state];
+      context.fillRect(x, y + STRIP / 2 - 1, width, 2);
+      if (width > 90)
+        this.#waitLabel(state, other, x, y + STRIP / 2, width);
+    }
+  }
+
+  // What a thread waits for, on its line.
+  #waitLabel(state, other, x, y, width) {
+    const whom = (state === State.REPLY || state === State.SEND) && other >= 0 ? `: ${this.trace.threadName(other)}` : "";
+    const text = this.#fit(this.trace.stateName(state) + whom, Math.min(width - 20, 260));
+    if (!text)
+      return;
+    const {context, colors} = this, from = Math.max(x, 0) + 8;
+    if (from + this.#width(text) + 8 > x + width)
+      return;
+    context.fillStyle = colors.background;
+    context.fillRect(from - 3, y - 6, this.#width(text) + 6, 12);
+    context.fillStyle = colors.quiet;
+    context.fillText(text, from, y + 0.5);
+  }
+
+  #calls(boxes, piece, y) {
+    const {context, colors, trace} = this;
+    this.#each(boxes, CALL, piece, (i, x, width) => {
+      context.fillStyle = colors.activities[boxes[i + 2]] ?? colors.quiet;
+      context.fillRect(x, y, width > 2 ? width - 1 / this.scale.ratio : width, CALL_HEIGHT - 1);
+      if (width > 14)
+        this.#label(width > 90 ? trace.activityName(boxes[i + 2], boxes[i + 3])
+                               : trace.detailName(boxes[i + 2], boxes[i + 3]) || trace.activityName(boxes[i + 2], -1),
+                    x, y + CALL_HEIGHT / 2, width);
+    });
+  }
+
+  // ---- shares
+
+  #eachRun(piece, paint) {
+    const {runs} = piece.lane, {set} = piece, {scale} = this;
+    let pixel = 0, edge = -Infinity;
+    for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
+      const begin = set.from + pixel * set.grain, end = begin + runs[i] * set.grain;
+      if (end <= piece.from || begin >= piece.to)
+        continue;
+      const x = scale.snap(Math.max(begin, piece.from)), right = scale.snap(Math.min(end, piece.to));
+      if (right <= edge || right <= x)
+        continue;
+      paint(i, x, right - x);
+      edge = right;
+    }
+  }
+
+  #cpuRuns(piece, y, height) {
+    const {context, colors, trace} = this, {runs} = piece.lane, room = height - 6, bottom = y + height - 3;
+    this.#unknown(piece, y, height);
+    this.#eachRun(piece, (i, x, width) => {
+      const known = runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5];
+      if (known === 0)
+        return;
+      const n = runs[i + 1], thread = n >= 0 ? trace.thread(n) : null;
+      const color = colors.process(thread && !thread.idle ? trace.processName(thread.pid) : "kernel");
+      context.fillStyle = colors.background;
+      context.fillRect(x, y + 2, width, height - 4);
+      context.fillStyle = colors.idle;
+      context.fillRect(x, bottom - 2, width, 2);
+      this.#stack(x, bottom, width, room, [[runs[i + 2], color.user], [runs[i + 3], color.kernel], [runs[i + 4], colors.interrupt]]);
+    });
+  }
+
+  #threadRuns(row, piece, y) {
+    const {colors, context} = this, {runs} = piece.lane, color = colors.process(this.trace.processName(row.pid));
+    const top = y + PADDING, bottom = top + STRIP;
+    this.#eachRun(piece, (i, x, width) => {
+      const state = runs[i + 1];
+      const shown = runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5];
+      if (shown < 100 && state >= 0)
+        this.#state(state, x, top, width, color, -1);
+      this.#stack(x, bottom, width, STRIP, [[runs[i + 2], color.user], [runs[i + 3], color.kernel], [runs[i + 4], colors.interrupt]]);
+      if (runs[i + 5] > 0) { // ready: hangs from the top
+        context.fillStyle = colors.ready;
+        const high = Math.max(1, STRIP * runs[i + 5] / 100);
+        context.fillRect(x, top, width, Math.round(high * 2) / 2);
+      }
+    });
+  }
+
+  // Shares in percent of `room`, from the bottom; what is there can be seen.
+  #stack(x, bottom, width, room, parts) {
+    let y = bottom;
+    for (const [share, color] of parts) {
+      if (share <= 0)
+        continue;
+      const high = Math.max(1, Math.round(room * share / 100));
+      this.context.fillStyle = color;
+      this.context.fillRect(x, y - high, width, high);
+      y -= high;
+    }
+  }
+
+  // Under all that is known of a processor: where nothing is drawn over it, events were lost or there were none yet.
+  #unknown(piece, y, height) {
+    const {context, colors, scale} = this, x = scale.snap(piece.from);
+    context.fillStyle = colors.stripes(context, colors.lost);
+    context.fillRect(x, y + 3, scale.snap(piece.to) - x, height - 6);
+  }
+
+  // ---- text
+
+  #width(text) {
+    let width = this.#widths.get(text);
+    if (width === undefined) {
+      if (this.#widths.size > 5000)
+        this.#widths.clear();
+      this.#widths.set(text, width = this.context.measureText(text).width);
+    }
+    return width;
+  }
+
+  // As much of the text as there is room for; "" when that says nothing.
+  #fit(text, room) {
+    if (this.#width(text) <= room)
+      return text;
+    const keep = Math.floor(text.length * room / this.#width(text)) - 1;
+    return keep >= 2 ? text.slice(0, keep) + "…" : "";
+  }
+
+  // A box that begins left of the canvas is labelled where it comes into sight.
+  #label(text, x, y, width) {
+    const from = Math.max(x, 0), shown = this.#fit(text, Math.min(x + width, this.scale.width) - from - 6);
+    if (!shown)
+      return;
+    this.context.fillStyle = this.colors.boxText;
+    this.context.fillText(shown, from + 3, y + 0.5);
+  }
+}

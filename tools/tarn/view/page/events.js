@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events as rows of text, and the search for the next one.
+import {ask} from "./api.js";
+import {element} from "./element.js";
+import {formatSpan, formatTime} from "./time.js";
+
+export function eventRow(event, before, {trace, colors, state}) {
+  const color = state.marks.get(event.name), delta = before === null ? "" : `+${formatSpan(event.t - before)}`;
+  const thread = event.tid ? `${event.comm} (${event.tid})` : event.comm || "idle";
+  const fields = Object.entries(event.fields).map(([name, value]) =>
+    element("span", {class: "field"}, element("b", {}, name), " " + value));
+  return element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
+                 element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),
+                 element("span", {class: "cpu", title: "processor"}, `cpu ${trace.cpu(event.cpu)}`),
+                 element("span", {class: "who"}, element("i", {class: "swatch", style:
+                   `background:${colors.process(event.tid ? trace.processName(event.pid) : "kernel").user}`}), thread),
+                 element("div", {class: "what"}, color === undefined ? null
+                   : element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("strong", {}, event.name), " ", ...fields));
+}
+
+// Who logs in a lane: a choice for the server.
+export function laneChoice(trace, lane) {
+  if (!lane)
+    return {};
+  return lane[0] === "c" ? {cpus: lane.slice(1)} : {tids: String(trace.thread(Number(lane.slice(1))).tid)};
+}
+
+// The next event that fits, or null. `from` is {n} or {at}; the server looks a while at a time, and is asked to go on.
+export async function findEvent(from, direction, choice, signal) {
+  for (let place = from;;) {
+    const answer = await ask("search", {...place, direction, ...choice}, signal);
+    if (answer.found)
+      return answer.rows[0];
+    if (answer.done)
+      return null;
+    place = {n: answer.n};
+  }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// All keys, from the same table that acts on them.
+import {element} from "./element.js";
+
+const SHOWN = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page ↑", PageDown: "Page ↓", Escape: "Esc"};
+const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
+                 ["drag", "move the view"], ["drag ruler", "select a range; also ⇧ drag"], ["click", "cursor: events around it"],
+                 ["double click", "fit this box into the view"]];
+
+export function makeHelp(dialog, table) {
+  const line = (keys, what) => element("div", {}, element("span", {}, ...keys.flatMap((key) => [element("kbd", {}, SHOWN[key] ?? key), " "])), what);
+  dialog.append(element("h2", {id: "help-title"}, "Keys and pointer"),
+                element("div", {class: "keys"}, ...POINTER.map(([key, what]) => line([key], what)),
+                        ...table.map(([keys, what]) => line(keys.filter((key) => key !== "="), what))),
+                element("form", {method: "dialog"}, element("p", {}, element("button", {autofocus: true}, "Close"))));
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+}

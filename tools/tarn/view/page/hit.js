@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What lies under the pointer.
+import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
+import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
+
+// {row, t, box?, state?, calls?, shares?, depth?}; null: no lane. Calls are from the outermost.
+export function hit(x, y, scale, rows, data) {
+  const row = rows.at(y), t = scale.t(x);
+  if (!row)
+    return null;
+  if (row.kind === "process")
+    return {row, t};
+  const piece = data.pieces(row.key, scale.from, scale.to).find((p) => p.from <= t && t <= p.to);
+  if (!piece)
+    return {row, t};
+  if (!piece.set.isExact)
+    return {row, t, shares: sharesAt(piece, t)};
+  const slack = 1.5 / scale.factor; // a box that is one pixel wide may lie a little beside
+  if (row.kind === "cpu")
+    return {row, t, box: boxAt(piece.lane.boxes, BOX, t, slack)};
+  const depth = Math.floor((y - rows.yOf(row) - PADDING - STRIP) / CALL_HEIGHT);
+  return {row, t, depth, state: boxAt(piece.lane.states, STATE, t, slack),
+          calls: piece.lane.calls.map((boxes) => boxAt(boxes, CALL, t, slack)).filter(Boolean)};
+}
+
+function boxAt(boxes, stride, t, slack) {
+  let i = firstAfter(boxes, stride, t);
+  if (i >= boxes.length || boxes[i] > t + slack) {
+    if (i >= stride && boxes[i - stride + 1] > t - slack)
+      i -= stride;
+    else
+      return null;
+  }
+  return Array.from({length: stride}, (_, k) => boxes[i + k]);
+}
+
+function sharesAt({lane, set}, t) {
+  let pixel = Math.floor((t - set.from) / set.grain);
+  for (let i = 0; i < lane.runs.length; i += RUN) {
+    if (pixel < lane.runs[i])
+      return {what: lane.runs[i + 1], parts: Array.from(lane.runs.slice(i + 2, i + RUN)), grain: set.grain};
+    pixel -= lane.runs[i];
+  }
+  return null;
+}

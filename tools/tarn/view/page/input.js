@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pointer, wheel and keys over the timeline.
+import {RULER_HEIGHT} from "./rows.js";
+
+const CLICK = 4; // pixels: more is a drag
+
+export class Pointer {
+  #drag = null;
+
+  // `view` has what the timeline can do: see timeline.js.
+  constructor(canvas, view) {
+    Object.assign(this, {canvas, view, state: view.state, rows: view.rows});
+    canvas.addEventListener("wheel", (event) => this.#wheel(event), {passive: false});
+    canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    canvas.addEventListener("pointermove", (event) => this.#move(event));
+    canvas.addEventListener("pointerup", (event) => this.#release(event));
+    canvas.addEventListener("pointercancel", () => this.#drag = null);
+    canvas.addEventListener("pointerleave", () => view.hover(null));
+    canvas.addEventListener("dblclick", (event) => view.zoomTo(event.offsetX, event.offsetY));
+  }
+
+  // Up and down zooms where the pointer is, sideways (or with Shift) pans, with Alt the lanes scroll.
+  #wheel(event) {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 400 : 1;
+    let dx = event.deltaX * unit, dy = event.deltaY * unit;
+    if (event.shiftKey && dx === 0)
+      [dx, dy] = [dy, 0];
+    if (event.altKey)
+      this.view.scrollBy(dy);
+    else if (Math.abs(dx) > Math.abs(dy))
+      this.state.pan(dx / this.rows.width);
+    else if (dy !== 0)
+      this.state.zoom(Math.exp(Math.max(-300, Math.min(300, dy)) * (event.ctrlKey ? 0.01 : 0.0022)), this.view.scale.t(event.offsetX));
+    this.view.hover(event);
+  }
+
+  // On the ruler, or with Shift, a drag selects; else it takes the view along.
+  #press(event) {
+    if (event.button !== 0)
+      return;
+    this.canvas.focus({preventScroll: true});
+    this.canvas.setPointerCapture(event.pointerId);
+    const {from, to, selection} = this.state, t = this.view.scale.t(event.offsetX);
+    const selects = event.shiftKey || event.offsetY < RULER_HEIGHT;
+    this.#drag = {x: event.offsetX, y: event.offsetY, from, to, scroll: this.rows.scroll, selects, start: t, hasMoved: false};
+    const near = (edge) => Math.abs(this.view.scale.x(edge) - event.offsetX) < 6;
+    if (selection && event.offsetY < RULER_HEIGHT && (near(selection.from) || near(selection.to)))
+      this.#drag.start = near(selection.from) ? selection.to : selection.from;
+  }
+
+  #move(event) {
+    const drag = this.#drag;
+    if (!drag) {
+      this.view.hover(event);
+      return;
+    }
+    const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
+    if (!drag.hasMoved && Math.hypot(dx, dy) < CLICK)
+      return;
+    drag.hasMoved = true;
+    this.view.hover(null);
+    if (drag.selects) {
+      const t = Math.min(Math.max(this.view.scale.t(event.offsetX), 0), this.state.duration);
+      this.view.select(Math.min(drag.start, t), Math.max(drag.start, t));
+    } else {
+      this.canvas.style.cursor = "grabbing";
+      const moved = dx / this.rows.width * (drag.to - drag.from);
+      this.state.show(drag.from - moved, drag.to - moved);
+      this.view.scrollTo(drag.scroll - dy);
+    }
+  }
+
+  #release(event) {
+    const drag = this.#drag;
+    this.#drag = null;
+    this.canvas.style.cursor = "";
+    if (drag && !drag.hasMoved)
+      this.view.click(event);
+  }
+}
+
+// Keys, and what the help says of them: [keys, what, action]. `view` as above, `page` has the rest.
+export function keyTable(view, page) {
+  const {state} = view;
+  return [
+    [["w", "+", "="], "zoom in", () => state.zoom(0.6, view.focus)],
+    [["s", "-"], "zoom out", () => state.zoom(1 / 0.6, view.focus)],
+    [["a", "ArrowLeft"], "to the left", () => state.pan(-0.2)],
+    [["d", "ArrowRight"], "to the right", () => state.pan(0.2)],
+    [["PageUp"], "a view to the left", () => state.pan(-0.9)],
+    [["PageDown"], "a view to the right", () => state.pan(0.9)],
+    [["Home"], "to the begin", () => state.show(0, state.span)],
+    [["End"], "to the end; of a live trace: follow it", () => view.toEnd()],
+    [["0"], "the whole trace", () => state.show(0, state.duration)],
+    [["ArrowUp", "k"], "lane above", () => view.nextLane(-1)],
+    [["ArrowDown", "j"], "lane below", () => view.nextLane(1)],
+    [["f", "Enter"], "fit the selection into the view", () => view.fitSelection()],
+    [["Escape"], "forget selection, lane and cursor", () => view.forget()],
+    [[".", "n"], "next event, of the lane that is chosen", () => page.step(1)],
+    [[",", "p"], "previous event, of the lane that is chosen", () => page.step(-1)],
+    [["m"], "mark the selection (or the cursor) as a place", () => page.markPlace()],
+    [["g"], "go to a time, an event (#number) or a text", () => page.focusGoto()],
+    [["/"], "search", () => page.openTab("search")],
+    [["1"], "events around the cursor", () => page.openTab("list")],
+    [["2"], "marks", () => page.openTab("marks")],
+    [["3"], "answers of the selection", () => page.openTab("range")],
+    [["4"], "search", () => page.openTab("search")],
+    [["5"], "about the trace", () => page.openTab("info")],
+    [["r"], "arrows: when few, all, none", () => page.nextArrows()],
+    [["x"], "fold or unfold the calls of the lane", () => view.foldLane()],
+    [["i"], "pin the lane on top", () => view.pinLane()],
+    [["Backspace"], "back", () => history.back()],
+    [["l"], "follow a trace that grows, or stop", () => page.toggleFollow()],
+    [["\\"], "side panel", () => state.change({panel: !state.panel})],
+    [["t"], "light, dark, or as the system", () => page.nextTheme()],
+    [["?", "h"], "this help", () => page.showHelp()],
+  ];
+}
+
+export function listenToKeys(table) {
+  const actions = new Map(table.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+      return;
+    const at = event.target;
+    if (at.matches("input, select, textarea")) {
+      if (event.key === "Escape")
+        at.blur();
+      return;
+    }
+    if (document.querySelector("dialog[open]"))
+      return;
+    if ((event.key === "Enter" || event.key === " ") && at.matches("button, a, [role=tab], [role=row]"))
+      return;
+    const action = actions.get(event.key) ?? actions.get(event.key.toLowerCase());
+    if (action && !(event.shiftKey && event.key === "Tab")) {
+      event.preventDefault();
+      action();
+    }
+  });
+}

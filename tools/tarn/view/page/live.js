@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A trace that grows: the server is asked to wait for news, and the view stays at the end if it shall follow.
+import {ask, reportFailure} from "./api.js";
+
+const PAUSE = 250; // ms: the picture changes no more often than this
+const RETRY = 2000;
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+export class Live {
+  constructor(trace, state, grown) {
+    Object.assign(this, {trace, state, grown});
+  }
+
+  // Never returns.
+  async run() {
+    for (let since = this.trace.version;;) {
+      try {
+        const news = await ask("changes", {since});
+        if (news.version !== since)
+          await this.#take(news);
+        since = news.version;
+        await wait(PAUSE);
+      } catch (error) {
+        reportFailure(error);
+        await wait(RETRY);
+      }
+    }
+  }
+
+  async #take(news) {
+    const {state, trace} = this, before = trace.duration, generation = trace.generation;
+    trace.take(await ask("trace"));
+    if (news.generation !== generation) {
+      location.reload(); // other files: no number means what it did
+      return;
+    }
+    const wasWhole = state.from <= 0 && state.to >= before;
+    this.grown(before);
+    if (trace.duration === before)
+      return;
+    const end = trace.duration;
+    if (state.follow)
+      state.change({duration: end, from: Math.max(0, end - state.span), to: Math.max(end, Math.min(state.span, end))});
+    else if (wasWhole)
+      state.change({duration: end, from: 0, to: end});
+    else
+      state.change({duration: end});
+  }
+}

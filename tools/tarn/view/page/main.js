@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Joins the parts: the trace and the state in the middle, everything that shows them around.
+import {onFailure} from "./api.js";
+import {Colors} from "./colors.js";
+import {Counts} from "./counts.js";
+import {LaneData} from "./data.js";
+import {byId, element} from "./element.js";
+import {findEvent, laneChoice} from "./events.js";
+import {makeHelp} from "./help.js";
+import {Pointer, keyTable, listenToKeys} from "./input.js";
+import {Live} from "./live.js";
+import {Names} from "./names.js";
+import {Overview} from "./overview.js";
+import {InfoPanel} from "./panel-info.js";
+import {ListPanel} from "./panel-list.js";
+import {MarksPanel} from "./panel-marks.js";
+import {RangePanel} from "./panel-range.js";
+import {SearchPanel} from "./panel-search.js";
+import {Panel} from "./panel.js";
+import {Rows} from "./rows.js";
+import {State} from "./state.js";
+import {formatSpan, formatTime, parseTime} from "./time.js";
+import {Timeline} from "./timeline.js";
+import {Tooltip} from "./tooltip.js";
+import {Trace} from "./trace.js";
+
+const THEMES = ["auto", "light", "dark"];
+const ARROWS = ["auto", "all", "none"];
+
+class Page {
+  constructor(trace) {
+    this.trace = trace;
+    this.state = new State();
+    this.colors = new Colors();
+    this.rows = new Rows(trace, this.state);
+    this.data = new LaneData(this.state, this.rows);
+    this.counts = new Counts(trace, this.state, this.rows);
+    this.names = new Names(byId("names"), trace, this.state, this.rows, this.colors, this.counts);
+    this.overview = new Overview(byId("overview"), trace, this.state, this.colors, () => this.timeline.redraw());
+    this.timeline = new Timeline({area: byId("area"), scene: byId("scene"), overlay: byId("overlay"), scroller: byId("scroller"), trace,
+                                  state: this.state, rows: this.rows, data: this.data, counts: this.counts, names: this.names,
+                                  overview: this.overview, tooltip: new Tooltip(byId("tooltip"), trace), colors: this.colors});
+    this.#panels();
+    this.#connect();
+    this.#buttons();
+    const keys = keyTable(this.timeline, this);
+    makeHelp(byId("help"), keys);
+    listenToKeys(keys);
+    new Pointer(byId("overlay"), this.timeline);
+  }
+
+  #panels() {
+    const parts = {trace: this.trace, state: this.state, colors: this.colors, counts: this.counts,
+                   goTo: (t, n) => this.goTo(t, n), showLane: (key) => this.showLane(key)};
+    this.marksPanel = new MarksPanel(parts);
+    this.searchPanel = new SearchPanel(parts);
+    this.listPanel = new ListPanel(parts);
+    this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(parts),
+                                        search: this.searchPanel, info: new InfoPanel(parts)});
+  }
+
+  // What follows from what.
+  #connect() {
+    const {state, rows, data, counts, names, timeline} = this;
+    state.on(["from", "to", "duration"], () => {
+      rows.follow();
+      data.follow();
+      counts.follow(this.panel.current === this.marksPanel);
+    });
+    state.on(["marks"], () => counts.follow(false));
+    state.addEventListener("change", () => {
+      timeline.redraw();
+      this.#showState();
+    });
+    rows.onChange = () => {
+      names.update();
+      byId("scroll-size").style.height = `${rows.movingHeight + rows.movingTop - 34}px`;
+      byId("hidden-threads").textContent = rows.hiddenThreads ? `${rows.hiddenThreads} more threads are not shown` : "";
+      data.follow();
+      timeline.redraw();
+    };
+    data.onChange = () => {
+      timeline.redraw();
+      data.follow();
+      this.#showState();
+    };
+    data.onDepth = () => rows.layOut();
+    counts.onChange = () => {
+      names.updateMarks();
+      this.marksPanel.update();
+      timeline.redraw();
+    };
+  }
+
+  start() {
+    const {state, trace} = this;
+    document.title = `${trace.name.split("/").filter(Boolean).slice(-2).join("/")} – tarn view`;
+    byId("name").textContent = trace.name.split("/").filter(Boolean).slice(-2).join("/");
+    byId("name").title = trace.name;
+    this.#theme();
+    state.start(Math.max(trace.duration, 1));
+    if (trace.live)
+      state.change({follow: true});
+    new Live(trace, state, (before) => {
+      this.data.grow(before);
+      this.overview.refresh();
+      this.rows.refresh();
+      this.#showState();
+    }).run();
+  }
+
+  #showState() {
+    const {state, trace} = this, grain = state.span / 1000;
+    byId("range").replaceChildren(`${formatTime(state.from, grain)} – ${formatTime(state.to, grain)} `, element("b", {}, formatSpan(state.span)));
+    byId("follow").hidden = !trace.live && !state.follow;
+    byId("follow").setAttribute("aria-pressed", state.follow);
+    byId("busy").textContent = trace.indexing ? "indexing…" : "";
+    byId("arrows").textContent = `Arrows: ${{auto: "few", all: "all", none: "none"}[state.arrows]}`;
+    byId("lane-sort").value = state.sort;
+    if (document.activeElement !== byId("lane-filter"))
+      byId("lane-filter").value = state.filter;
+    const {cursor, selection} = state;
+    byId("cursor-time").textContent = [cursor && `cursor ${formatTime(cursor.t)}`,
+      selection && `selected ${formatTime(selection.from)} + ${formatSpan(selection.to - selection.from)}`,
+      cursor && selection && `cursor ${formatSpan(cursor.t - selection.from)} after its begin`].filter(Boolean).join("   ·   ");
+  }
+
+  #buttons() {
+    const {state} = this, on = (id, action) => byId(id).addEventListener("click", action);
+    on("back", () => history.back());
+    on("forward", () => history.forward());
+    on("zoom-in", () => state.zoom(0.5));
+    on("zoom-out", () => state.zoom(2));
+    on("whole", () => state.show(0, state.duration));
+    on("follow", () => this.toggleFollow());
+    on("arrows", () => this.nextArrows());
+    on("theme", () => this.nextTheme());
+    on("toggle-panel", () => state.change({panel: !state.panel}));
+    on("help-button", () => this.showHelp());
+    byId("lane-filter").addEventListener("input", (event) => state.change({filter: event.target.value}));
+    byId("lane-sort").addEventListener("change", (event) => state.change({sort: event.target.value}));
+    byId("goto-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#goToText(byId("goto").value.trim());
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#theme());
+  }
+
+  // ---- going somewhere
+
+  goTo(t, n = null) {
+    this.state.change({cursor: {t, n}});
+    this.state.reveal(t);
+  }
+
+  showLane(key) {
+    this.state.change({lane: key});
+    this.rows.reveal(key);
+    this.names.place();
+    this.timeline.redraw();
+  }
+
+  async #goToText(text) {
+    const number = /^#\s*(\d+)$/.exec(text), t = parseTime(text);
+    if (number) {
+      const event = await findEvent({n: Number(number[1])}, "next", {});
+      this.#told(event ? "" : `There is no event ${number[1]}.`);
+      if (event)
+        this.goTo(event.t, event.n);
+    } else if (!Number.isNaN(t)) {
+      this.#told(t <= this.state.duration ? "" : "The trace ends before that.");
+      if (t <= this.state.duration)
+        this.goTo(t);
+    } else if (text) {
+      this.openTab("search");
+      this.searchPanel.find("next", text);
+    }
+    byId("goto").blur();
+  }
+
+  // The event after or before the cursor; on the lane that is chosen, if one is.
+  async step(direction) {
+    const {cursor, from, lane} = this.state, isNext = direction > 0;
+    const place = cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
+    const event = await findEvent(place, isNext ? "next" : "previous", laneChoice(this.trace, lane));
+    if (event)
+      this.goTo(event.t, event.n);
+  }
+
+  markPlace() {
+    const {selection, cursor, places} = this.state, range = selection ?? (cursor && {from: cursor.t, to: cursor.t});
+    if (range)
+      this.state.change({places: [...places, {...range, label: String.fromCharCode(65 + places.length % 26)}]});
+  }
+
+  focusGoto() {
+    byId("goto").focus();
+    byId("goto").select();
+  }
+
+  openTab(name) {
+    this.panel.open(name);
+  }
+
+  showHelp() {
+    byId("help").showModal();
+  }
+
+  toggleFollow() {
+    const {state} = this;
+    if (state.follow)
+      state.change({follow: false});
+    else
+      this.timeline.toEnd();
+  }
+
+  nextArrows() {
+    this.state.change({arrows: ARROWS[(ARROWS.indexOf(this.state.arrows) + 1) % ARROWS.length]});
+  }
+
+  // ---- looks
+
+  nextTheme() {
+    const now = localStorage.getItem("theme") ?? "auto";
+    localStorage.setItem("theme", THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+    this.#theme();
+  }
+
+  #theme() {
+    const theme = localStorage.getItem("theme") ?? "auto";
+    if (theme === "auto")
+      delete document.documentElement.dataset.theme;
+    else
+      document.documentElement.dataset.theme = theme;
+    this.colors.refresh();
+    this.names.update();
+    this.timeline.redraw();
+    this.listPanel.show();
+  }
+
+  #told(text) {
+    byId("message").textContent = text;
+    byId("message").hidden = text === "";
+  }
+
+  fail(error) {
+    console.warn(error); // the page says it, too
+    this.#told(`The server does not answer: ${error.message}`);
+  }
+}
+
+const page = new Page(await Trace.load());
+onFailure((error) => page.fail(error));
+page.start();
+window.tarnView = page; // for tests and the curious

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The names of the lanes, left of them: a tree of elements, so that it can be read, focused and clicked without a canvas.
+import {formatSpan} from "./time.js";
+import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
+import {element} from "./element.js";
+
+export class Names {
+  #nodes = new Map(); // by key
+
+  constructor(root, trace, state, rows, colors, counts) {
+    Object.assign(this, {root, trace, state, rows, colors, counts});
+    this.marks = element("div", {class: "name-marks"});
+    this.fixed = element("div", {class: "name-fixed"});
+    this.moving = element("div", {class: "name-moving"});
+    this.clip = element("div", {class: "name-clip"}, this.moving);
+    root.append(this.marks, this.fixed, this.clip);
+    root.addEventListener("click", (event) => this.#click(event));
+  }
+
+  // After the layout has changed.
+  update() {
+    const used = new Set();
+    for (const [list, box] of [[this.rows.fixed, this.fixed], [this.rows.moving, this.moving]])
+      for (const row of list) {
+        used.add(row.key);
+        const node = this.#node(row);
+        if (node.parentNode !== box)
+          box.append(node);
+        this.#fill(node, row);
+      }
+    for (const [key, node] of this.#nodes)
+      if (!used.has(key)) {
+        node.remove();
+        this.#nodes.delete(key);
+      }
+    this.updateMarks();
+    this.place();
+  }
+
+  updateMarks() {
+    this.marks.replaceChildren(...[...this.state.marks].map(([name, color]) => {
+      const count = this.counts.count(name);
+      return element("div", {class: "name-mark", style: `height:${MARK_HEIGHT}px`},
+                     element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("span", {class: "label"}, name),
+                     element("span", {class: "use"}, count === undefined ? "…" : count.toLocaleString("en")));
+    }));
+  }
+
+  // After scrolling.
+  place() {
+    this.marks.style.top = `${RULER_HEIGHT}px`;
+    this.fixed.style.top = `${this.rows.top}px`;
+    this.clip.style.top = `${this.rows.movingTop}px`;
+    this.moving.style.transform = `translateY(${-this.rows.scroll}px)`;
+    this.moving.style.height = `${this.rows.movingHeight}px`;
+  }
+
+  #node(row) {
+    let node = this.#nodes.get(row.key);
+    if (!node) {
+      node = element("div", {class: "name", role: "treeitem", id: "lane-" + row.key, "data-key": row.key});
+      this.#nodes.set(row.key, node);
+    }
+    return node;
+  }
+
+  #fill(node, row) {
+    const isChosen = this.state.lane === row.key;
+    const use = row.use ? this.#useOf(row) : "";
+    const told = [row.y, row.height, row.isFolded, row.canFold, row.isPinned, isChosen, use, this.#label(row), this.colors.isDark].join();
+    if (node.dataset.told === told)
+      return;
+    node.dataset.told = told;
+    node.style.top = `${row.y}px`;
+    node.style.height = `${row.height}px`;
+    node.className = `name ${row.kind}${isChosen ? " chosen" : ""}${row.inProcess ? " inner" : ""}`;
+    node.setAttribute("aria-selected", isChosen);
+    node.replaceChildren(...this.#parts(row, use));
+  }
+
+  #label(row) {
+    switch (row.kind) {
+    case "cpu":
+      return `CPU ${this.trace.cpu(row.rank)}`;
+    case "process":
+      return this.trace.processName(row.pid);
+    default:
+      return this.trace.thread(row.n).name || this.trace.processName(row.pid);
+    }
+  }
+
+  #number(row) {
+    return row.kind === "cpu" ? "" : row.kind === "process" ? `${row.pid} · ${row.members.length} threads`
+           : `${this.trace.thread(row.n).tid}`;
+  }
+
+  #useOf(row) {
+    if (row.kind !== "cpu")
+      return row.use.ran > 0 ? formatSpan(row.use.ran) : "";
+    const {user, kernel, interrupt, idle} = row.use, all = user + kernel + interrupt + idle;
+    return all ? `${Math.round(100 * (all - idle) / all)} %` : "";
+  }
+
+  #parts(row, use) {
+    const parts = [];
+    if (row.kind === "process" || row.canFold)
+      parts.push(element("button", {class: "fold", "data-fold": row.key, tabindex: -1,
+                                    "aria-label": row.isFolded ? "unfold" : "fold"}, row.isFolded ? "▸" : "▾"));
+    else
+      parts.push(element("span", {class: "fold"}));
+    if (row.kind !== "cpu")
+      parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(this.trace.processName(row.pid)).user}`}));
+    parts.push(element("span", {class: "label", title: `${this.#label(row)} ${this.#number(row)}`}, this.#label(row)),
+               element("span", {class: "number"}, this.#number(row)));
+    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view" : "ran in the view"}, use));
+    if (row.kind === "thread")
+      parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.isPinned),
+                                    title: row.isPinned ? "let go" : "pin on top", "aria-label": "pin"}, "◆"));
+    else
+      parts.push(element("span", {class: "pin"}));
+    return parts;
+  }
+
+  #click(event) {
+    const {fold, pin} = event.target.dataset, key = event.target.closest(".name")?.dataset.key;
+    if (fold)
+      this.toggle("folded", fold);
+    else if (pin)
+      this.toggle("pins", pin);
+    else if (key?.startsWith("p"))
+      this.toggle("folded", key);
+    else if (key)
+      this.state.change({lane: key === this.state.lane ? null : key});
+  }
+
+  toggle(what, key) {
+    const set = new Set(this.state[what]);
+    if (!set.delete(key))
+      set.add(key);
+    this.state.change({[what]: set});
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The whole trace in small, above: how busy each processor was, and which part the view shows. Dragging moves the view,
+// dragging beside it chooses another.
+import {Latest, ask} from "./api.js";
+import {RUN} from "./data.js";
+import {Scale} from "./draw.js";
+import {formatTime} from "./time.js";
+
+const EDGE = 5; // pixels around the edges of the view, which can be dragged
+
+export class Overview {
+  #data = null;
+  #grip = null;
+  #asking = new Latest((wish, signal) => this.#load(wish, signal));
+
+  constructor(canvas, trace, state, colors, redraw) {
+    Object.assign(this, {canvas, trace, state, colors, redraw});
+    canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    canvas.addEventListener("pointermove", (event) => this.#move(event));
+    canvas.addEventListener("pointerup", () => this.#grip = null);
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      state.zoom(Math.exp(event.deltaY * 0.002));
+    }, {passive: false});
+  }
+
+  resize() {
+    const {clientWidth, clientHeight} = this.canvas;
+    this.canvas.width = Math.round(clientWidth * devicePixelRatio);
+    this.canvas.height = Math.round(clientHeight * devicePixelRatio);
+    this.refresh();
+  }
+
+  refresh() {
+    this.#asking.want({width: Math.max(50, this.canvas.clientWidth)});
+  }
+
+  async #load({width}, signal) {
+    const most = Math.max(1, Math.floor(this.canvas.clientHeight / 2)); // lanes that can be told apart
+    const cpus = this.trace.cpus.length > most ? `0-${most - 1}` : undefined;
+    this.#data = await ask("lanes", {from: 0, width, cpus, threads: "none", arrows: 0}, signal);
+    this.redraw();
+  }
+
+  get #scale() {
+    return new Scale(0, this.state.duration, this.canvas.clientWidth);
+  }
+
+  draw() {
+    const {canvas, colors, state} = this, context = canvas.getContext("2d"), {clientWidth: width, clientHeight: height} = canvas;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.fillStyle = colors.background;
+    context.fillRect(0, 0, width, height);
+    const scale = this.#scale;
+    this.#lanes(context, scale, height);
+    if (state.selection) {
+      context.fillStyle = colors.selection;
+      context.globalAlpha = 0.35;
+      const x = scale.x(state.selection.from);
+      context.fillRect(x, 0, Math.max(2, scale.x(state.selection.to) - x), height);
+      context.globalAlpha = 1;
+    }
+    context.fillStyle = colors.accent;
+    for (const place of state.places)
+      context.fillRect(scale.x(place.from), 0, Math.max(2, scale.x(place.to) - scale.x(place.from)), 3);
+    this.#window(context, scale, width, height);
+  }
+
+  #lanes(context, scale, height) {
+    const data = this.#data;
+    if (!data || data.cpus.length === 0)
+      return;
+    const room = (height - 4) / data.cpus.length;
+    data.cpus.forEach((lane, i) => {
+      const bottom = 2 + room * (i + 1);
+      if (data.exact)
+        this.#boxes(context, scale, lane.boxes, bottom, room);
+      else
+        this.#runs(context, scale, data, lane.runs, bottom, room);
+    });
+  }
+
+  #color(n) {
+    const thread = this.trace.thread(n);
+    return this.colors.process(thread.idle ? "kernel" : this.trace.processName(thread.pid)).user;
+  }
+
+  #boxes(context, scale, boxes, bottom, room) {
+    for (let i = 0; i < boxes.length; i += 6)
+      if (!this.trace.thread(boxes[i + 2]).idle) {
+        context.fillStyle = this.#color(boxes[i + 2]);
+        const x = scale.x(boxes[i]);
+        context.fillRect(x, bottom - room + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), room - 1);
+      }
+  }
+
+  #runs(context, scale, data, runs, bottom, room) {
+    const grain = (data.to - data.from) / data.width;
+    let pixel = 0;
+    for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
+      const x = scale.x(data.from + pixel * grain), width = scale.x(data.from + (pixel + runs[i]) * grain) - x;
+      const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (room - 1) * busy / 100;
+      if (busy === 0)
+        continue;
+      context.fillStyle = runs[i + 1] >= 0 ? this.#color(runs[i + 1]) : this.colors.quiet;
+      context.fillRect(x, bottom - high, width, high);
+    }
+  }
+
+  // What is not in the view is dimmed.
+  #window(context, scale, width, height) {
+    const {colors, state} = this, middle = scale.x((state.from + state.to) / 2);
+    const half = Math.max(2, (scale.x(state.to) - scale.x(state.from)) / 2), left = middle - half, right = middle + half;
+    context.fillStyle = colors.raised;
+    context.globalAlpha = 0.65;
+    context.fillRect(0, 0, left, height);
+    context.fillRect(right, 0, width - right, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = colors.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(left, 0.75, right - left, height - 1.5);
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "bottom";
+    context.fillStyle = colors.quiet;
+    const end = formatTime(state.duration, state.duration / 1000);
+    context.fillText(end, width - context.measureText(end).width - 4, height - 2);
+  }
+
+  // ---- pointer
+
+  #press(event) {
+    const scale = this.#scale, t = scale.t(event.offsetX), {from, to, span} = this.state;
+    this.canvas.setPointerCapture(event.pointerId);
+    const near = (edge) => Math.abs(event.offsetX - scale.x(edge)) < EDGE;
+    if (near(from) && scale.x(span) > 4 * EDGE)
+      this.#grip = {fixed: to};
+    else if (near(to) && scale.x(span) > 4 * EDGE)
+      this.#grip = {fixed: from};
+    else if (t >= from - 8 / scale.factor && t <= to + 8 / scale.factor && span < this.state.duration)
+      this.#grip = {offset: t - from};
+    else
+      this.#grip = {fixed: t, isNew: true, x: event.offsetX};
+  }
+
+  #move(event) {
+    const scale = this.#scale, t = scale.t(event.offsetX), {from, to, span} = this.state, grip = this.#grip;
+    if (!grip) {
+      const isEdge = [from, to].some((edge) => Math.abs(event.offsetX - scale.x(edge)) < EDGE);
+      this.canvas.style.cursor = isEdge ? "ew-resize" : t > from && t < to && span < this.state.duration ? "grab" : "crosshair";
+    } else if (grip.offset !== undefined) {
+      this.state.show(t - grip.offset, t - grip.offset + span);
+    } else if (!grip.isNew || Math.abs(event.offsetX - grip.x) > 3) {
+      this.state.show(Math.min(grip.fixed, t), Math.max(grip.fixed, t));
+    }
+  }
+}

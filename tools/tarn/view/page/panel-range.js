@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The answers of `tarn NAME` for the selected range, or for the view while nothing is selected.
+import {Latest, ask} from "./api.js";
+import {element} from "./element.js";
+import {makeTable} from "./table.js";
+import {formatSpan, formatTime} from "./time.js";
+
+const SETTLED = 300; // ms without a change, before a walk is asked for
+const USUAL = ["stats", "breakdown", "locks", "profile", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
+
+export class RangePanel {
+  title = "Range";
+  #shown = "";
+  #timer = 0;
+  #asking = new Latest((wish, signal) => this.#load(wish, signal));
+
+  constructor(parts) {
+    Object.assign(this, parts); // trace, state
+    this.state.on(["selection", "from", "to", "duration"], () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.show(), SETTLED);
+    });
+  }
+
+  build() {
+    const known = this.trace.answers ?? USUAL.map((name) => ({name, summary: ""}));
+    const order = (answer) => (USUAL.indexOf(answer.name) + 1) || 99;
+    this.choice = element("div", {class: "answers", role: "radiogroup", "aria-label": "question"},
+      ...[...known].sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
+        element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}), name)));
+    this.choice.addEventListener("change", () => this.show());
+    this.head = element("p", {class: "range-head"});
+    this.tables = element("div", {class: "tables"});
+    this.node.append(this.choice, this.head, this.tables);
+  }
+
+  get #range() {
+    const {selection, from, to} = this.state;
+    return selection ?? {from: Math.round(from), to: Math.round(to)};
+  }
+
+  show() {
+    if (this.node.hidden || !this.state.panel)
+      return;
+    const {from, to} = this.#range, name = this.choice.querySelector(":checked")?.value ?? "stats";
+    const key = `${name} ${from} ${to} ${this.trace.version}`;
+    if (key === this.#shown)
+      return;
+    this.#shown = key;
+    this.head.textContent = `${this.state.selection ? "Selected" : "In the view"}: ${formatSpan(to - from)}, ` +
+                            `${formatTime(from, (to - from) / 100)} – ${formatTime(to, (to - from) / 100)}`;
+    this.tables.classList.add("old");
+    this.#asking.want({name, from, to, key});
+  }
+
+  async #load({name, from, to, key}, signal) {
+    let nodes;
+    try {
+      nodes = this.#tables(await ask("answer", {name, from, to}, signal));
+    } catch (error) {
+      nodes = [element("p", {class: "note"}, error.message)];
+    }
+    if (key !== this.#shown)
+      return;
+    this.tables.replaceChildren(...nodes);
+    this.tables.classList.remove("old");
+  }
+
+  #tables(answer) {
+    const nodes = [], lost = answer.lost_events ?? 0;
+    if (lost || answer.lost_packets)
+      nodes.push(element("p", {class: "warning"}, `${lost.toLocaleString("en")} events were lost in this trace.`));
+    if (answer.events !== undefined)
+      nodes.push(element("p", {class: "note"}, `${answer.events.toLocaleString("en")} events`));
+    for (const [title, rows] of Object.entries(answer.tables ?? {}))
+      if (rows.length)
+        nodes.push(makeTable(title.replaceAll("_", " "), rows, this.#action(rows[0])));
+    return nodes.length ? nodes : [element("p", {class: "note"}, "Nothing of that in this range.")];
+  }
+
+  // A row that names a thread or a processor chooses its lane.
+  #action(row) {
+    if (row.tid === undefined && row.cpu === undefined)
+      return null;
+    return (chosen) => {
+      const thread = this.trace.byTid.get(chosen.tid), cpu = this.trace.cpus.find((c) => c.cpu === chosen.cpu);
+      if (thread)
+        this.showLane("t" + thread.n);
+      else if (cpu && chosen.tid === undefined)
+        this.showLane("c" + cpu.rank);
+    };
+  }
+}

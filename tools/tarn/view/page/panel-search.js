@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looks for events by text, kind, field and value; lists what it finds, and goes there.
+import {Latest, wasAborted} from "./api.js";
+import {element} from "./element.js";
+import {eventRow, findEvent, laneChoice} from "./events.js";
+
+export class SearchPanel {
+  title = "Search";
+  #asking = new Latest((wish, signal) => this.#search(wish, signal), () => true);
+
+  constructor(parts) {
+    Object.assign(this, parts); // trace, state, colors, goTo
+  }
+
+  build() {
+    this.text = element("input", {type: "search", placeholder: "Text: event, thread, value", "aria-label": "text"});
+    this.kind = element("select", {"aria-label": "event"}, element("option", {value: ""}, "any event"),
+                        ...[...this.trace.events].sort((a, b) => a.name.localeCompare(b.name))
+                          .map((event) => element("option", {value: event.index}, event.name)));
+    this.field = element("select", {"aria-label": "field"});
+    this.value = element("input", {placeholder: "value", "aria-label": "value", size: 10});
+    this.lane = element("input", {type: "checkbox"});
+    this.status = element("p", {class: "note", role: "status"});
+    this.found = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "found events"});
+    this.node.append(element("form", {class: "tools", submit: (event) => {
+      event.preventDefault();
+      this.find("next");
+    }}, this.text, this.kind, this.field, this.value, element("label", {}, this.lane, " this lane"),
+      element("button", {type: "button", click: () => this.find("previous")}, "Previous"),
+      element("button", {type: "submit"}, "Next")), this.status, this.found);
+    this.kind.addEventListener("change", () => this.#fields());
+    this.#fields();
+    this.found.addEventListener("click", (event) => {
+      const row = event.target.closest(".event");
+      if (row)
+        this.goTo(Number(row.dataset.t), Number(row.dataset.n));
+    });
+  }
+
+  show() {
+    this.text.focus();
+  }
+
+  #fields() {
+    const event = this.trace.events[Number(this.kind.value)];
+    const names = this.kind.value !== "" ? event.fields : [...new Set(this.trace.events.flatMap((e) => e.fields))].sort();
+    this.field.replaceChildren(element("option", {value: ""}, "any field"), ...names.map((name) => element("option", {value: name}, name)));
+  }
+
+  find(direction, text = undefined) {
+    if (text !== undefined)
+      this.text.value = text;
+    this.#asking.want({direction, choice: {
+      text: this.text.value.trim() || undefined, events: this.kind.value || undefined, field: this.field.value || undefined,
+      value: (this.field.value && this.value.value.trim()) || undefined, ...(this.lane.checked ? laneChoice(this.trace, this.state.lane) : {})}});
+  }
+
+  async #search({direction, choice}, signal) {
+    const {cursor, from} = this.state, isNext = direction === "next";
+    const place = cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
+    this.status.textContent = "Looking…";
+    try {
+      const row = await findEvent(place, direction, choice, signal);
+      this.status.textContent = row ? "" : isNext ? "No more before the end." : "No more before the begin.";
+      if (row)
+        this.#show(row, isNext);
+    } catch (error) {
+      this.status.textContent = wasAborted(error) ? "" : error.message;
+    }
+  }
+
+  #show(row, isNext) {
+    for (const node of this.found.querySelectorAll(".current"))
+      node.classList.remove("current");
+    let node = this.found.querySelector(`[data-n="${row.n}"]`);
+    if (!node) {
+      node = eventRow(row, null, this);
+      this.found[isNext ? "append" : "prepend"](node);
+    }
+    node.classList.add("current");
+    node.scrollIntoView({block: "nearest"});
+    this.goTo(row.t, row.n);
+  }
+}

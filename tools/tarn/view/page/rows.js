@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The lanes: which there are, in which order, and where they lie. Processors and pinned lanes stay on top, as long as they
+// leave room; the others scroll. Threads that did something in the view come first, by process.
+import {Latest, ask} from "./api.js";
+
+export const CPU_HEIGHT = 24, STRIP = 14, CALL_HEIGHT = 14, PADDING = 5, HEAD_HEIGHT = 20, MARK_HEIGHT = 15, RULER_HEIGHT = 34;
+const MOST = 400; // threads
+
+export class Rows {
+  scroll = 0;
+  width = 0; // of the canvas
+  height = 0;
+  fixed = [];
+  moving = [];
+  #byKey = new Map();
+  #active = []; // {n, ran, ready, blocked} as sorted
+  hiddenThreads = 0; // more than are worth a lane
+  #sortedFor = null; // the range
+  #depths = new Map(); // deepest call seen of a thread
+  #asking;
+
+  constructor(trace, state) {
+    this.trace = trace;
+    this.state = state;
+    this.onChange = () => {};
+    this.#asking = new Latest((range, signal) => this.#load(range, signal));
+    state.on(["sort", "filter", "pins", "folded", "lane", "marks"], () => this.layOut());
+  }
+
+  // The order follows the view, but not each small step of it: lanes that jump about cannot be read.
+  follow() {
+    const {from, to, span} = this.state, last = this.#sortedFor;
+    const moved = !last || span < last.span / 1.8 || span > last.span * 1.8 || Math.abs(from + to - last.from - last.to) > span * 0.7;
+    if (moved) {
+      this.#sortedFor = {from, to, span};
+      this.#asking.want({from, to});
+    }
+  }
+
+  refresh() {
+    this.#sortedFor = null;
+    this.follow();
+  }
+
+  async #load({from, to}, signal) {
+    const answer = await ask("threads", {from, to, limit: MOST}, signal);
+    this.#active = answer.threads.filter((row) => !this.trace.thread(row.n).idle);
+    this.hiddenThreads = answer.total - answer.threads.length;
+    this.cpuUse = new Map(answer.cpus.map((cpu) => [cpu.rank, cpu]));
+    this.spanOfUse = to - from;
+    this.layOut();
+  }
+
+  // Frames of this depth were seen: room is made, and not taken away again.
+  noteDepth(n, depth) {
+    if (depth > (this.#depths.get(n) ?? 0)) {
+      this.#depths.set(n, depth);
+      return true;
+    }
+    return false;
+  }
+
+  get top() { // of the first lane
+    return RULER_HEIGHT + this.state.marks.size * MARK_HEIGHT;
+  }
+
+  row(key) {
+    return this.#byKey.get(key);
+  }
+
+  #matches(n) {
+    const filter = this.state.filter.trim().toLowerCase();
+    if (!filter)
+      return true;
+    const thread = this.trace.thread(n);
+    return `${thread.name} ${this.trace.processName(thread.pid)} ${thread.tid}`.toLowerCase().includes(filter);
+  }
+
+  #threadRow(n, use, inProcess) {
+    const key = "t" + n, thread = this.trace.thread(n), isFolded = this.state.folded.has(key);
+    const depth = isFolded ? 0 : this.#depths.get(n) ?? 0;
+    return {key, kind: "thread", n, pid: thread.pid, use, isFolded, depth, inProcess, canFold: (this.#depths.get(n) ?? 0) > 0,
+            height: STRIP + PADDING * 2 + depth * CALL_HEIGHT};
+  }
+
+  // Processes with their threads. A process with one thread is that thread.
+  #groups() {
+    const groups = new Map();
+    for (const use of this.#active.filter((use) => this.#matches(use.n))) {
+      const {pid} = this.trace.thread(use.n);
+      if (!groups.has(pid))
+        groups.set(pid, {pid, name: this.trace.processName(pid), ran: 0, busy: 0, members: []});
+      const group = groups.get(pid);
+      group.ran += use.ran;
+      group.busy += use.ran + use.ready;
+      group.members.push(use);
+    }
+    const {sort} = this.state, all = [...groups.values()], tid = (use) => this.trace.thread(use.n).tid;
+    const name = (use) => this.trace.threadName(use.n);
+    const idleLast = (a, b) => Number(b.busy > 0) - Number(a.busy > 0);
+    all.sort((a, b) => idleLast(a, b) || (sort === "name" ? a.name.localeCompare(b.name) || a.pid - b.pid
+                                          : sort === "tid" ? a.pid - b.pid : b.ran - a.ran || a.pid - b.pid));
+    for (const group of all)
+      group.members.sort((a, b) => (sort === "name" ? name(a).localeCompare(name(b)) : sort === "tid" ? tid(a) - tid(b)
+                                    : b.ran - a.ran || tid(a) - tid(b)));
+    return all;
+  }
+
+  layOut() {
+    const anchor = this.state.lane && this.#byKey.get(this.state.lane);
+    const {pins, folded} = this.state, fixed = [], moving = [];
+    for (const {rank} of this.trace.cpus)
+      fixed.push({key: "c" + rank, kind: "cpu", rank, height: CPU_HEIGHT, use: this.cpuUse?.get(rank)});
+    const uses = new Map(this.#active.map((use) => [use.n, use]));
+    for (const key of pins)
+      if (key.startsWith("t"))
+        fixed.push({...this.#threadRow(Number(key.slice(1)), uses.get(Number(key.slice(1)))), isPinned: true});
+    for (const group of this.#groups()) {
+      const isFolded = folded.has("p" + group.pid), isTree = group.members.length > 1;
+      if (isTree)
+        moving.push({key: "p" + group.pid, kind: "process", pid: group.pid, height: HEAD_HEIGHT, isFolded, use: group,
+                     members: group.members});
+      for (const use of isTree && isFolded ? [] : group.members)
+        if (!pins.has("t" + use.n))
+          moving.push(this.#threadRow(use.n, use, isTree));
+    }
+    this.#place(fixed, moving, anchor);
+    this.onChange();
+  }
+
+  // A lane that is chosen stays where it is on the screen.
+  #place(fixed, moving, anchor) {
+    const height = fixed.reduce((sum, row) => sum + row.height, 0);
+    if (height > (this.height - this.top) * 0.6)
+      moving.unshift(...fixed.splice(0));
+    this.fixed = fixed;
+    this.moving = moving;
+    this.#byKey = new Map();
+    let y = 0;
+    for (const row of fixed) {
+      row.y = y;
+      row.isFixed = true;
+      y += row.height;
+    }
+    this.fixedHeight = y ? y + 5 : 0;
+    y = 0;
+    for (const row of moving) {
+      row.y = y;
+      y += row.height;
+    }
+    this.movingHeight = y;
+    for (const row of [...moving, ...fixed])
+      this.#byKey.set(row.key, row);
+    const now = anchor && this.#byKey.get(anchor.key);
+    if (now && !now.isFixed && !anchor.isFixed)
+      this.scroll += now.y - anchor.y;
+    this.scrollTo(this.scroll);
+  }
+
+  get movingTop() {
+    return this.top + this.fixedHeight;
+  }
+
+  scrollTo(y) {
+    this.scroll = Math.max(0, Math.min(y, this.movingHeight - (this.height - this.movingTop)));
+  }
+
+  // Where a row is on the canvas.
+  yOf(row) {
+    return row.isFixed ? this.top + row.y : this.movingTop + row.y - this.scroll;
+  }
+
+  isVisible(row) {
+    const y = this.yOf(row);
+    return y < this.height && (row.isFixed || y + row.height > this.movingTop);
+  }
+
+  get visible() {
+    return [...this.fixed, ...this.moving].filter((row) => this.isVisible(row));
+  }
+
+  // The lanes whose data are wanted: those to be seen, and one screen on either side.
+  get wanted() {
+    return [...this.fixed, ...this.moving.filter((row) => {
+      const y = this.yOf(row);
+      return row.kind !== "process" && y < this.height * 2 && y + row.height > -this.height;
+    })].map((row) => row.key);
+  }
+
+  at(y) {
+    if (y < this.top || y >= this.height)
+      return null;
+    const isFixed = y < this.movingTop, inside = isFixed ? y - this.top : y - this.movingTop + this.scroll;
+    return (isFixed ? this.fixed : this.moving).find((row) => inside >= row.y && inside < row.y + row.height) ?? null;
+  }
+
+  reveal(key) {
+    const row = this.#byKey.get(key);
+    if (!row || row.isFixed)
+      return;
+    const y = this.yOf(row);
+    if (y < this.movingTop)
+      this.scrollTo(row.y);
+    else if (y + row.height > this.height)
+      this.scrollTo(row.y + row.height - (this.height - this.movingTop));
+  }
+
+  // The next lane up or down.
+  next(key, step) {
+    const all = [...this.fixed, ...this.moving].filter((row) => row.kind !== "process");
+    const at = all.findIndex((row) => row.key === key);
+    return all[at < 0 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1)]?.key ?? null;
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ruler, lines behind the lanes, marked ranges and the selection.
+import {RULER_HEIGHT} from "./rows.js";
+import {formatSpan, formatTime, rulerBase, rulerLabel, rulerStep} from "./time.js";
+
+const LABEL_ROOM = 92; // pixels between labels
+const FONT = "11px system-ui, sans-serif";
+
+export function drawGrid(context, scale, height, colors) {
+  const step = rulerStep(LABEL_ROOM / scale.factor);
+  context.fillStyle = colors.line;
+  for (let t = Math.ceil(scale.from / step) * step; t <= scale.to; t += step)
+    context.fillRect(scale.snap(t), RULER_HEIGHT, 1 / scale.ratio, height);
+}
+
+export function drawRuler(context, scale, colors) {
+  const step = rulerStep(LABEL_ROOM / scale.factor), base = rulerBase(step), small = step / 5;
+  context.fillStyle = colors.raised;
+  context.fillRect(0, 0, scale.width, RULER_HEIGHT);
+  context.fillStyle = colors.lineStrong;
+  context.fillRect(0, RULER_HEIGHT - 1, scale.width, 1);
+  if (small >= 1)
+    for (let t = Math.ceil(scale.from / small) * small; t <= scale.to; t += small)
+      context.fillRect(scale.snap(t), RULER_HEIGHT - 4, 1 / scale.ratio, 3);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  for (let t = Math.ceil(scale.from / step) * step; t <= scale.to; t += step) {
+    const x = scale.snap(t), isBase = base && t % base === 0;
+    context.fillStyle = colors.lineStrong;
+    context.fillRect(x, RULER_HEIGHT - 11, 1 / scale.ratio, 10);
+    context.fillStyle = isBase ? colors.text : colors.quiet;
+    context.fillText(rulerLabel(t, step), x + 4, RULER_HEIGHT - 9);
+  }
+  const first = Math.ceil(scale.from / step) * step;
+  if (base && !(first % base === 0 && scale.x(first) < LABEL_ROOM)) { // what the labels are added to
+    context.fillStyle = colors.text;
+    context.fillText(formatTime(Math.floor(scale.from / base) * base, base), 4, 9);
+  }
+}
+
+// Marked ranges hang from the ruler like flags.
+export function drawPlaces(context, scale, places, height, colors) {
+  context.font = FONT;
+  context.textBaseline = "middle";
+  for (const place of places) {
+    const x = scale.snap(place.from), width = Math.max(2, scale.snap(place.to) - x);
+    if (x > scale.width || x + width < 0)
+      continue;
+    context.fillStyle = colors.accent;
+    context.globalAlpha = 0.1;
+    context.fillRect(x, RULER_HEIGHT, width, height);
+    context.globalAlpha = 0.8;
+    context.fillRect(x, RULER_HEIGHT - 3, width, 3);
+    context.fillRect(x, 18, 1, height);
+    context.globalAlpha = 1;
+    const text = context.measureText(place.label).width;
+    const left = Math.max(x, 0);
+    context.fillRect(left, 1, text + 10, 16);
+    context.fillStyle = colors.background;
+    context.fillText(place.label, left + 5, 9.5);
+  }
+}
+
+export function drawSelection(context, scale, selection, height, colors) {
+  const x = scale.snap(selection.from), width = Math.max(1, scale.snap(selection.to) - x);
+  if (x > scale.width || x + width < 0)
+    return;
+  context.fillStyle = colors.selection;
+  context.globalAlpha = 0.22;
+  context.fillRect(x, 0, width, height);
+  context.globalAlpha = 1;
+  context.fillRect(x, 0, 1, height);
+  context.fillRect(x + width - 1, 0, 1, height);
+  const text = formatSpan(selection.to - selection.from);
+  context.font = "600 11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  const room = context.measureText(text).width + 12;
+  const left = Math.min(Math.max(x + width / 2 - room / 2, 2), scale.width - room - 2);
+  context.beginPath();
+  context.roundRect(left, 1, room, 16, 8);
+  context.fill();
+  context.fillStyle = colors.background;
+  context.fillText(text, left + 6, 9.5);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is looked at: the range, what is chosen in it, and the address that says the same. Everyone reads it; who changes it
+// calls change(), and all others hear of it.
+
+const SETTLED = 500; // ms without a change of the range: a step in the browser's history
+const NARROWEST = 20; // ns
+
+export class State extends EventTarget {
+  from = 0;
+  to = 1;
+  duration = 1;
+  follow = false;
+  cursor = null; // {t, n}: a moment, and the event there or null
+  selection = null; // {from, to}
+  lane = null; // key of the lane that is chosen
+  marks = new Map(); // an event's name to the number of its colour
+  places = []; // marked ranges: {from, to, label}
+  pins = new Set(); // keys of lanes
+  folded = new Set(); // lanes whose calls are hidden, and processes (p + pid)
+  sort = "time";
+  filter = "";
+  arrows = "auto";
+  tab = "list";
+  panel = true;
+  #timer = 0;
+  #pushed = "";
+
+  // keys: which properties.
+  change(values) {
+    Object.assign(this, values);
+    const keys = new Set(Object.keys(values));
+    this.dispatchEvent(Object.assign(new Event("change"), {keys}));
+    this.#remember(keys);
+  }
+
+  on(keys, callback) {
+    const wanted = new Set(keys);
+    this.addEventListener("change", (event) => {
+      if ([...event.keys].some((key) => wanted.has(key)))
+        callback(event.keys);
+    });
+  }
+
+  get span() {
+    return this.to - this.from;
+  }
+
+  // Within the trace, and not so narrow that nothing could be seen.
+  show(from, to, more = {}) {
+    const span = Math.min(Math.max(to - from, NARROWEST), this.duration);
+    const middle = (from + to) / 2;
+    const begin = Math.min(Math.max(middle - span / 2, 0), this.duration - span);
+    if (begin !== this.from || begin + span !== this.to || Object.keys(more).length)
+      this.change({from: begin, to: begin + span, follow: false, ...more});
+  }
+
+  zoom(factor, at = this.from + this.span / 2) {
+    const span = Math.min(Math.max(this.span * factor, NARROWEST), this.duration);
+    const share = (at - this.from) / this.span;
+    this.show(at - span * share, at + span * (1 - share), this.follow && share > 0.98 ? {follow: true} : {});
+  }
+
+  pan(share) {
+    this.show(this.from + this.span * share, this.to + this.span * share);
+  }
+
+  // So that a moment can be seen; if it can, nothing moves.
+  reveal(t) {
+    if (t < this.from || t > this.to)
+      this.show(t - this.span / 2, t + this.span / 2);
+  }
+
+  // ---- the address
+
+  get link() {
+    const words = new URLSearchParams();
+    words.set("from", Math.round(this.from));
+    words.set("to", Math.round(this.to));
+    if (this.selection)
+      words.set("selection", `${Math.round(this.selection.from)}-${Math.round(this.selection.to)}`);
+    if (this.cursor)
+      words.set("at", this.cursor.n === null ? `${Math.round(this.cursor.t)}` : `${Math.round(this.cursor.t)}-${this.cursor.n}`);
+    if (this.lane)
+      words.set("lane", this.lane);
+    if (this.marks.size)
+      words.set("marks", [...this.marks].map(([name, color]) => `${name}:${color}`).join(","));
+    if (this.places.length)
+      words.set("places", this.places.map((p) => `${Math.round(p.from)}-${Math.round(p.to)}-${encodeURIComponent(p.label)}`).join(","));
+    for (const [key, set] of [["pins", this.pins], ["folded", this.folded]])
+      if (set.size)
+        words.set(key, [...set].join(","));
+    for (const [key, usual] of [["sort", "time"], ["filter", ""], ["arrows", "auto"], ["tab", "list"]])
+      if (this[key] !== usual)
+        words.set(key, this[key]);
+    if (!this.panel)
+      words.set("panel", "no");
+    return "#" + words.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
+  }
+
+  // What an address says; nonsense is left out.
+  read(hash) {
+    const words = new URLSearchParams(hash.replace(/^#/, ""));
+    const number = (text, otherwise) => (/^\d+(\.\d+)?$/.test(text ?? "") ? Number(text) : otherwise);
+    const list = (key) => (words.get(key) ?? "").split(",").filter((part) => part !== "");
+    const from = Math.min(number(words.get("from"), 0), this.duration - 1);
+    const to = Math.min(number(words.get("to"), this.duration), this.duration);
+    const selection = /^(\d+)-(\d+)$/.exec(words.get("selection") ?? ""), at = /^(\d+)(-(\d+))?$/.exec(words.get("at") ?? "");
+    return {
+      from, to: to - from < NARROWEST ? Math.min(from + NARROWEST, this.duration) : to,
+      selection: selection ? {from: Number(selection[1]), to: Number(selection[2])} : null,
+      cursor: at ? {t: Number(at[1]), n: at[3] === undefined ? null : Number(at[3])} : null,
+      lane: /^[ct]\d+$/.test(words.get("lane") ?? "") ? words.get("lane") : null,
+      marks: new Map(list("marks").map((part) => [part.replace(/:\d+$/, ""), number(/:(\d+)$/.exec(part)?.[1], 0)])),
+      places: list("places").map((part) => /^(\d+)-(\d+)-(.*)$/.exec(part)).filter(Boolean)
+        .map(([, a, b, label]) => ({from: Number(a), to: Number(b), label: decodeURIComponent(label)})),
+      pins: new Set(list("pins").filter((key) => /^[ct]\d+$/.test(key))),
+      folded: new Set(list("folded")),
+      sort: ["time", "name", "tid"].includes(words.get("sort")) ? words.get("sort") : "time",
+      filter: words.get("filter") ?? "",
+      arrows: ["auto", "all", "none"].includes(words.get("arrows")) ? words.get("arrows") : "auto",
+      tab: words.get("tab") ?? "list",
+      panel: words.get("panel") !== "no",
+    };
+  }
+
+  start(duration) {
+    this.duration = duration;
+    this.change(this.read(location.hash));
+    history.replaceState(null, "", this.link);
+    this.#pushed = this.link;
+    addEventListener("popstate", () => this.#take());
+  }
+
+  #take() {
+    this.change({...this.read(location.hash), follow: false});
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#pushed = this.link;
+  }
+
+  // A step in the history for each range that was stayed at; the rest changes the address of that step.
+  #remember(keys) {
+    if (!this.#pushed) // not started
+      return;
+    if (!keys.has("from") && !keys.has("to") && this.#timer)
+      return; // with the range
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.settle(), SETTLED);
+  }
+
+  settle() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    const range = (link) => /from=\d+&to=\d+/.exec(link)?.[0];
+    const link = this.link;
+    if (link === this.#pushed)
+      return;
+    if (range(link) === range(this.#pushed) || this.follow)
+      history.replaceState(null, "", link);
+    else
+      history.pushState(null, "", link);
+    this.#pushed = link;
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A table of an answer, as `tarn NAME --json` prints it: keys tell what values are.
+import {element} from "./element.js";
+import {formatSpan, formatTime} from "./time.js";
+
+const FEW = 25; // rows that are shown at first
+const WHEN = /^(begin|end|at|when|first|last|worst_at|longest_at|time)(_ns)?$/;
+const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // that name something
+
+export function formatValue(key, value) {
+  if (value === null || value === undefined)
+    return "";
+  if (typeof value !== "number")
+    return String(value);
+  if (WHEN.test(key))
+    return formatTime(value);
+  if (key.endsWith("_ns"))
+    return formatSpan(value);
+  if (key.endsWith("percent"))
+    return `${value.toFixed(1)} %`;
+  return NUMBERS.test(key) ? String(value) : value.toLocaleString("en", {maximumFractionDigits: 2});
+}
+
+export const heading = (key) => key.replace(/_ns$/, "").replace(/_percent$/, " %").replace(/^percent$/, "%").replaceAll("_", " ");
+
+// onRow: what a click on a row does, or null.
+export function makeTable(title, rows, onRow = null) {
+  const box = element("div", {class: "answer-table"}), keys = Object.keys(rows[0] ?? {});
+  let sort = null, isUp = false, most = FEW;
+  const fill = () => {
+    const sorted = sort === null ? rows : [...rows].sort((a, b) => compare(a[sort], b[sort]) * (isUp ? 1 : -1));
+    const head = element("tr", {}, ...keys.map((key) =>
+      element("th", {scope: "col", "aria-sort": key !== sort ? "none" : isUp ? "ascending" : "descending"},
+              element("button", {click: () => choose(key), title: key}, key === "name" ? title : heading(key)))));
+    const body = sorted.slice(0, most).map((row) => element("tr", onRow ? {click: () => onRow(row), class: "link"} : {},
+      ...keys.map((key) => element("td", {class: typeof row[key] === "number" ? "number" : ""}, formatValue(key, row[key])))));
+    box.replaceChildren(element("div", {class: "wide"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
+    if (rows.length > most)
+      box.append(element("button", {class: "more", click: () => {
+        most *= 4;
+        fill();
+      }}, `${(rows.length - most).toLocaleString("en")} more`));
+  };
+  const choose = (key) => {
+    isUp = sort === key ? !isUp : key === "name";
+    sort = key;
+    fill();
+  };
+  fill();
+  return box;
+}
+
+function compare(a, b) {
+  if (a === null || b === null || a === undefined || b === undefined)
+    return (a ?? null) === (b ?? null) ? 0 : (a ?? null) === null ? -1 : 1;
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The timeline: two canvases, one for what changes with the view and one for what follows the pointer, and the names
+// beside them. Everything is drawn in one animation frame, however much has changed.
+import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
+import {LanePainter, Scale} from "./draw.js";
+import {hit} from "./hit.js";
+import {drawFlags, drawMarks} from "./mark-rows.js";
+import {RULER_HEIGHT} from "./rows.js";
+import {drawGrid, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
+import {formatTime} from "./time.js";
+
+export class Timeline {
+  #frame = 0;
+  #sceneIsOld = true;
+  #pointer = null; // {x, y, clientX, clientY}
+  frames = {count: 0, last: 0, longest: 0}; // ms: how long drawing took; read by tests
+
+  constructor(parts) {
+    Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, counts, names, overview, tooltip, colors
+    this.painter = new LanePainter(this.scene.getContext("2d"), this.colors, this.trace);
+    this.scroller.addEventListener("scroll", () => this.scrollTo(this.scroller.scrollTop, true));
+    this.names.root.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.scrollBy(event.deltaY);
+    }, {passive: false});
+    new ResizeObserver(() => this.resize()).observe(this.area);
+  }
+
+  resize() {
+    const {clientWidth: width, clientHeight: height} = this.area;
+    for (const canvas of [this.scene, this.overlay]) {
+      canvas.width = Math.round(width * devicePixelRatio);
+      canvas.height = Math.round(height * devicePixelRatio);
+    }
+    this.rows.width = width;
+    this.rows.height = height;
+    this.rows.layOut();
+    this.overview.resize();
+    this.#paintScene(); // at once: a canvas that was resized is empty
+  }
+
+  get scale() {
+    return new Scale(this.state.from, this.state.to, Math.max(1, this.rows.width));
+  }
+
+  // Where keys zoom: at the pointer, else at the cursor, else in the middle.
+  get focus() {
+    const {cursor, from, to} = this.state;
+    if (this.#pointer)
+      return this.scale.t(this.#pointer.x);
+    return cursor && cursor.t >= from && cursor.t <= to ? cursor.t : undefined;
+  }
+
+  redraw(onlyOverlay = false) {
+    this.#sceneIsOld ||= !onlyOverlay;
+    this.#frame ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw() {
+    this.#frame = 0;
+    const begin = performance.now();
+    if (this.#sceneIsOld)
+      this.#paintScene();
+    this.#paintOverlay();
+    this.frames.count++;
+    this.frames.last = performance.now() - begin;
+    this.frames.longest = Math.max(this.frames.longest, this.frames.last);
+  }
+
+  #paintScene() {
+    this.#sceneIsOld = false;
+    const {state, rows, colors, painter, scale} = this, {context} = painter, {width, height} = rows;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.fillStyle = colors.background;
+    context.fillRect(0, 0, width, height);
+    drawGrid(context, scale, height, colors);
+    painter.begin(scale);
+    this.#part(rows.moving, rows.movingTop, height);
+    this.#part(rows.fixed, rows.top, rows.fixedHeight);
+    if (rows.fixedHeight) {
+      context.fillStyle = colors.lineStrong;
+      context.fillRect(0, rows.movingTop - 2, width, 1);
+    }
+    this.#links(context, scale);
+    drawFlags(context, scale, this.counts, state, rows, this.trace, colors);
+    drawRuler(context, scale, colors);
+    drawMarks(context, scale, this.counts, state, colors);
+    drawPlaces(context, scale, state.places, height, colors);
+    if (state.selection)
+      drawSelection(context, scale, state.selection, height, colors);
+    this.overview.draw();
+  }
+
+  #part(list, top, height) {
+    const {rows, state, data, colors, painter, scale} = this, {context} = painter;
+    context.save();
+    context.beginPath();
+    context.rect(0, top, rows.width, height);
+    context.clip();
+    for (const row of list.filter((candidate) => rows.isVisible(candidate))) {
+      const y = rows.yOf(row);
+      if (state.lane === row.key) {
+        context.fillStyle = colors.accent;
+        context.globalAlpha = 0.1;
+        context.fillRect(0, y, rows.width, row.height);
+        context.globalAlpha = 1;
+      }
+      if (row.kind !== "process")
+        painter.lane(row, y, data.pieces(row.key, state.from, state.to));
+      context.fillStyle = colors.line;
+      context.fillRect(0, y + row.height - 1, rows.width, 1);
+    }
+    context.restore();
+  }
+
+  #links(context, scale) {
+    const {rows, state} = this, set = this.data.exact(state.from, state.to);
+    context.save();
+    context.beginPath();
+    context.rect(0, rows.top, rows.width, rows.height);
+    context.clip();
+    drawWaits(context, set, rows, scale, this.colors);
+    this.arrows = visibleArrows(set, rows, state, scale);
+    drawArrows(context, this.arrows, this.colors);
+    context.restore();
+  }
+
+  #paintOverlay() {
+    const context = this.overlay.getContext("2d"), {rows, state, colors, scale} = this;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.clearRect(0, 0, rows.width, rows.height);
+    if (state.cursor) {
+      const x = scale.snap(state.cursor.t);
+      context.fillStyle = colors.accent;
+      context.fillRect(x - 0.5, 0, 2, rows.height);
+      context.beginPath();
+      context.moveTo(x - 5, RULER_HEIGHT - 8);
+      context.lineTo(x + 6, RULER_HEIGHT - 8);
+      context.lineTo(x + 0.5, RULER_HEIGHT);
+      context.fill();
+    }
+    if (this.#pointer)
+      this.#paintPointer(context, scale);
+  }
+
+  #paintPointer(context, scale) {
+    const {colors, rows} = this, {x} = this.#pointer, text = formatTime(scale.t(x), 1 / scale.factor);
+    context.fillStyle = colors.quiet;
+    context.globalAlpha = 0.5;
+    context.fillRect(Math.round(x), RULER_HEIGHT, 1, rows.height);
+    context.globalAlpha = 1;
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    const room = context.measureText(text).width + 10, left = Math.min(Math.max(x - room / 2, 0), rows.width - room);
+    context.fillStyle = colors.text;
+    context.beginPath();
+    context.roundRect(left, 1, room, 16, 3);
+    context.fill();
+    context.fillStyle = colors.background;
+    context.fillText(text, left + 5, 9.5);
+  }
+
+  // ---- what pointer and keys do
+
+  hover(event) {
+    this.#pointer = event && {x: event.offsetX, y: event.offsetY};
+    if (!event) {
+      this.tooltip.hide();
+    } else {
+      const found = hit(event.offsetX, event.offsetY, this.scale, this.rows, this.data);
+      const arrow = this.#arrowAt(event.offsetX, event.offsetY);
+      if (found || arrow)
+        this.tooltip.show(found ?? {row: {}}, event.clientX, event.clientY, arrow);
+      else
+        this.tooltip.hide();
+    }
+    this.redraw(true);
+  }
+
+  #arrowAt(x, y) {
+    return (this.arrows ?? []).find(({x0, y0, x1, y1}) => Math.hypot(x - x1, y - y1) < 6 || Math.hypot(x - x0, y - y0) < 4);
+  }
+
+  click(event) {
+    const t = Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
+    const row = this.rows.at(event.offsetY);
+    this.state.change({cursor: {t, n: null}, ...(row && row.kind !== "process" ? {lane: row.key} : {})});
+  }
+
+  // A double click shows the thing itself, with a little around it.
+  zoomTo(x, y) {
+    const found = hit(x, y, this.scale, this.rows, this.data);
+    const call = found?.calls?.[found.depth] ?? found?.box ?? found?.state;
+    if (call) {
+      const margin = (call[1] - call[0]) * 0.15;
+      this.select(call[0], call[1]);
+      this.state.show(call[0] - margin, call[1] + margin);
+    } else {
+      this.state.zoom(0.25, this.scale.t(x));
+    }
+  }
+
+  select(from, to) {
+    this.state.change({selection: to - from >= 1 ? {from: Math.round(from), to: Math.round(to)} : null});
+  }
+
+  fitSelection() {
+    const {selection} = this.state;
+    if (selection)
+      this.state.show(selection.from, selection.to);
+  }
+
+  forget() {
+    this.state.change({selection: null, lane: null, cursor: null});
+  }
+
+  toEnd() {
+    const {state, trace} = this;
+    state.show(state.duration - state.span, state.duration);
+    if (trace.live)
+      state.change({follow: true});
+  }
+
+  scrollTo(y, isFromScroller = false) {
+    if (Math.abs(y - this.rows.scroll) < 0.5)
+      return;
+    this.rows.scrollTo(y);
+    if (!isFromScroller)
+      this.scroller.scrollTop = this.rows.scroll;
+    this.names.place();
+    this.data.follow();
+    this.redraw();
+  }
+
+  scrollBy(dy) {
+    this.scrollTo(Math.max(0, this.rows.scroll + dy));
+  }
+
+  nextLane(step) {
+    const key = this.rows.next(this.state.lane, step);
+    this.state.change({lane: key});
+    if (key) {
+      this.rows.reveal(key);
+      this.scroller.scrollTop = this.rows.scroll;
+      this.names.place();
+      this.data.follow();
+      this.redraw();
+    }
+  }
+
+  foldLane() {
+    if (this.state.lane?.[0] === "t")
+      this.names.toggle("folded", this.state.lane);
+  }
+
+  pinLane() {
+    if (this.state.lane?.[0] === "t")
+      this.names.toggle("pins", this.state.lane);
+  }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is known of the thing under the pointer. What needs a question to the server (arguments) comes when the pointer rests.
+import {Latest, ask} from "./api.js";
+import {element} from "./element.js";
+import {ARROW_NAMES} from "./arrows.js";
+import {Activity, State} from "./trace.js";
+import {formatSpan, formatTime} from "./time.js";
+
+const REST = 200; // ms
+const ENTRIES = {[Activity.LIBC]: "libc_entry", [Activity.SYSCALL]: "syscall_entry", [Activity.FAULT]: "fault_entry",
+                 [Activity.EXCEPTION]: "exception_entry", [Activity.IRQ]: "irq_entry", [Activity.IPI]: "irq_ipi_entry",
+                 [Activity.REQUEST]: "fs_request_begin"};
+
+export class Tooltip {
+  #key = "";
+  #timer = 0;
+  #asking = new Latest((wish, signal) => this.#load(wish, signal));
+
+  constructor(node, trace) {
+    Object.assign(this, {node, trace});
+  }
+
+  hide() {
+    clearTimeout(this.#timer);
+    this.#key = "";
+    this.node.hidden = true;
+  }
+
+  show(found, x, y, arrow = null) {
+    const lines = arrow ? this.#arrow(arrow.arrow) : this.#lines(found);
+    if (lines.length === 0) {
+      this.hide();
+      return;
+    }
+    const key = lines.map((line) => line.join()).join("\n");
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#fill(lines);
+      clearTimeout(this.#timer);
+      const call = !arrow && found.calls?.[Math.min(found.depth ?? 0, found.calls.length - 1)];
+      if (call && call[4] === 1)
+        this.#timer = setTimeout(() => this.#asking.want({key, lines, call, thread: this.trace.thread(found.row.n)}), REST);
+    }
+    this.#place(x, y);
+  }
+
+  #fill(lines) {
+    const [title, ...rest] = lines;
+    this.node.replaceChildren(element("strong", {}, title[0]), ...rest.map(([name, value]) =>
+      element("div", {}, element("span", {class: "quiet"}, name + " "), value)));
+  }
+
+  #place(x, y) {
+    this.node.hidden = false;
+    const {offsetWidth: width, offsetHeight: height} = this.node;
+    this.node.style.left = `${x + 16 + width > innerWidth ? Math.max(4, x - width - 12) : x + 16}px`;
+    this.node.style.top = `${y + 18 + height > innerHeight ? Math.max(4, y - height - 12) : y + 18}px`;
+  }
+
+  #span(begin, end) {
+    return `${formatSpan(end - begin)}, from ${formatTime(begin)}`;
+  }
+
+  #merged(count) {
+    return count > 1 ? [["merged", `${count} pieces narrower than a pixel; this is what most of them were`]] : [];
+  }
+
+  #lines(found) {
+    const {row} = found;
+    if (found.shares)
+      return row.kind === "cpu" ? this.#cpuShares(row, found.shares) : this.#threadShares(row, found.shares);
+    if (found.box)
+      return this.#cpuBox(row, found.box);
+    if (found.state)
+      return this.#thread(found);
+    return [];
+  }
+
+  #who(n) {
+    const thread = this.trace.thread(n);
+    return thread.idle ? [] : [["process", `${this.trace.processName(thread.pid)} (${thread.pid})`]];
+  }
+
+  #cpuBox(row, [begin, end, n, activity, detail, merged]) {
+    const thread = this.trace.thread(n);
+    return [[`CPU ${this.trace.cpu(row.rank)}: ${thread.idle ? "idle" : this.trace.threadName(n)}`], ...this.#who(n),
+            ["in", activity >= 0 ? this.trace.activityName(activity, detail) : thread.idle ? "idle loop" : "its own code"],
+            ["for", this.#span(begin, end)], ...this.#merged(merged)];
+  }
+
+  #cpuShares(row, {what, parts, grain}) {
+    const names = ["user", "kernel", "interrupts", "idle"], left = 100 - parts.reduce((a, b) => a + b);
+    return [[`CPU ${this.trace.cpu(row.rank)}`], ["per pixel", formatSpan(grain)],
+            ...names.map((name, i) => [name, `${parts[i]} %`]).filter((_, i) => parts[i] > 0),
+            ...(left > 1 ? [["not known", `${left} %`]] : []),
+            ...(what >= 0 ? [["runs longest", this.trace.threadName(what)]] : [])];
+  }
+
+  #threadShares(row, {what, parts, grain}) {
+    const names = ["user", "kernel", "interrupts", "ready"], left = 100 - parts.reduce((a, b) => a + b);
+    return [[this.trace.threadName(row.n)], ...this.#who(row.n), ["per pixel", formatSpan(grain)],
+            ...names.map((name, i) => [name, `${parts[i]} %`]).filter((_, i) => parts[i] > 0),
+            ...(left > 0 && what >= 0 ? [[this.trace.stateName(what), `${left} %`]] : [])];
+  }
+
+  #thread({row, state, calls}) {
+    const [begin, end, kind, other, merged] = state, lines = [[this.trace.threadName(row.n)], ...this.#who(row.n)];
+    lines.push([this.trace.stateName(kind), this.#span(begin, end)]);
+    if (kind === State.RUNNING && other >= 0)
+      lines.push(["on", `CPU ${this.trace.cpu(other)}`]);
+    else if (kind === State.READY && other >= 0)
+      lines.push(["woken by", this.trace.threadName(other)]);
+    else if (other >= 0)
+      lines.push(["waits for", this.trace.threadName(other)]);
+    lines.push(...this.#merged(merged));
+    for (const call of calls)
+      lines.push(["in", `${this.trace.activityName(call[2], call[3])}: ${this.#span(call[0], call[1])}` +
+                  (call[4] > 1 ? ` (${call[4]} merged)` : "")]);
+    return lines;
+  }
+
+  #arrow({begin, end, from, to, kind}) {
+    return [[ARROW_NAMES[kind]], ["from", from >= 0 ? this.trace.threadName(from) : "an interrupt or a timer"],
+            ["to", this.trace.threadName(to)], ["at", formatTime(begin)], ...(end > begin ? [["took", formatSpan(end - begin)]] : [])];
+  }
+
+  // The event that began the call tells its arguments.
+  async #load({key, lines, call, thread}, signal) {
+    const event = this.trace.eventNames.get(ENTRIES[call[2]]);
+    if (!event)
+      return;
+    const answer = await ask("list", {at: call[0], after: 1, tids: thread.tid, events: event.index}, signal);
+    const row = answer.rows[0];
+    if (this.#key !== key || !row || row.t !== call[0])
+      return;
+    this.#fill([...lines, ["arguments", Object.entries(row.fields).map(([name, value]) => `${name} ${value}`).join(", ")]]);
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the server knows of the whole trace, and what things in it are called.
+import {ask} from "./api.js";
+
+const STATES = ["running", "ready", "blocked in send", "blocked in receive", "blocked in reply", "blocked on a notification",
+                "blocked on a futex", "sleeping", "blocked in a fault", "suspended", "dead", "unknown"];
+export const State = {RUNNING: 0, READY: 1, SEND: 2, RECEIVE: 3, REPLY: 4, NOTIFICATION: 5, FUTEX: 6, SLEEPING: 7, FAULT: 8,
+                      SUSPENDED: 9, DEAD: 10, UNKNOWN: 11};
+const ACTIVITIES = ["POSIX call", "system call", "fault", "exception", "interrupt", "IPI", "request"];
+export const Activity = {LIBC: 0, SYSCALL: 1, FAULT: 2, EXCEPTION: 3, IRQ: 4, IPI: 5, REQUEST: 6};
+const DETAILS = ["libc", "syscall", "fault", "exception", "irq", "ipi", "request"]; // keys of `details`
+
+export class Trace {
+  constructor(info) {
+    this.take(info);
+  }
+
+  static async load() {
+    return new Trace(await ask("trace"));
+  }
+
+  take(info) {
+    Object.assign(this, info);
+    this.threads = info.threads ?? [];
+    this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
+    this.eventNames = new Map(info.events.map((event) => [event.name, event]));
+    this.classNames = new Map(info.classes.map((kind) => [kind.id, kind.name]));
+    this.byTid = new Map();
+    for (const thread of this.threads)
+      if (!thread.idle)
+        this.byTid.set(thread.tid, thread); // the last one that had it
+  }
+
+  thread(n) {
+    return this.threads[n] ?? {n, tid: -1, pid: -1, name: `thread ${n}`, begin: 0, end: this.duration, idle: false};
+  }
+
+  processName(pid) {
+    return this.processes.get(pid)?.name ?? (pid >= 0 ? `process ${pid}` : "unknown");
+  }
+
+  threadName(n) {
+    const thread = this.thread(n);
+    return thread.idle ? `idle` : `${thread.name || this.processName(thread.pid)} (${thread.tid})`;
+  }
+
+  cpu(rank) {
+    return this.cpus[rank]?.cpu ?? rank;
+  }
+
+  stateName(state) {
+    return STATES[state] ?? `state ${state}`;
+  }
+
+  // "syscall read" is what a box says, "read" what fits into a narrow one.
+  activityName(activity, detail) {
+    const kind = ACTIVITIES[activity] ?? "activity", name = this.detailName(activity, detail);
+    return name ? `${kind} ${name}` : kind;
+  }
+
+  detailName(activity, detail) {
+    if (detail < 0)
+      return "";
+    const names = this.details[DETAILS[activity]];
+    return names?.[detail] ?? (activity === Activity.REQUEST ? "" : String(detail));
+  }
+}
