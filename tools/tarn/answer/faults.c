@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/spans.h>
+#include <tools/tarn/symbols/symbols.h>
 
 #define PAGE_BYTES 4096u /* of both machines */
 
@@ -45,14 +46,25 @@ static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid")
                                                      ALL_COLUMNS};
 static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_COLUMN("kind", "what"),
                                                   ALL_COLUMNS};
-enum { PLACE_PID, PLACE_ADDRESS, PLACE_COUNT, PLACE_TOTAL, PLACE_MEAN, PLACE_MAX, PLACE_IMAGE };
+enum {
+    PLACE_PID,
+    PLACE_ADDRESS,
+    PLACE_COUNT,
+    PLACE_TOTAL,
+    PLACE_MEAN,
+    PLACE_MAX,
+    PLACE_IMAGE,
+    PLACE_FUNCTION,
+    PLACE_SOURCE
+};
 #define PLACE_COLUMNS(heading)                                                                           \
     NUMBER_COLUMN("pid", "pid"), HEX_COLUMN(heading, "address"), COUNT_COLUMN("faults", "faults"),       \
         TIME_COLUMN("total", "total_ns"), TIME_OF_ONE("mean", "mean_ns"), TIME_LARGEST("max", "max_ns"), \
         TEXT_COLUMN("file", "file")
 static const struct table_column region_columns[] = {PLACE_COLUMNS("base")};
 static const struct table_column page_columns[] = {PLACE_COLUMNS("page")};
-static const struct table_column instruction_columns[] = {PLACE_COLUMNS("instruction")};
+static const struct table_column instruction_columns[] = {
+    PLACE_COLUMNS("instruction"), TEXT_COLUMN("function", "function"), TEXT_COLUMN("source", "source")};
 enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address", "address"),
                                                       HEX_COLUMN("instruction", "ip")};
@@ -153,6 +165,20 @@ static void fill_place(struct answer *answer, struct table *table, struct table_
     row->cells[PLACE_MAX].count = answer_ns(answer, place->max);
 }
 
+/* Which function's, and where in its source, as far as symbols are there. */
+static void fill_source(struct answer *answer, struct table *table, struct table_row *row,
+                        const struct image *image, uint64_t address)
+{
+    const struct symbol *symbol =
+        answer->symbols != NULL && image != NULL ? symbols_find(answer->symbols, image, address) : NULL;
+
+    if (symbol == NULL || symbol->function == NULL)
+        return;
+    row->cells[PLACE_FUNCTION].text = table_text(table, symbol->function);
+    if (symbol->file != NULL)
+        row->cells[PLACE_SOURCE].text = table_format(table, "%s:%u", symbol->file, symbol->line);
+}
+
 /* NONE: what to call an address that is in no file. */
 static void fill_places(struct answer *answer, struct table *table, const struct map *map, const char *none)
 {
@@ -166,6 +192,8 @@ static void fill_places(struct answer *answer, struct table *table, const struct
         row->cells[PLACE_ADDRESS].count = address;
         row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
         fill_place(answer, table, row, (const void *)map->entries[i]->value);
+        if (table == &answer->tables[BY_INSTRUCTION])
+            fill_source(answer, table, row, image, address);
     }
     if (map->others != NULL) {
         struct table_row *row = table_add(table, "(others)");

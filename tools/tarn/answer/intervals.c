@@ -5,25 +5,10 @@
  * Which event belongs to which, chosen fields of both tell, and who logged them. A begin that begins again
  * before its end was not ended. Events beyond the time that is looked at are not seen.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/answer/pairs.h>
-#include <tools/tarn/answer/spans.h>
-
-enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, TABLES };
-
-#define MATCHES_MAX (PAIRS_KEYS - 1)
-
-/* Whose events belong together. */
-enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
-
-/* What the options say. */
-struct interval_spec {
-    const char *name, *begin, *end, *match, *same, *group, *help;
-};
+#include <tools/tarn/answer/intervals_tables.h>
 
 static const struct interval_spec presets[] = {
     {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id",
@@ -41,59 +26,6 @@ static const struct interval_spec presets[] = {
      "TLB shootdowns, for who asks"},
 };
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
-
-struct match {
-    const struct field *begin, *end;
-};
-
-/* Intervals of one group. */
-struct group {
-    uint64_t restarted, not_begun; /* begins and ends that found no other */
-    struct distribution durations;
-};
-
-struct intervals {
-    struct answer answer;
-    struct interval_spec spec;
-    enum same same;
-    const struct event_type *begin, *end;
-    struct match matches[MATCHES_MAX];
-    unsigned match_count;
-    const struct interval_spec *preset;
-    /* NULL: one group. Of the end: NULL if it does not tell. */
-    const struct field *group_field, *group_of_end;
-    struct pairs open;
-    struct map groups;  /* struct group by value */
-    struct map threads; /* struct distribution by number of the thread that began */
-    struct longest_list longest;
-    uint64_t too_many; /* begins for which there was no room */
-};
-
-enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
-static const struct table_column total_columns[] = {
-    COUNT_COLUMN("intervals", "intervals"), COUNT_COLUMN("not ended", "all_not_ended"),
-    COUNT_COLUMN("not begun", "all_not_begun"), COUNT_COLUMN("begins without room", "no_room")};
-static const struct table totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
-enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
-static const struct table_column group_columns[] = {
-    NUMBER_COLUMN("value", "value"), COUNT_COLUMN("not ended", "not_ended"),
-    COUNT_COLUMN("not begun", "not_begun"), DISTRIBUTION_COLUMNS("count", "count")};
-enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     DISTRIBUTION_COLUMNS("count", "count")};
-enum { LONG_END = LONGEST_COLUMN_COUNT };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until s", "until_ns")};
-enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
-static const struct table_column open_columns[] = {WHEN_COLUMN("at s", "at_ns"), NUMBER_COLUMN("tid", "tid"),
-                                                   NUMBER_COLUMN("pid", "pid"),
-                                                   TEXT_COLUMN("thread", "thread")};
-static const struct table tables[TABLES] = {
-    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread that began", "threads", thread_columns, THREAD_DURATIONS + 1),
-    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
-    [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
-    [BY_OPEN] = TABLE_EXTRA("open", "begun, not ended", "intervals", open_columns, OPEN_AT),
-};
 
 static const struct answer_option options[] = {
     {"preset", true, " NAME       stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown"},
@@ -314,7 +246,7 @@ static void make_key(const struct intervals *intervals, const struct cursor *cur
         key[PAIRS_KEYS - 1] = cursor->stream->rank;
 }
 
-static struct group *group_at(struct intervals *intervals, uint64_t value, bool is_known)
+struct group *intervals_group(struct intervals *intervals, uint64_t value, bool is_known)
 {
     return map_at(&intervals->groups, value, is_known, 0);
 }
@@ -322,11 +254,11 @@ static struct group *group_at(struct intervals *intervals, uint64_t value, bool 
 static void count_not_begun(struct intervals *intervals, const struct event *event)
 {
     if (intervals->group_field == NULL)
-        group_at(intervals, 0, true)->not_begun++;
+        intervals_group(intervals, 0, true)->not_begun++;
     else if (intervals->group_of_end == NULL)
-        group_at(intervals, 0, false)->not_begun++;
+        intervals_group(intervals, 0, false)->not_begun++;
     else
-        group_at(intervals, value_of(intervals->group_of_end, event), true)->not_begun++;
+        intervals_group(intervals, value_of(intervals->group_of_end, event), true)->not_begun++;
 }
 
 static void begin_interval(struct intervals *intervals, const struct cursor *cursor,
@@ -340,7 +272,7 @@ static void begin_interval(struct intervals *intervals, const struct cursor *cur
     make_key(intervals, cursor, thread, true, key);
     pair = pairs_find(&intervals->open, key);
     if (pair != NULL)
-        group_at(intervals, pair->group, true)->restarted++;
+        intervals_group(intervals, pair->group, true)->restarted++;
     else
         pair = pairs_add(&intervals->open, key);
     if (pair == NULL) {
@@ -368,7 +300,7 @@ static void end_interval(struct intervals *intervals, const struct cursor *curso
         return;
     }
     ticks = cursor->ticks > pair->begin ? cursor->ticks - pair->begin : 0;
-    group = group_at(intervals, pair->group, true);
+    group = intervals_group(intervals, pair->group, true);
     distribution_add(&group->durations, &intervals->groups.arena, ticks);
     distribution_add(map_at(&intervals->threads, ((const struct model_thread *)pair->thread)->number, 0, 0),
                      &intervals->threads.arena, ticks);
@@ -392,122 +324,6 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         begin_interval(intervals, cursor, thread);
 }
 
-/* ---- tables ---- */
-
-/* The value of the group, or what the interval is called. */
-static const char *name_of(const struct intervals *intervals, uint64_t group, char text[ANSWER_NAME_BYTES])
-{
-    const struct field *field = intervals->group_field;
-
-    if (field == NULL)
-        return intervals->spec.name ? intervals->spec.name : intervals->spec.begin;
-    if (field->labels == NULL)
-        snprintf(text, ANSWER_NAME_BYTES, field->is_signed ? "%s %" PRId64 : "%s %" PRIu64, field->name,
-                 group);
-    return field->labels != NULL ? label_of(field, group, text) : text;
-}
-
-static void fill_groups(struct intervals *intervals)
-{
-    struct table *table = &intervals->answer.tables[BY_GROUP];
-    union table_cell *total = intervals->answer.total->cells;
-    char text[ANSWER_NAME_BYTES];
-
-    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL;
-         pair = pairs_next(&intervals->open, pair))
-        group_at(intervals, pair->group, true)->restarted++;
-    for (size_t i = 0; i < map_total(&intervals->groups); i++) {
-        const struct map_entry *entry = map_entry(&intervals->groups, i);
-        const struct group *group = (const void *)entry->value;
-        bool is_known = entry->key[1] == 1;
-        struct table_row *row =
-            table_add(table, is_known ? name_of(intervals, entry->key[0], text) : "(others)");
-
-        row->cells[GROUP_VALUE].number =
-            intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE;
-        row->cells[GROUP_NOT_ENDED].count = group->restarted;
-        row->cells[GROUP_NOT_BEGUN].count = group->not_begun;
-        total[TOTAL_COUNT].count += group->durations.count;
-        total[TOTAL_NOT_ENDED].count += group->restarted;
-        total[TOTAL_NOT_BEGUN].count += group->not_begun;
-        distribution_fill(&group->durations, &intervals->answer.trace->schema, &row->cells[GROUP_DURATIONS]);
-    }
-}
-
-static void fill_duration(struct intervals *intervals)
-{
-    struct distribution all = {0};
-    struct arena arena = {NULL};
-
-    for (size_t i = 0; i < map_total(&intervals->groups); i++)
-        distribution_merge(
-            &all, &arena,
-            &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
-    distribution_histogram(&all, &intervals->answer.trace->schema, &intervals->answer.tables[BY_DURATION]);
-    arena_free(&arena);
-}
-
-static void fill_threads(struct intervals *intervals)
-{
-    struct answer *answer = &intervals->answer;
-
-    for (size_t i = 0; i < intervals->threads.count; i++) {
-        const struct model_thread *thread = answer->model->threads[intervals->threads.entries[i]->key[0]];
-        struct table_row *row = table_add(&answer->tables[BY_THREAD], answer_thread_name(answer, thread));
-
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
-        distribution_fill((const void *)intervals->threads.entries[i]->value, &answer->trace->schema,
-                          &row->cells[THREAD_DURATIONS]);
-    }
-}
-
-static void fill_longest(struct intervals *intervals)
-{
-    struct answer *answer = &intervals->answer;
-    struct table *table = &answer->tables[BY_LONGEST];
-    char text[ANSWER_NAME_BYTES];
-
-    longest_sort(&intervals->longest);
-    for (unsigned i = 0; i < intervals->longest.count; i++) {
-        const struct longest *item = &intervals->longest.items[i];
-        struct table_row *row = table_add(table, name_of(intervals, item->what, text));
-
-        longest_fill(answer, table, row, item);
-        row->cells[LONG_END].count = answer_when(answer, item->args[0]);
-    }
-}
-
-static void fill_open(struct intervals *intervals)
-{
-    struct answer *answer = &intervals->answer;
-    struct table *table = &answer->tables[BY_OPEN];
-    char text[ANSWER_NAME_BYTES];
-
-    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL && table->is_wanted;
-         pair = pairs_next(&intervals->open, pair)) {
-        const struct model_thread *thread = pair->thread;
-        struct table_row *row = table_add(table, name_of(intervals, pair->group, text));
-
-        row->cells[OPEN_AT].count = answer_when(answer, pair->begin);
-        row->cells[OPEN_TID].count = thread->tid;
-        row->cells[OPEN_PID].count = thread->pid;
-        row->cells[OPEN_THREAD].text = table_text(table, answer_thread_name(answer, thread));
-    }
-}
-
-static void finish_intervals(struct answer *answer)
-{
-    struct intervals *intervals = (struct intervals *)answer;
-
-    answer->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
-    fill_groups(intervals);
-    fill_duration(intervals);
-    fill_threads(intervals);
-    fill_longest(intervals);
-    fill_open(intervals);
-}
-
 const struct answer_kind intervals_answer = {
     .name = "intervals",
     .summary = "the time between two events that belong together: stopwatches, requests, calls",
@@ -517,12 +333,12 @@ const struct answer_kind intervals_answer = {
         "is from one to the other. Without options: stopwatches. A thread that is asked for is the one that\n"
         "logged the begin. Begins that begin again before their end, or never end, are not ended.\n",
     .options = options,
-    .tables = tables,
-    .table_count = TABLES,
-    .totals = &totals,
+    .tables = intervals_tables,
+    .table_count = INTERVALS_TABLES,
+    .totals = &intervals_totals,
     .size = sizeof(struct intervals),
     .set = set_option,
     .open = open_intervals,
-    .finish = finish_intervals,
+    .finish = intervals_fill,
     .close = close_intervals,
 };

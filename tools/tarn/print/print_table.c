@@ -262,6 +262,8 @@ void table_print_text(FILE *to, const struct table *table, uint64_t top)
     }
     lay_out(table, top, rest, layouts);
     name_width = widest_name(table, top);
+    if (rest != NULL && characters(name) > name_width)
+        name_width = characters(name);
     print_head(to, table, layouts, name_width);
     for (size_t i = 0; i < top; i++)
         print_row_text(to, table, table->rows[i], layouts, name_width);

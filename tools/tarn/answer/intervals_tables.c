@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/intervals_tables.c - what `tarn intervals` shows; see intervals_tables.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <tools/tarn/answer/intervals_tables.h>
+
+enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("intervals", "intervals"), COUNT_COLUMN("not ended", "all_not_ended"),
+    COUNT_COLUMN("not begun", "all_not_begun"), COUNT_COLUMN("begins without room", "no_room")};
+const struct table intervals_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
+enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
+static const struct table_column group_columns[] = {
+    NUMBER_COLUMN("value", "value"), COUNT_COLUMN("not ended", "not_ended"),
+    COUNT_COLUMN("not begun", "not_begun"), DISTRIBUTION_COLUMNS("count", "count")};
+enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                     DISTRIBUTION_COLUMNS("count", "count")};
+enum { LONG_END = LONGEST_COLUMN_COUNT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until s", "until_ns")};
+enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
+static const struct table_column open_columns[] = {WHEN_COLUMN("at s", "at_ns"), NUMBER_COLUMN("tid", "tid"),
+                                                   NUMBER_COLUMN("pid", "pid"),
+                                                   TEXT_COLUMN("thread", "thread")};
+const struct table intervals_tables[INTERVALS_TABLES] = {
+    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread that began", "threads", thread_columns, THREAD_DURATIONS + 1),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
+    [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
+    [BY_OPEN] = TABLE_EXTRA("open", "begun, not ended", "intervals", open_columns, OPEN_AT),
+};
+
+/* The value of the group, or what the interval is called. */
+static const char *name_of(const struct intervals *intervals, uint64_t group, char text[ANSWER_NAME_BYTES])
+{
+    const struct field *field = intervals->group_field;
+
+    if (field == NULL)
+        return intervals->spec.name ? intervals->spec.name : intervals->spec.begin;
+    if (field->labels == NULL)
+        snprintf(text, ANSWER_NAME_BYTES, field->is_signed ? "%s %" PRId64 : "%s %" PRIu64, field->name,
+                 group);
+    return field->labels != NULL ? label_of(field, group, text) : text;
+}
+
+static void fill_groups(struct intervals *intervals)
+{
+    struct table *table = &intervals->answer.tables[BY_GROUP];
+    union table_cell *total = intervals->answer.total->cells;
+    char text[ANSWER_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL;
+         pair = pairs_next(&intervals->open, pair))
+        intervals_group(intervals, pair->group, true)->restarted++;
+    for (size_t i = 0; i < map_total(&intervals->groups); i++) {
+        const struct map_entry *entry = map_entry(&intervals->groups, i);
+        const struct group *group = (const void *)entry->value;
+        bool is_known = entry->key[1] == 1;
+        struct table_row *row =
+            table_add(table, is_known ? name_of(intervals, entry->key[0], text) : "(others)");
+
+        row->cells[GROUP_VALUE].number =
+            intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE;
+        row->cells[GROUP_NOT_ENDED].count = group->restarted;
+        row->cells[GROUP_NOT_BEGUN].count = group->not_begun;
+        total[TOTAL_COUNT].count += group->durations.count;
+        total[TOTAL_NOT_ENDED].count += group->restarted;
+        total[TOTAL_NOT_BEGUN].count += group->not_begun;
+        distribution_fill(&group->durations, &intervals->answer.trace->schema, &row->cells[GROUP_DURATIONS]);
+    }
+}
+
+static void fill_duration(struct intervals *intervals)
+{
+    struct distribution all = {0};
+    struct arena arena = {NULL};
+
+    for (size_t i = 0; i < map_total(&intervals->groups); i++)
+        distribution_merge(
+            &all, &arena,
+            &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
+    distribution_histogram(&all, &intervals->answer.trace->schema, &intervals->answer.tables[BY_DURATION]);
+    arena_free(&arena);
+}
+
+static void fill_threads(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+
+    for (size_t i = 0; i < intervals->threads.count; i++) {
+        const struct model_thread *thread = answer->model->threads[intervals->threads.entries[i]->key[0]];
+        struct table_row *row = table_add(&answer->tables[BY_THREAD], answer_thread_name(answer, thread));
+
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        distribution_fill((const void *)intervals->threads.entries[i]->value, &answer->trace->schema,
+                          &row->cells[THREAD_DURATIONS]);
+    }
+}
+
+static void fill_longest(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+    struct table *table = &answer->tables[BY_LONGEST];
+    char text[ANSWER_NAME_BYTES];
+
+    longest_sort(&intervals->longest);
+    for (unsigned i = 0; i < intervals->longest.count; i++) {
+        const struct longest *item = &intervals->longest.items[i];
+        struct table_row *row = table_add(table, name_of(intervals, item->what, text));
+
+        longest_fill(answer, table, row, item);
+        row->cells[LONG_END].count = answer_when(answer, item->args[0]);
+    }
+}
+
+static void fill_open(struct intervals *intervals)
+{
+    struct answer *answer = &intervals->answer;
+    struct table *table = &answer->tables[BY_OPEN];
+    char text[ANSWER_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL && table->is_wanted;
+         pair = pairs_next(&intervals->open, pair)) {
+        const struct model_thread *thread = pair->thread;
+        struct table_row *row = table_add(table, name_of(intervals, pair->group, text));
+
+        row->cells[OPEN_AT].count = answer_when(answer, pair->begin);
+        row->cells[OPEN_TID].count = thread->tid;
+        row->cells[OPEN_PID].count = thread->pid;
+        row->cells[OPEN_THREAD].text = table_text(table, answer_thread_name(answer, thread));
+    }
+}
+
+void intervals_fill(struct answer *answer)
+{
+    struct intervals *intervals = (struct intervals *)answer;
+
+    answer->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
+    fill_groups(intervals);
+    fill_duration(intervals);
+    fill_threads(intervals);
+    fill_longest(intervals);
+    fill_open(intervals);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/intervals_tables.h - what `tarn intervals` finds (intervals.c) and shows
+ * (intervals_tables.c). */
+#ifndef TARN_INTERVALS_TABLES_H
+#define TARN_INTERVALS_TABLES_H
+
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/pairs.h>
+#include <tools/tarn/answer/spans.h>
+
+enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES };
+
+#define MATCHES_MAX (PAIRS_KEYS - 1)
+
+/* Whose events belong together. */
+enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
+
+/* What the options say. */
+struct interval_spec {
+    const char *name, *begin, *end, *match, *same, *group, *help;
+};
+
+struct match {
+    const struct field *begin, *end;
+};
+
+/* Intervals of one group. */
+struct group {
+    uint64_t restarted, not_begun; /* begins and ends that found no other */
+    struct distribution durations;
+};
+
+struct intervals {
+    struct answer answer;
+    struct interval_spec spec;
+    enum same same;
+    const struct event_type *begin, *end;
+    struct match matches[MATCHES_MAX];
+    unsigned match_count;
+    const struct interval_spec *preset;
+    /* NULL: one group. Of the end: NULL if it does not tell. */
+    const struct field *group_field, *group_of_end;
+    struct pairs open;
+    struct map groups;  /* struct group by value */
+    struct map threads; /* struct distribution by number of the thread that began */
+    struct longest_list longest;
+    uint64_t too_many; /* begins for which there was no room */
+};
+
+extern const struct table intervals_tables[INTERVALS_TABLES], intervals_totals;
+
+struct group *intervals_group(struct intervals *intervals, uint64_t value, bool is_known);
+void intervals_fill(struct answer *answer);
+
+#endif
