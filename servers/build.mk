@@ -11,6 +11,16 @@ BOOT_FILES += sbin/$(1)=$(BA)/user/$(1)
 endef
 $(foreach s,init proc fs console,$(eval $(call server_program,$(s))))
 
+# Names of requests, for the trace.
+$(GEN)/requests.inc: $(wildcard servers/protocol/*.h)
+	@mkdir -p $(@D)
+	@sed -n 's/^    \([A-Z]*_[A-Z_]*\)\( = [^,]*\)\{0,1\},.*/REQUEST(\1)/p' $^ >$@
+$(B)/host/genobj/servers/protocol/requestgen.o: $(GEN)/requests.inc
+$(B)/host/genobj/servers/protocol/requestgen.o: HOST_CFLAGS += -Ikernel/abi '-DREQUEST_NAMES="$(GEN)/requests.inc"'
+$(eval $(call generator,requestgen,servers/protocol/requestgen.c))
+$(GEN)/requests.enum: $(B)/host/requestgen
+	@$< >$@
+
 # What has no messages in it also runs on the host.
 SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/elf.c servers/lib/startup.c \
                 servers/proc/process.c servers/console/line.c \

@@ -13,9 +13,9 @@ GENERATED += $(EVENT_OUTPUTS)
 $(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_json.c emit_docs.c)))
 
 # One run writes all; evgen leaves a file alone whose text stays the same, so the stamp carries the date.
-$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(GEN)/syscalls.enum
+$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(GEN)/syscalls.enum $(GEN)/requests.enum
 	@mkdir -p $(@D); echo "  EVGEN   $(words $(EVENT_FILES)) event classes"
-	@$(EVGEN) --enum syscalls=$(GEN)/syscalls.enum -o $(GEN) $(EVENT_FILES)
+	@$(EVGEN) --enum syscalls=$(GEN)/syscalls.enum --enum requests=$(GEN)/requests.enum -o $(GEN) $(EVENT_FILES)
 	@touch $@
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 

@@ -14,12 +14,17 @@
  * them till it ends. A window is never given to a second client. A server reads a span once: what it must
  * trust, it copies first.
  *
- * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced.
+ * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced. The
+ * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them from
+ * SERVER_LABEL_OWN on.
  */
 #ifndef SERVERS_PROTOCOL_SERVER_H
 #define SERVERS_PROTOCOL_SERVER_H
 
 #include <stdint.h>
+
+#define SERVER_LABEL_MIN 0x100u
+#define SERVER_LABEL_OWN 0x1000u
 
 #define SERVER_WINDOW_BYTES 0x10000u
 #define SERVER_WINDOWS_MAX  64u

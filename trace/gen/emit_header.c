@@ -8,6 +8,7 @@
  */
 #include "model.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char *c_type(const struct field *f)
@@ -121,8 +122,9 @@ static void emit_enums(FILE *out, const struct class *class)
         const struct enumeration *e = &class->enums[i];
         fprintf(out, "\nenum trace_%s_%s {\n", class->name, e->name);
         for (unsigned k = 0; k < e->count; k++)
-            fprintf(out, "    TRACE_%s_%s = %llu,\n", upper_case(class->name), upper_case(e->values[k].name),
-                    (unsigned long long)e->values[k].value);
+            fprintf(out, "    TRACE_%s_%s = %llu%s,\n", upper_case(class->name),
+                    upper_case(e->values[k].name), (unsigned long long)e->values[k].value,
+                    e->values[k].value > INT_MAX ? "u" : "");
         fprintf(out, "};\n");
     }
 }

@@ -431,7 +431,15 @@ static void fill_threads(struct breakdown *breakdown)
     map_close(&processes);
 }
 
-/* "fs open"; what an endpoint's server is called when one is known. */
+static const char *without_prefix(const char *label, const char *prefix)
+{
+    size_t length = strlen(prefix);
+
+    return strncmp(label, prefix, length) == 0 && label[length] == '_' ? label + length + 1 : label;
+}
+
+/* "fs open"; an endpoint is called like the server that takes its calls, when one is known. The metadata's
+ * names of requests begin with the server's, or are those of all servers. */
 static const char *function_name(struct breakdown *breakdown, struct table *table,
                                  const struct map_entry *function)
 {
@@ -440,14 +448,11 @@ static const char *function_name(struct breakdown *breakdown, struct table *tabl
     uint64_t whom = function->key[0];
     const uint64_t *pid =
         (whom & BY_ENDPOINT) ? map_find(&breakdown->servers, whom & UINT32_MAX, 0, 0) : NULL;
-    size_t length;
 
     if ((whom & BY_ENDPOINT) && pid == NULL)
         return table_format(table, "endpoint %u %s", (unsigned)whom, label);
     server = answer_process_name(&breakdown->answer, pid != NULL ? (uint32_t)(*pid - 1) : (uint32_t)whom);
-    length = strlen(server);
-    if (strncmp(label, server, length) == 0 && label[length] == '_')
-        label += length + 1;
+    label = without_prefix(without_prefix(label, server), "server");
     return table_format(table, "%s %s", server, label);
 }
 

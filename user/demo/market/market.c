@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-enum { LABEL_ORDER = 1, LABEL_CLOSE = 2 };
+enum { LABEL_ORDER = 0x1000, LABEL_CLOSE }; /* SERVER_LABEL_OWN of servers/protocol */
 enum { WORD_NUMBER, WORD_SIDE, WORD_PRICE };
 
 #define CLIENTS_MAX 32
