@@ -108,8 +108,9 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
 {
     static const char *const styles[] = {"--json",   "--csv",    "--babeltrace",
                                          "--cycles", "--tail=9", "--from=0.0001"};
-    static const char *const formats[] = {"--json", "--csv", "--by=all", "--top=3"};
+    static const char *const formats[] = {"--json", "--csv", "--by=all"};
     int status = run(run_check, "check", "--quiet", fuzz->work);
+    static const char *const presets[] = {"--preset=ipc", "--preset=fs", "--preset=libc", "--preset=thread"};
     uint64_t kinds = 0;
 
     switch (turn % 5) {
@@ -121,7 +122,9 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
     case 3:
         while (answer_kinds[kinds] != NULL)
             kinds++;
-        run(run_answer, answer_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 4)], fuzz->work);
+        run(run_answer, answer_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
+        run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
+        run(run_answer, "noise", "--quantum=1", fuzz->work);
         break;
     default:
         run(run_info, "info", "--json", fuzz->work);

@@ -138,6 +138,7 @@ static bool open_faults(struct answer *answer, struct fail *fail)
     struct faults *faults = (struct faults *)answer;
 
     map_open(&faults->uses, sizeof(struct span));
+    faults->uses.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&faults->pages, sizeof(struct place));
     map_open(&faults->instructions, sizeof(struct place));
     map_open(&faults->regions, sizeof(struct place));

@@ -199,7 +199,9 @@ static bool open_intervals(struct answer *answer, struct fail *fail)
         return false;
     pairs_open(&intervals->open);
     map_open(&intervals->groups, sizeof(struct group));
+    intervals->groups.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&intervals->threads, sizeof(struct distribution));
+    intervals->threads.limit = MAP_DISTRIBUTIONS_MAX;
     answer->observer.event = take_event;
     return true;
 }

@@ -87,14 +87,16 @@ static void fill_threads(struct intervals *intervals)
 {
     struct answer *answer = &intervals->answer;
 
-    for (size_t i = 0; i < intervals->threads.count; i++) {
-        const struct model_thread *thread = answer->model->threads[intervals->threads.entries[i]->key[0]];
-        struct table_row *row = table_add(&answer->tables[BY_THREAD], answer_thread_name(answer, thread));
+    for (size_t i = 0; i < map_total(&intervals->threads); i++) {
+        const struct map_entry *entry = map_entry(&intervals->threads, i);
+        bool is_rest = entry == intervals->threads.others;
+        const struct model_thread *thread = is_rest ? NULL : answer->model->threads[entry->key[0]];
+        struct table_row *row =
+            table_add(&answer->tables[BY_THREAD], is_rest ? "(others)" : answer_thread_name(answer, thread));
 
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
-        distribution_fill((const void *)intervals->threads.entries[i]->value, &answer->trace->schema,
-                          &row->cells[THREAD_DURATIONS]);
+        row->cells[THREAD_TID].number = is_rest ? TABLE_NONE : thread->tid;
+        row->cells[THREAD_PID].number = is_rest ? TABLE_NONE : thread->pid;
+        distribution_fill((const void *)entry->value, &answer->trace->schema, &row->cells[THREAD_DURATIONS]);
     }
 }
 

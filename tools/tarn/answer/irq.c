@@ -162,6 +162,7 @@ static bool open_irqs(struct answer *answer, struct fail *fail)
     struct irqs *irqs = (struct irqs *)answer;
 
     map_open(&irqs->spans, sizeof(struct span));
+    irqs->spans.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&irqs->pending, sizeof(struct pending));
     map_open(&irqs->routes, sizeof(struct route));
     irq_names_open(&irqs->names, answer);
@@ -199,12 +200,14 @@ static void fill_routes(struct irqs *irqs)
     struct table *table = &answer->tables[BY_ROUTE];
     char text[ANSWER_NAME_BYTES];
 
-    for (size_t i = 0; i < irqs->routes.count; i++) {
-        const struct map_entry *entry = irqs->routes.entries[i];
-        struct table_row *row = table_add(table, label_of(irqs->names.kinds, entry->key[2], text));
+    for (size_t i = 0; i < map_total(&irqs->routes); i++) {
+        const struct map_entry *entry = map_entry(&irqs->routes, i);
+        bool is_rest = entry == irqs->routes.others;
+        struct table_row *row =
+            table_add(table, is_rest ? "(others)" : label_of(irqs->names.kinds, entry->key[2], text));
 
-        row->cells[ROUTE_FROM].count = answer->trace->streams[entry->key[0]].cpu;
-        row->cells[ROUTE_TO].count = entry->key[1];
+        row->cells[ROUTE_FROM].number = is_rest ? TABLE_NONE : answer->trace->streams[entry->key[0]].cpu;
+        row->cells[ROUTE_TO].number = is_rest ? TABLE_NONE : (int64_t)entry->key[1];
         fill_route(irqs, row, ROUTE_IPI, (const void *)entry->value);
     }
 }
@@ -217,9 +220,9 @@ static void fill_ipis(struct irqs *irqs)
     char text[ANSWER_NAME_BYTES];
 
     map_open(&kinds, sizeof(struct route));
-    for (size_t i = 0; i < irqs->routes.count; i++) {
-        const struct route *route = (const void *)irqs->routes.entries[i]->value;
-        struct route *sum = map_at(&kinds, irqs->routes.entries[i]->key[2], 0, 0);
+    for (size_t i = 0; i < map_total(&irqs->routes); i++) {
+        const struct route *route = (const void *)map_entry(&irqs->routes, i)->value;
+        struct route *sum = map_at(&kinds, map_entry(&irqs->routes, i)->key[2], 0, 0);
 
         sum->sent += route->sent;
         sum->taken += route->taken;

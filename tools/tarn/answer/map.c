@@ -10,6 +10,7 @@ void map_open(struct map *map, size_t value_size)
 {
     memset(map, 0, sizeof(*map));
     map->value_size = value_size;
+    map->limit = MAP_ENTRIES_MAX;
     map->place_count = PLACES_FIRST;
     map->places = alloc_zero(map->place_count, sizeof(map->places[0]));
     map->entries = alloc_zero(map->place_count / 2, sizeof(map->entries[0]));
@@ -76,7 +77,7 @@ void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c)
 
     if (*place != NULL)
         return (*place)->value;
-    if (map->count >= MAP_ENTRIES_MAX)
+    if (map->count >= map->limit)
         return others(map);
     if (2 * map->count + 2 > map->place_count) {
         grow(map);

@@ -4,7 +4,8 @@
  * and an array that grows.
  *
  * Records of a map are zero when they are new and stay where they are until map_close. Their number is
- * bounded: once there are MAP_ENTRIES_MAX, all keys that are new share one more, `others`.
+ * bounded: once there are `limit`, MAP_ENTRIES_MAX unless it is set to less, all keys that are new share one
+ * more, `others`, whose key is all ones.
  */
 #ifndef TARN_MAP_H
 #define TARN_MAP_H
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <tools/tarn/tarn.h>
 
-#define MAP_ENTRIES_MAX (1u << 20)
+#define MAP_ENTRIES_MAX       (1u << 20)
+#define MAP_DISTRIBUTIONS_MAX (1u << 17) /* where each has a histogram of its own */
 
 struct map_entry {
     uint64_t key[3];
@@ -22,7 +24,7 @@ struct map_entry {
 struct map {
     size_t value_size;
     struct map_entry **entries; /* in the order in which they were made; without others */
-    size_t count;
+    size_t count, limit;
     struct map_entry *others;  /* NULL as long as there was room */
     struct map_entry **places; /* never full */
     size_t place_count;

@@ -200,6 +200,7 @@ static bool open_noises(struct answer *answer, struct fail *fail)
     noises->quantum = ticks == 0 ? 1 : ticks > INT64_MAX ? INT64_MAX : (uint64_t)ticks;
     slots_open(&noises->threads, sizeof(struct noise_thread));
     map_open(&noises->causes, sizeof(struct distribution));
+    noises->causes.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&noises->culprits, sizeof(struct culprit));
     irq_names_open(&noises->irqs, answer);
     delays_open(&noises->delays, answer);

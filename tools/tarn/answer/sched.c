@@ -185,6 +185,7 @@ static bool open_sched(struct answer *answer, struct fail *fail)
 
     slots_open(&sched->threads, sizeof(struct sched_thread *));
     map_open(&sched->wakers, sizeof(struct distribution));
+    sched->wakers.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&sched->pairs, sizeof(struct delay));
     sched->cpus = alloc_zero(answer->trace->stream_count + 1, sizeof(sched->cpus[0]));
     for (unsigned i = 0; i < answer->trace->stream_count; i++)

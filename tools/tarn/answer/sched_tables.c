@@ -75,6 +75,8 @@ static const char *name_of(const struct sched *sched, uint64_t number, const cha
 
     if (number == IDLE_THREAD)
         return "(idle)";
+    if (number == UINT64_MAX)
+        return "(others)";
     if (number >= model->thread_count || model->threads[number] == NULL)
         return none;
     return answer_thread_name(&sched->answer, model->threads[number]);
@@ -196,8 +198,8 @@ static void fill_delays(struct sched *sched)
 {
     struct table *table = &sched->answer.tables[BY_DELAY];
 
-    for (size_t i = 0; i < sched->pairs.count && table->is_wanted; i++) {
-        const struct map_entry *entry = sched->pairs.entries[i];
+    for (size_t i = 0; i < map_total(&sched->pairs) && table->is_wanted; i++) {
+        const struct map_entry *entry = map_entry(&sched->pairs, i);
         const struct delay *delay = (const void *)entry->value;
         struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(unknown)"));
 
@@ -215,8 +217,8 @@ static void fill_wakers(struct sched *sched)
 {
     struct table *table = &sched->answer.tables[BY_WAKER];
 
-    for (size_t i = 0; i < sched->wakers.count && table->is_wanted; i++) {
-        const struct map_entry *entry = sched->wakers.entries[i];
+    for (size_t i = 0; i < map_total(&sched->wakers) && table->is_wanted; i++) {
+        const struct map_entry *entry = map_entry(&sched->wakers, i);
         struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(timer or interrupt)"));
 
         row->cells[WAKER_BY_TID].count = tid_of(sched, entry->key[0]);

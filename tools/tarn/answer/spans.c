@@ -150,9 +150,9 @@ void spans_histogram(struct answer *answer, struct table *table, const struct ma
     struct distribution all = {0};
     struct arena arena = {NULL};
 
-    for (size_t i = 0; i < spans->count && table->is_wanted; i++)
+    for (size_t i = 0; i < map_total(spans) && table->is_wanted; i++)
         distribution_merge(&all, &arena,
-                           &((const struct span *)(const void *)spans->entries[i]->value)->whole);
+                           &((const struct span *)(const void *)map_entry(spans, i)->value)->whole);
     distribution_histogram(&all, &answer->trace->schema, table);
     arena_free(&arena);
 }

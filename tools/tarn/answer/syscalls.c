@@ -93,6 +93,7 @@ static bool open_syscalls(struct answer *answer, struct fail *fail)
     struct syscalls *calls = (struct syscalls *)answer;
 
     map_open(&calls->uses, sizeof(struct span));
+    calls->uses.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&calls->errors, sizeof(uint64_t));
     calls->numbers = answer_field(answer, "syscall_entry", "number");
     answer->observer.leave = leave;
@@ -112,13 +113,15 @@ static void fill_errors(struct syscalls *calls)
     struct table *table = &calls->answer.tables[BY_ERROR];
     char text[ANSWER_NAME_BYTES];
 
-    for (size_t i = 0; i < calls->errors.count; i++) {
-        const struct map_entry *entry = calls->errors.entries[i];
-        struct table_row *row = table_add(table, name_of(&calls->answer, entry->key[0], text));
+    for (size_t i = 0; i < map_total(&calls->errors); i++) {
+        const struct map_entry *entry = map_entry(&calls->errors, i);
+        bool is_rest = entry == calls->errors.others;
+        struct table_row *row =
+            table_add(table, is_rest ? "(others)" : name_of(&calls->answer, entry->key[0], text));
 
-        row->cells[ERROR_RESULT].number = (int64_t)entry->key[1];
+        row->cells[ERROR_RESULT].number = is_rest ? TABLE_NONE : (int64_t)entry->key[1];
         row->cells[ERROR_COUNT].count = *(const uint64_t *)(const void *)entry->value;
-        row->cells[ERROR_MEANING].text = tarn_error_text((int64_t)entry->key[1]);
+        row->cells[ERROR_MEANING].text = is_rest ? NULL : tarn_error_text((int64_t)entry->key[1]);
     }
 }
 
