@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tests/synthetic.h>
-#include <tools/tarn/read/schema.h>
+#include <tests/synthetic_parts.h>
 
 /* How often an event occurs on a busy system, of about a thousand. */
 static const struct mix {
@@ -20,34 +19,7 @@ static const struct mix {
     {"libc_entry", 30},     {"libc_exit", 30},     {"user_text", 3},          {"timer_program", 20},
     {"fs_read", 15},        {"mem_map", 10}};
 
-#define SYNTHETIC_THREADS 100u
-#define SYNTHETIC_DEPTH   4u
-
-struct generator {
-    struct synthetic_options options;
-    struct schema schema;
-    const struct event_type *pick[4096]; /* an even draw gives the mix */
-    unsigned picks;
-    uint64_t random;
-    uint64_t written;
-};
-
-/* One processor's stream. */
-struct writer {
-    FILE *file;
-    uint8_t *packet;
-    uint64_t used; /* bytes */
-    uint64_t time, begin, discarded, seq, events;
-    uint32_t cpu, pid, tid;
-    char comm[TRACE_NAME_BYTES];
-    struct {
-        const struct event_type *end; /* of what the thread is in, innermost last */
-        uint64_t detail;
-    } inside[SYNTHETIC_THREADS][SYNTHETIC_DEPTH];
-    uint8_t depth[SYNTHETIC_THREADS];
-};
-
-static uint64_t draw(struct generator *gen, uint64_t below)
+uint64_t generator_draw(struct generator *gen, uint64_t below)
 {
     gen->random ^= gen->random << 13;
     gen->random ^= gen->random >> 7;
@@ -105,8 +77,8 @@ static void set_comm(char comm[TRACE_NAME_BYTES], uint32_t tid)
 
 static uint64_t some_number(struct generator *gen, const struct field *field)
 {
-    if (field->kind == FIELD_ENUM && field->labels != NULL && draw(gen, 50) != 0) {
-        unsigned skip = (unsigned)draw(gen, 8);
+    if (field->kind == FIELD_ENUM && field->labels != NULL && generator_draw(gen, 50) != 0) {
+        unsigned skip = (unsigned)generator_draw(gen, 8);
         const struct tsdl_label *label = field->labels;
 
         while (skip-- > 0 && label->next != NULL)
@@ -114,12 +86,13 @@ static uint64_t some_number(struct generator *gen, const struct field *field)
         return label->low;
     }
     if (field->width == 8 && field->base == 16)
-        return draw(gen, 4) ? 0xffff800000000000ull + draw(gen, 1ull << 40) : draw(gen, 1ull << 47);
-    if (draw(gen, 100) == 0)
+        return generator_draw(gen, 4) ? 0xffff800000000000ull + generator_draw(gen, 1ull << 40)
+                                      : generator_draw(gen, 1ull << 47);
+    if (generator_draw(gen, 100) == 0)
         return gen->random; /* any bits */
     if (field->is_signed)
-        return draw(gen, 200) - 100;
-    return draw(gen, field->width == 8 ? 10000000 : field->width == 4 ? 4096 : 64);
+        return generator_draw(gen, 200) - 100;
+    return generator_draw(gen, field->width == 8 ? 10000000 : field->width == 4 ? 4096 : 64);
 }
 
 static size_t some_text(struct generator *gen, char *text, size_t size)
@@ -132,7 +105,7 @@ static size_t some_text(struct generator *gen, char *text, size_t size)
                                         "tab\there\nnewline",
                                         "/lib/libc.so",
                                         "\x01\x7f control"};
-    int length = snprintf(text, size, "%s", texts[draw(gen, draw(gen, 4) ? 3 : 8)]);
+    int length = snprintf(text, size, "%s", texts[generator_draw(gen, generator_draw(gen, 4) ? 3 : 8)]);
 
     return (size_t)length + 1;
 }
@@ -142,13 +115,13 @@ static uint64_t fill_field(struct generator *gen, struct writer *writer, uint8_t
                            const struct event_type *type, const struct field *field)
 {
     uint8_t *at = event + field->offset;
-    uint64_t count = field->kind == FIELD_SEQUENCE ? draw(gen, 9) : field->count;
+    uint64_t count = field->kind == FIELD_SEQUENCE ? generator_draw(gen, 9) : field->count;
 
     switch (field->kind) {
     case FIELD_TEXT:
         memset(at, 0, field->count);
         if (field->count == TRACE_NAME_BYTES)
-            set_comm((char *)at, (uint32_t)draw(gen, 100));
+            set_comm((char *)at, (uint32_t)generator_draw(gen, 100));
         return 0;
     case FIELD_STRING:
         return some_text(gen, (char *)at, 64);
@@ -183,7 +156,7 @@ static uint32_t some_thread(struct generator *gen, uint64_t cpu)
 {
     uint64_t cpus = gen->options.cpus, own = SYNTHETIC_THREADS / cpus;
 
-    return own > 0 ? (uint32_t)(cpu + cpus * draw(gen, own)) : (uint32_t)cpu;
+    return own > 0 ? (uint32_t)(cpu + cpus * generator_draw(gen, own)) : (uint32_t)cpu;
 }
 
 /* What ends an activity that begins with TYPE; NULL: it begins none. */
@@ -210,7 +183,7 @@ static bool is_end(const struct event_type *type)
 /* What the running thread can do: what ends is what began last, and calls do not nest without end. */
 static const struct event_type *choose_type(struct generator *gen, struct writer *writer)
 {
-    const struct event_type *type = gen->pick[draw(gen, gen->picks)];
+    const struct event_type *type = gen->pick[generator_draw(gen, gen->picks)];
     unsigned depth = writer->depth[writer->tid % SYNTHETIC_THREADS];
 
     if (gen->options.uniform || (!is_end(type) && end_of(gen, type) == NULL))
@@ -249,7 +222,7 @@ static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *e
     store_named(gen, event, type, "prev_tid", writer->tid, NULL);
     store_named(gen, event, type, "prev_pid", writer->pid, NULL);
     store_named(gen, event, type, "prev_comm", 0, writer->comm);
-    writer->tid = (uint32_t)draw(gen, SYNTHETIC_THREADS);
+    writer->tid = (uint32_t)generator_draw(gen, SYNTHETIC_THREADS);
     if (!gen->options.uniform) /* nobody runs on two processors */
         writer->tid = some_thread(gen, writer->cpu);
     writer->pid = writer->tid % 11;
@@ -259,8 +232,8 @@ static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *e
     store_named(gen, event, type, "next_comm", 0, writer->comm);
 }
 
-static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t *event,
-                           const struct event_type *type)
+uint64_t generator_make(struct generator *gen, struct writer *writer, uint8_t *event,
+                        const struct event_type *type)
 {
     uint64_t bytes = 8, words;
 
@@ -278,7 +251,7 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
     if (strcmp(type->name, "sched_switch") == 0)
         fill_switch(gen, writer, event, type);
     else if (!gen->options.uniform && strcmp(type->name, "sched_wakeup") == 0)
-        store_named(gen, event, type, "tid", some_thread(gen, draw(gen, gen->options.cpus)), NULL);
+        store_named(gen, event, type, "tid", some_thread(gen, generator_draw(gen, gen->options.cpus)), NULL);
     else if (!gen->options.uniform && (end_of(gen, type) != NULL || is_end(type)))
         keep_nesting(gen, writer, event, type);
     if (type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT)) {
@@ -291,43 +264,44 @@ static uint64_t make_event(struct generator *gen, struct writer *writer, uint8_t
     return words * 8;
 }
 
-static void append(struct writer *writer, const uint8_t *event, uint64_t bytes)
+void writer_append(struct writer *writer, const uint8_t *event, uint64_t bytes)
 {
     memcpy(writer->packet + writer->used, event, bytes);
     writer->used += bytes;
     writer->events++;
 }
 
-static void start_packet(struct generator *gen, struct writer *writer)
+void writer_start(struct generator *gen, struct writer *writer)
 {
     uint8_t event[1024];
 
     memset(writer->packet, 0, gen->options.packet);
     writer->used = sizeof(struct trace_packet);
     writer->begin = writer->time;
-    append(writer, event,
-           make_event(gen, writer, event,
-                      schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))));
+    writer_append(
+        writer, event,
+        generator_make(gen, writer, event,
+                       schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))));
 }
 
 /* The end event has room: write_stream leaves a word. */
-static void finish_packet(struct generator *gen, struct writer *writer)
+void writer_finish(struct generator *gen, struct writer *writer)
 {
     uint8_t end[1024];
     uint64_t size = gen->options.packet;
     const struct synthetic_packet about = {writer->begin, writer->time, writer->discarded, writer->seq,
                                            writer->cpu};
 
-    append(writer, end,
-           make_event(gen, writer, end,
-                      schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END))));
+    writer_append(writer, end,
+                  generator_make(gen, writer, end,
+                                 schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END))));
     synthetic_packet(&gen->schema, writer->packet, writer->used, size, &about);
     fwrite(writer->packet, size, 1, writer->file); /* write_stream looks for errors */
     writer->seq++;
-    if (gen->options.losses && draw(gen, 4) == 0)
-        writer->discarded += draw(gen, 1000) + 1;
-    if (gen->options.losses && draw(gen, 10) == 0)
-        writer->seq += draw(gen, 3) + 1;
+    if (gen->options.losses && generator_draw(gen, 4) == 0)
+        writer->discarded += generator_draw(gen, 1000) + 1;
+    if (gen->options.losses && generator_draw(gen, 10) == 0)
+        writer->seq += generator_draw(gen, 3) + 1;
 }
 
 static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, struct fail *fail)
@@ -344,22 +318,25 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
     set_comm(writer.comm, writer.tid);
     if (gen->options.losses && cpu == 1)
         writer.discarded = 7; /* before the first packet */
-    start_packet(gen, &writer);
+    if (gen->options.work)
+        workload_write(gen, &writer, events);
+    else
+        writer_start(gen, &writer);
     while (writer.events < events) {
         const struct event_type *type = choose_type(gen, &writer);
         uint64_t bytes;
 
-        writer.time += gen->options.ties ? draw(gen, 4) == 0 : draw(gen, 2000);
-        if (draw(gen, 200000) == 0)
+        writer.time += gen->options.ties ? generator_draw(gen, 4) == 0 : generator_draw(gen, 2000);
+        if (generator_draw(gen, 200000) == 0)
             writer.time += 0x70000000;
-        bytes = make_event(gen, &writer, event, type);
+        bytes = generator_make(gen, &writer, event, type);
         if (writer.used + bytes + 8 > gen->options.packet) {
-            finish_packet(gen, &writer);
-            start_packet(gen, &writer);
+            writer_finish(gen, &writer);
+            writer_start(gen, &writer);
         }
-        append(&writer, event, bytes);
+        writer_append(&writer, event, bytes);
     }
-    finish_packet(gen, &writer);
+    writer_finish(gen, &writer);
     gen->written += writer.events;
     free(writer.packet);
     if (ferror(writer.file) | fclose(writer.file))

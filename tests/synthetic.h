@@ -3,8 +3,9 @@
  * tests/synthetic.h - synthetic traces of any size, from the system's real metadata.
  *
  * For benchmarks, comparisons with other readers, unit tests and the fuzzer. Events have the layouts of the
- * metadata and plausible values; the mix is that of a busy system, or every event alike. Same options, same
- * bytes. Both byte orders are written byte by byte, so they need no machine of their own.
+ * metadata and plausible values; the mix is that of a busy system, or every event alike, or what threads do
+ * that work (workload.c). Same options, same bytes. Both byte orders are written byte by byte, so they need
+ * no machine of their own.
  */
 #ifndef TESTS_SYNTHETIC_H
 #define TESTS_SYNTHETIC_H
@@ -19,6 +20,7 @@ struct synthetic_options {
     uint64_t packet; /* bytes */
     uint64_t freq;   /* of the clock */
     bool uniform;    /* every event of the schema alike */
+    bool work;       /* threads that work: calls, IPC, faults and interrupts nest as they do in a system */
     bool losses;     /* some events and packets are lost */
     bool ties;       /* many events have equal times */
 };

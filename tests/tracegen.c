@@ -18,22 +18,19 @@ static const char help[] = "usage: tracegen [OPTION]... DIRECTORY\n\n"
                            "  --packet BYTES   size of a packet (65536)\n"
                            "  --freq HZ        of the clock (1000000000)\n"
                            "  --uniform        every event of the schema alike\n"
+                           "  --work           threads that work: events nest as they do in a system\n"
                            "  --losses         some events and packets are lost\n"
                            "  --ties           many events have equal times\n";
 
 static bool parse_options(struct synthetic_options *options, int argc, char **argv)
 {
-    static const struct option names[] = {{"metadata", required_argument, NULL, 'm'},
-                                          {"events", required_argument, NULL, 'n'},
-                                          {"cpus", required_argument, NULL, 'c'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"order", required_argument, NULL, 'o'},
-                                          {"packet", required_argument, NULL, 'p'},
-                                          {"freq", required_argument, NULL, 'f'},
-                                          {"uniform", no_argument, NULL, 'u'},
-                                          {"losses", no_argument, NULL, 'l'},
-                                          {"ties", no_argument, NULL, 't'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"metadata", required_argument, NULL, 'm'}, {"events", required_argument, NULL, 'n'},
+        {"cpus", required_argument, NULL, 'c'},     {"seed", required_argument, NULL, 's'},
+        {"order", required_argument, NULL, 'o'},    {"packet", required_argument, NULL, 'p'},
+        {"freq", required_argument, NULL, 'f'},     {"uniform", no_argument, NULL, 'u'},
+        {"work", no_argument, NULL, 'w'},           {"losses", no_argument, NULL, 'l'},
+        {"ties", no_argument, NULL, 't'},           {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -63,6 +60,9 @@ static bool parse_options(struct synthetic_options *options, int argc, char **ar
             break;
         case 'u':
             options->uniform = true;
+            break;
+        case 'w':
+            options->work = true;
             break;
         case 'l':
             options->losses = true;

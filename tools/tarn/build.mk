@@ -14,7 +14,7 @@ TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c,$(call tarn
 TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))
 TARN_VIEW := $(filter-out tools/tarn/view/embed.c,$(call tarn_folder,view)) tools/tarn/command/view.c \
              $(GEN)/tarn/page_files.c
-TARN_VIEW_LIBS := -lmicrohttpd
+TARN_VIEW_LIBS := -lmicrohttpd -lcairo
 $(eval $(call generator,embed,tools/tarn/view/embed.c))
 $(GEN)/tarn/page_files.c: $(B)/host/embed $(TARN_PAGE)
 	@mkdir -p $(@D); echo "  EMBED   $@"
@@ -30,15 +30,16 @@ $(eval $(call host_test,image_live,tests/image_live_test.c tools/tarn/util.c $(T
 $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c $(TARN_LINK),-lpthread))
 
 # Synthetic traces, and what is tested with them.
-$(eval $(call host_program,tracegen,tests/tracegen.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c tests/synthetic.c $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread $(TARN_STAGES_LIBS)))
+SYNTHETIC := tests/synthetic.c tests/workload.c
+$(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC) $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread $(TARN_STAGES_LIBS)))
 UNIT_build/host/test/fuzz_tarn := seconds=300
-$(eval $(call host_test,stages,tests/stages_test.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,stages,tests/stages_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,answers,tests/answers_test.c tests/trace_text.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,model,tests/model_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,breakdown,tests/breakdown_test.c tests/synthetic.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,model_walk,tests/model_walk_test.c tests/synthetic.c tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,answers,tests/answers_test.c tests/trace_text.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,model,tests/model_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,breakdown,tests/breakdown_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,model_walk,tests/model_walk_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 HOST_TESTS += tests/compare_readers tests/answers
 HOST_tests/answers := seconds=200
 $(eval $(call host_test,symbols,tests/symbols_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))

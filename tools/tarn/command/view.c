@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/read/filter.h>
+#include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/server.h>
 #include <unistd.h>
 
@@ -16,6 +18,12 @@ static const char help[] =
     "  --from TIME         what the page shows at first: seconds since the start\n"
     "  --to TIME\n"
     "  --open yes|no       open the page in a browser (default: when there is a display)\n"
+    "  --png FILE          write the picture of --from to --to to FILE instead, and end; then also:\n"
+    "  --size WIDTHxHEIGHT of the picture, in pixels (1600x900)\n"
+    "  --threads N         show the N threads that ran longest (as many as have room)\n"
+    "  --tid LIST          show these threads\n"
+    "  --mark PATTERNS     mark events with these names\n"
+    "  --dark              on a dark ground\n"
     "  --help              this text\n";
 
 struct options {
@@ -23,6 +31,7 @@ struct options {
     unsigned port;
     double from, to; /* seconds; -1: not given */
     int open;        /* -1: when there is a display */
+    struct draw_options draw;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -38,6 +47,17 @@ static bool parse_number(const char *text, double most, double *number)
 
     *number = strtod(text, &end);
     return end != text && *end == '\0' && *number >= 0 && *number <= most;
+}
+
+static bool parse_size(const char *text, struct draw_options *draw)
+{
+    char *end;
+    unsigned long width = strtoul(text, &end, 10), height = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
+
+    draw->width = (uint32_t)width;
+    draw->height = (uint32_t)height;
+    return *end == '\0' && width >= 400 && width <= LANES_WIDTH_MAX && height >= 200 &&
+           height <= DRAW_SIDE_MAX;
 }
 
 static bool set_option(struct options *options, int option, const char *value)
@@ -57,6 +77,25 @@ static bool set_option(struct options *options, int option, const char *value)
     case 'o':
         options->open = strcmp(value, "yes") == 0;
         return options->open || strcmp(value, "no") == 0;
+    case 'P':
+        options->draw.file = value;
+        return true;
+    case 's':
+        return parse_size(value, &options->draw);
+    case 'T':
+        if (!parse_number(value, 1e6, &number))
+            return false;
+        options->draw.threads = (uint32_t)number;
+        return true;
+    case 'i':
+        options->draw.tids = value;
+        return list_is_valid(value);
+    case 'm':
+        options->draw.marks = value;
+        return true;
+    case 'd':
+        options->draw.is_dark = true;
+        return true;
     default:
         return false;
     }
@@ -66,9 +105,12 @@ static bool set_option(struct options *options, int option, const char *value)
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"port", required_argument, NULL, 'p'}, {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},   {"open", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+        {"port", required_argument, NULL, 'p'},    {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},      {"open", required_argument, NULL, 'o'},
+        {"png", required_argument, NULL, 'P'},     {"size", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 'T'}, {"tid", required_argument, NULL, 'i'},
+        {"mark", required_argument, NULL, 'm'},    {"dark", no_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     int option;
 
     optind = 0;
@@ -148,20 +190,42 @@ static int serve(const struct options *options, struct view *view)
     return EXIT_FINE;
 }
 
+static int write_png(struct options *options, struct view *view)
+{
+    struct fail fail;
+    bool fine;
+
+    view_read_lock(view);
+    options->draw.from = options->from >= 0 ? (uint64_t)(options->from * 1e9) : 0;
+    options->draw.to = options->to >= 0 ? (uint64_t)(options->to * 1e9) : view_duration(view);
+    if (options->draw.to > view_duration(view))
+        options->draw.to = view_duration(view);
+    fine = draw_png(view, &options->draw, &fail);
+    view_unlock(view);
+    if (!fine)
+        complain("%s", fail.text);
+    return fine ? EXIT_FINE : EXIT_USAGE;
+}
+
 int run_view(int argc, char **argv)
 {
-    struct options options = {.view = {.watch = true, .keep_index = true}, .from = -1, .to = -1, .open = -1};
+    struct options options = {.view = {.watch = true, .keep_index = true},
+                              .from = -1,
+                              .to = -1,
+                              .open = -1,
+                              .draw = {.width = 1600, .height = 900, .threads = UINT32_MAX}};
     struct view view;
     struct fail fail;
     int status = parse_options(&options, argc, argv);
+    bool is_png = options.draw.file != NULL;
 
     if (status >= 0)
         return status;
-    if (!view_open(&view, &options.view, false, &fail) || !view_start(&view, &fail)) {
+    if (!view_open(&view, &options.view, is_png, &fail) || (!is_png && !view_start(&view, &fail))) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    status = serve(&options, &view);
+    status = is_png ? write_png(&options, &view) : serve(&options, &view);
     view_close(&view);
     return status;
 }

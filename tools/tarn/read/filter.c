@@ -48,7 +48,7 @@ bool list_is_valid(const char *list)
 }
 
 /* Does one of the comma-separated patterns match? */
-static bool matches_any(const char *patterns, const char *name)
+bool list_matches(const char *patterns, const char *name)
 {
     char one[256];
 
@@ -101,9 +101,9 @@ static bool wants_type(const struct filter *filter, const struct schema *schema,
 {
     const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
 
-    if (filter->events != NULL && !matches_any(filter->events, type->name))
+    if (filter->events != NULL && !list_matches(filter->events, type->name))
         return false;
-    return filter->classes == NULL || matches_any(filter->classes, class) ||
+    return filter->classes == NULL || list_matches(filter->classes, class) ||
            (list_is_valid(filter->classes) && list_has(filter->classes, TRACE_ID_CLASS(type->id)));
 }
 
@@ -155,8 +155,8 @@ bool filter_running(const struct filter *filter, const struct running *running, 
     if (filter->process != NULL) {
         const char *name = names_find(names, running->pid);
 
-        return (name != NULL && matches_any(filter->process, name)) ||
-               matches_any(filter->process, running->comm);
+        return (name != NULL && list_matches(filter->process, name)) ||
+               list_matches(filter->process, running->comm);
     }
     return true;
 }

@@ -71,5 +71,7 @@ static inline bool filter_wants(const struct filter *filter, const struct cursor
 /* A list such as 1,3-5; false when NUMBER is not in it. Malformed lists hold nothing. */
 bool list_has(const char *list, uint64_t number);
 bool list_is_valid(const char *list);
+/* Whether any of the patterns, with commas between them, fits a whole name. */
+bool list_matches(const char *patterns, const char *name);
 
 #endif

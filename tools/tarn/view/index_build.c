@@ -15,6 +15,8 @@ struct builder {
     struct merge merge;
     struct losses losses;
     struct position *positions;
+    uint32_t *places; /* hash table of processes: place in the index's list + 1 */
+    uint32_t place_count;
     uint64_t *limits;                   /* of processors, at the end of a block */
     struct tally tallies[INDEX_LEVELS]; /* of the nodes that are open */
     uint64_t number;                    /* of the first event of the block that is open */
@@ -102,19 +104,48 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
                                     .cpu = thread->cpu,
                                     .is_idle = thread->is_idle,
                                     .was_created = thread->was_created};
-    snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
+    memcpy(record->name, thread->comm, sizeof(record->name));
+    if (record->name[0] == '\0')
+        snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
+}
+
+static uint32_t *find_place(const struct builder *builder, uint32_t pid)
+{
+    for (uint32_t at = pid * 2654435761u;; at++) {
+        uint32_t *place = &builder->places[at & (builder->place_count - 1)];
+
+        if (*place == 0 || index_process(builder->index, *place - 1)->pid == pid)
+            return place;
+    }
+}
+
+static void grow_places(struct builder *builder)
+{
+    size_t count = index_process_count(builder->index);
+
+    free(builder->places);
+    for (builder->place_count = 256; builder->place_count < 4 * count;)
+        builder->place_count *= 2;
+    builder->places = alloc_zero(builder->place_count, sizeof(builder->places[0]));
+    for (uint32_t i = 0; i < count; i++)
+        *find_place(builder, index_process(builder->index, i)->pid) = i + 1;
 }
 
 static struct index_process *find_process(struct builder *builder, uint32_t pid)
 {
     struct index *index = builder->index;
+    uint32_t *place = find_place(builder, pid);
 
-    for (size_t i = 0; i < index_process_count(index); i++)
-        if (index_process(index, i)->pid == pid)
-            return index_process(index, i);
-    buffer_add(&index->processes, &(struct index_process){.pid = pid, .parent = MODEL_NOBODY},
-               sizeof(struct index_process));
-    return index_process(index, index_process_count(index) - 1);
+    if (*place == 0) {
+        buffer_add(&index->processes, &(struct index_process){.pid = pid, .parent = MODEL_NOBODY},
+                   sizeof(struct index_process));
+        *place = (uint32_t)index_process_count(index);
+        if (2 * *place > builder->place_count) {
+            grow_places(builder);
+            place = find_place(builder, pid);
+        }
+    }
+    return index_process(index, *place - 1);
 }
 
 static void note_processes(struct builder *builder)
@@ -354,10 +385,12 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
+    grow_places(&builder);
     fine = build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
+    free(builder.places);
     free(builder.limits);
     return fine;
 }

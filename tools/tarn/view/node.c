@@ -33,6 +33,8 @@ void tally_begin(struct tally *tally, uint64_t begin)
     for (unsigned i = 0; i < tally->cpu_count; i++) {
         memset(tally->cpus[i].ticks, 0, sizeof(tally->cpus[i].ticks));
         tally->cpus[i].count = tally->cpus[i].recent = 0;
+        tally->cpus[i].running = UINT32_MAX;
+        memset(tally->cpus[i].run, 0, sizeof(tally->cpus[i].run));
     }
     memset(tally->events, 0, tally->event_count * sizeof(tally->events[0]));
 }
@@ -76,41 +78,59 @@ void tally_run_other(struct tally_cpu *cpu, uint32_t thread, uint64_t ticks)
     cpu->ran[cpu->recent] = (struct tally_ran){ticks, thread};
 }
 
-static inline void add_segment(struct tally *tally, struct tally_thread *sum,
-                               const struct model_thread *thread, enum node_kind kind, uint64_t ticks)
+/* The record of a thread whose segment begins at FROM. */
+static struct tally_thread *touch(struct tally *tally, const struct model_thread *thread, enum node_kind kind,
+                                  uint64_t from)
 {
-    struct tally_cpu *cpu;
+    bool is_new;
+    struct tally_thread *sum = tally_touch(tally, thread->number, &is_new);
 
-    sum->ticks[kind] += ticks;
-    if (kind > NODE_INTERRUPT)
+    if (is_new)
+        sum->first = from <= tally->begin ? kind : NODE_ABSENT;
+    return sum;
+}
+
+/* What is known of who runs there goes where it belongs. */
+static void settle(struct tally *tally, struct tally_cpu *cpu)
+{
+    struct tally_thread *sum;
+    uint64_t all = 0;
+
+    if (cpu->running == UINT32_MAX)
         return;
-    cpu = &tally->cpus[thread->cpu];
-    cpu->ticks[cpu_kind(thread, kind)] += ticks;
-    tally_run(cpu, thread->number, ticks);
+    sum = &tally->threads[cpu->running];
+    for (int kind = 0; kind <= NODE_INTERRUPT; kind++) {
+        bool is_idle = kind == NODE_USER && cpu->is_idle;
+
+        sum->ticks[kind] += cpu->run[kind];
+        cpu->ticks[is_idle ? CPU_IDLE : (enum cpu_kind)kind] += cpu->run[kind];
+        all += cpu->run[kind];
+        cpu->run[kind] = 0;
+    }
+    if (all != 0)
+        tally_run(cpu, cpu->running, all);
+    cpu->running = UINT32_MAX;
 }
 
-/* The first one that is heard of a thread may have begun before. */
-static void first_segment(struct tally *tally, const struct model_thread *thread, enum node_kind kind,
-                          uint64_t from, uint64_t to)
-{
-    struct tally_thread *sum = tally_add_thread(tally, thread->number);
-
-    sum->first = from <= tally->begin ? kind : NODE_ABSENT;
-    if (from < tally->begin)
-        from = tally->begin;
-    if (kind != NODE_ABSENT && to > from)
-        add_segment(tally, sum, thread, kind, to - from);
-}
-
-void tally_segment(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to)
+void tally_segment_slowly(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     enum node_kind kind = node_kind(thread);
-    uint32_t number = thread->number;
+    struct tally_thread *sum = touch(tally, thread, kind, from);
 
-    if (__builtin_expect(number >= tally->thread_room || tally->threads[number].stamp != tally->stamp, 0))
-        first_segment(tally, thread, kind, from, to);
-    else if (__builtin_expect(kind != NODE_ABSENT && from >= tally->begin, 1))
-        add_segment(tally, &tally->threads[number], thread, kind, to - from);
+    if (from < tally->begin)
+        from = tally->begin;
+    if (kind == NODE_ABSENT || to <= from)
+        return;
+    if (kind <= NODE_INTERRUPT) {
+        struct tally_cpu *cpu = &tally->cpus[thread->cpu];
+
+        settle(tally, cpu);
+        cpu->running = thread->number;
+        cpu->is_idle = thread->is_idle;
+        cpu->run[kind] = to - from;
+    } else {
+        sum->ticks[kind] += to - from;
+    }
 }
 
 /* Who runs on, and no event told so. */

@@ -70,6 +70,10 @@ struct tally_cpu {
     struct tally_ran *ran; /* a thread may be in it twice */
     uint32_t count, room;
     uint32_t recent; /* the one that was added to last; a place that exists */
+    /* Who runs now, not yet added to anything: most segments are of the thread that had the one before. */
+    uint32_t running; /* UINT32_MAX: nobody */
+    bool is_idle;
+    uint64_t run[NODE_INTERRUPT + 1];
 };
 
 struct tally {
@@ -109,8 +113,20 @@ static inline void tally_run(struct tally_cpu *cpu, uint32_t thread, uint64_t ti
         tally_run_other(cpu, thread, ticks);
 }
 
+void tally_segment_slowly(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to);
+
 /* A segment as the model tells it, from the tally's begin on. */
-void tally_segment(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to);
+static inline void tally_segment(struct tally *tally, const struct model_thread *thread, uint64_t from,
+                                 uint64_t to)
+{
+    struct tally_cpu *cpu = &tally->cpus[thread->cpu];
+
+    if (__builtin_expect(thread->state == MODEL_RUNNING && cpu->running == thread->number, 1))
+        cpu->run[node_kind(thread)] += to - from;
+    else
+        tally_segment_slowly(tally, thread, from, to);
+}
+
 /* Segments that are open at END; after this, all that was touched is counted up to there. Of processor N
  * nothing is known from LIMITS[N] on. */
 void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits,
