@@ -612,10 +612,9 @@ const struct answer_kind breakdown_answer = {
         "answer to a call, to the server's work on it by function (ex-process time), told from waiting until "
         "a\n"
         "server takes the call (to server) and for an answer that a server gives later (deferred).\n"
-        "The columns of a row add up to its wall time, and so do the rows of a table. A processor's idle "
-        "thread\n"
-        "lives while it runs. `served` looks at\n"
-        "the same time from the other side: servers' threads, by the function they worked on.\n",
+        "The columns of a row add up to its wall time, and so do the rows of a table. A processor's idle\n"
+        "thread lives while it runs. The table `served` looks at the same time from the other side: what\n"
+        "threads of servers did, by the function that they worked on.\n",
     .tables = tables,
     .table_count = TABLES,
     .totals = &totals,
