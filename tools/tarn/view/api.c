@@ -10,8 +10,9 @@ static const struct {
     const char *path;
     api_function *answer;
 } answers[] = {
-    {"/api/trace", api_trace}, {"/api/list", api_list},       {"/api/search", api_search},
-    {"/api/lanes", api_lanes}, {"/api/threads", api_threads}, {"/api/marks", api_marks},
+    {"/api/trace", api_trace},         {"/api/list", api_list},       {"/api/search", api_search},
+    {"/api/lanes", api_lanes},         {"/api/threads", api_threads}, {"/api/marks", api_marks},
+    {"/api/answer", api_answer_range}, {"/api/answers", api_answers},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -109,7 +110,7 @@ static unsigned answer_changes(struct view *view, const struct request *request,
     return 200;
 }
 
-unsigned api_answer(struct view *view, const struct request *request, struct json *json)
+unsigned api_ask(struct view *view, const struct request *request, struct json *json)
 {
     struct fail fail = {"there is no such question"};
     unsigned status = 404;

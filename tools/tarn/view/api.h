@@ -23,7 +23,7 @@ struct request {
 };
 
 /* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. */
-unsigned api_answer(struct view *view, const struct request *request, struct json *json);
+unsigned api_ask(struct view *view, const struct request *request, struct json *json);
 
 /* ---- for the files of the API -------------------------------------------------------------------- */
 
@@ -45,6 +45,7 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 /* Each fills one answer, an open object, with the lock held. False: FAIL says why. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks;
+api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_answer_range,
+    api_answers;
 
 #endif

@@ -84,10 +84,45 @@ void index_free(struct index *index)
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         pile_free(&index->levels[level]);
     pile_free(&index->checkpoints);
+    free(index->images.bytes);
     free(index->threads.bytes);
     free(index->processes.bytes);
     if (index->model != NULL)
         model_close(index->model);
     free(index->model);
     memset(index, 0, sizeof(*index));
+}
+
+static void teach_images(const struct index *index, struct model *model)
+{
+    struct buffer_reader reader = {.at = index->images.bytes, .left = index->images.used};
+
+    while (reader.left > 0) {
+        struct image image = {0};
+        char path[IMAGE_PATH_BYTES];
+        uint32_t length;
+
+        buffer_get(&reader, &image.pid, sizeof(image.pid));
+        buffer_get(&reader, &image.base, sizeof(image.base));
+        buffer_get(&reader, &image.size, sizeof(image.size));
+        buffer_get(&reader, image.build_id, sizeof(image.build_id));
+        buffer_get(&reader, &length, sizeof(length));
+        if (length > sizeof(path))
+            return;
+        buffer_get(&reader, path, length);
+        if (reader.failed)
+            return;
+        images_add(&model->images, &image, path, length);
+    }
+}
+
+void index_teach(const struct index *index, struct model *model)
+{
+    for (size_t i = 0; i < index_process_count(index); i++) {
+        const struct index_process *process = index_process(index, i);
+
+        if (process->name[0] != '\0')
+            names_set(&model->names, process->pid, process->name, strlen(process->name));
+    }
+    teach_images(index, model);
 }

@@ -67,6 +67,7 @@ struct index {
     struct buffer blocks;    /* struct index_block */
     struct buffer threads;   /* struct index_thread */
     struct buffer processes; /* struct index_process, in the order in which they were heard of */
+    struct buffer images;    /* of all processes, once the index is whole */
     struct model *model;     /* of whom makes the index */
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
@@ -129,6 +130,10 @@ void pile_cut(struct index_pile *pile, size_t count); /* forgets all but COUNT *
 void pile_free(struct index_pile *pile);
 
 void index_free(struct index *index);
+
+/* What is known of the whole trace, for a model that begins somewhere in it: names of processes, their
+ * program files. */
+void index_teach(const struct index *index, struct model *model);
 
 /* Called now and then by index_extend, when the index is of use so far. */
 struct index_yield {

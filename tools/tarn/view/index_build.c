@@ -172,6 +172,38 @@ static void note_processes(struct builder *builder)
     }
 }
 
+static void note_image(struct buffer *images, const struct image *image)
+{
+    uint32_t length = (uint32_t)strnlen(image->path, IMAGE_PATH_BYTES);
+
+    buffer_add(images, &image->pid, sizeof(image->pid));
+    buffer_add(images, &image->base, sizeof(image->base));
+    buffer_add(images, &image->size, sizeof(image->size));
+    buffer_add(images, image->build_id, sizeof(image->build_id));
+    buffer_add(images, &length, sizeof(length));
+    buffer_add(images, image->path, length);
+}
+
+/* The oldest of each process first, as they were learned. */
+static void note_images(struct index *index)
+{
+    const struct images *images = &index->model->images;
+    const struct image **list = NULL;
+
+    index->images.used = 0;
+    for (uint32_t i = 0; i < images->room; i++) {
+        uint32_t count = 0;
+
+        for (const struct image *image = images->table[i]; image != NULL; image = image->next) {
+            list = alloc_more(list, count + 1, sizeof(list[0]));
+            list[count++] = image;
+        }
+        while (count-- > 0)
+            note_image(&index->images, list[count]);
+    }
+    free(list);
+}
+
 /* ---- blocks and nodes ---------------------------------------------------------------------------- */
 
 static uint64_t node_blocks(unsigned level)
@@ -345,6 +377,7 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     if (!index->is_partial) {
         close_block(builder, find_end(builder));
         note_processes(builder);
+        note_images(index);
     }
     merge_close(&builder->merge);
     return true;
@@ -362,12 +395,8 @@ static void open_model(struct index *index, const struct trace *trace, bool is_f
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    for (size_t i = 0; !is_fresh && i < index_process_count(index); i++) {
-        const struct index_process *process = index_process(index, i);
-
-        if (process->name[0] != '\0')
-            names_set(&index->model->names, process->pid, process->name, strlen(process->name));
-    }
+    if (!is_fresh)
+        index_teach(index, index->model);
 }
 
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,

@@ -117,7 +117,7 @@ static enum MHD_Result answer_question(struct server *server, struct MHD_Connect
     unsigned status;
 
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
-    status = api_answer(server->view, &request, &json);
+    status = api_ask(server->view, &request, &json);
     return respond(connection, status, "application/json; charset=utf-8", json.text.bytes, json.text.used,
                    MHD_RESPMEM_MUST_FREE);
 }

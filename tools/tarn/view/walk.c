@@ -6,7 +6,7 @@
 /* The checkpoint before a stride; what follows the positions is left in READER. Without its checkpoint a
  * block is reached from the begin: all the same, but slowly. */
 static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
-                    struct buffer_reader *reader)
+                    struct reporter *reporter, struct buffer_reader *reader)
 {
     struct position *positions = alloc_zero(trace->stream_count + 1, sizeof(*positions));
     struct index_losses losses;
@@ -18,7 +18,7 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
         buffer_get(reader, &losses, sizeof(losses));
     }
     walk->next = stride > 0 && !reader->failed ? index_first(index, stride * INDEX_STRIDE) : 0;
-    merge_open_at(&walk->merge, trace, positions, NULL);
+    merge_open_at(&walk->merge, trace, positions, reporter);
     free(positions);
 }
 
@@ -26,7 +26,7 @@ void walk_open(struct walk *walk, const struct trace *trace, const struct index 
 {
     struct buffer_reader rest;
 
-    open_at(walk, trace, index, block / INDEX_STRIDE, &rest);
+    open_at(walk, trace, index, block / INDEX_STRIDE, NULL, &rest);
 }
 
 void walk_close(struct walk *walk)
@@ -67,12 +67,12 @@ static void open_range(const struct walk_range *range, struct walk *walk, struct
     struct buffer_reader rest;
     struct fail fail;
 
-    open_at(walk, trace, index, stride, &rest);
+    open_at(walk, trace, index, stride, range->reporter, &rest);
     model_open(model, trace, range->from, range->to);
     if (walk->next > 0 && !model_restore(model, rest.at, rest.left, &fail)) {
         walk_close(walk);
         model_close(model);
-        open_at(walk, trace, index, 0, &rest);
+        open_at(walk, trace, index, 0, range->reporter, &rest);
         model_open(model, trace, range->from, range->to);
     }
     if (range->observer != NULL)
@@ -85,15 +85,20 @@ bool walk_range(struct walk_range *range, const struct trace *trace, const struc
     struct walk walk;
     struct model model;
     struct cursor *cursor;
+    bool fine;
 
     open_range(range, &walk, &model, trace, index);
-    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < range->to) {
+    fine = range->begin == NULL || range->begin(range, &model, fail);
+    while (fine && (cursor = walk_next(&walk)) != NULL && cursor->ticks < range->to) {
         if (range->event != NULL && cursor->ticks >= range->from)
             range->event(range, cursor, &model);
         model_take(&model, cursor);
     }
-    finish(range, &model, &walk.merge);
+    if (fine)
+        finish(range, &model, &walk.merge);
+    if (fine && range->finished != NULL)
+        range->finished(range);
     walk_close(&walk);
     model_close(&model);
-    return true;
+    return fine;
 }

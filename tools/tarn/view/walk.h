@@ -32,12 +32,17 @@ static inline struct cursor *walk_next(struct walk *walk)
 /* Who wants to see a range, FROM <= ticks < TO. */
 struct walk_range {
     uint64_t from, to;
-    struct model_observer *observer;
+    struct model_observer *observer; /* NULL: begin sees to it */
+    struct reporter *reporter;       /* of damage and losses from the checkpoint on; or NULL */
+    /* The model is as it was at the checkpoint; false: no walk. NULL: nothing to do. */
+    bool (*begin)(struct walk_range *range, struct model *model, struct fail *fail);
     /* Every event of the range, before the model takes it; NULL: none. */
     void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
     /* All events have been taken, the model's segments are still open: they reach up to these limits, those
      * of threads that do not run up to `to`. NULL: nothing to do. */
     void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
+    void (*finished)(
+        struct walk_range *range); /* after model_finish, model still there; NULL: nothing to do */
 };
 
 /* The observer's functions are called for what lies in the range, and as model_finish says for its end. */
