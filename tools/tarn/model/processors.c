@@ -78,32 +78,35 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
     cpu->is_lost = false;
 }
 
+/* Nothing was told yet; it may have begun with a packet that began before. Returns when. */
+static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
+{
+    uint64_t begin = cursor->packet.header.timestamp_begin;
+
+    begin = begin > model->from ? begin : model->from;
+    cpu->since = begin < model->now ? begin : model->now;
+    cpu->is_lost = true;
+    if (cursor->has_gap)
+        doubt_threads(model, cpu, cpu->since);
+    return cpu->since;
+}
+
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
     const struct running *running = &cursor->running;
-    bool is_first = cpu->thread == NULL;
-    uint64_t known = is_first                      ? cursor->packet.header.timestamp_begin
-                     : cpu->packet_end > cpu->last ? cpu->packet_end
-                                                   : cpu->last,
-             since;
+    uint64_t known = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last, since = model->now;
     struct model_thread *next;
 
     cpu->packet_end = cursor->packet.header.timestamp_end;
-    if (!is_first && !cursor->has_gap && !cpu->is_lost && running->is_known &&
-        cpu->thread->tid == running->tid)
+    if (cpu->thread == NULL) {
+        since = begin_processor(model, cpu, cursor);
+    } else if (!cursor->has_gap && !cpu->is_lost && running->is_known && cpu->thread->tid == running->tid) {
         return;
-    if (is_first && known < model->from)
-        known = model->from;
-    known = known < model->now ? known : model->now;
-    if (!is_first)
+    } else {
         lose_processor(model, cpu, known);
-    if (cursor->has_gap)
-        doubt_threads(model, cpu, known);
-    if (is_first) {
-        cpu->is_lost = true;
-        cpu->since = known;
+        if (cursor->has_gap)
+            doubt_threads(model, cpu, known < model->now ? known : model->now);
     }
-    since = is_first ? known : model->now;
     next = !running->is_known
                ? thread_nobody(model)
                : thread_know(model, running->tid, running->pid, running->comm, cursor->stream->rank, since);

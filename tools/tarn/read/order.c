@@ -33,17 +33,26 @@ static void sift_down(struct merge *merge, unsigned number)
  * floating point, each wrong by less than 2^-53 of its result; where it could overflow there is no such
  * limit.
  */
-static uint64_t ticks_before(const struct schema *schema, uint64_t ticks)
+static inline uint64_t ticks_before(const struct merge *merge, uint64_t ticks)
 {
-    double ticks_per_ns = (double)schema->clock_freq / 1e9, margin;
+    double margin = merge->margin + merge->margin_growth * (double)(int64_t)ticks;
 
-    if (ticks >= 1ull << 62 || (double)ticks / ticks_per_ns >= 4e18 || schema->clock_base_ns >= 1ll << 61 ||
-        schema->clock_base_ns <= -(1ll << 61))
-        return 0;
-    if (schema->clock_freq == 1000000000)
-        return ticks;
-    margin = 2 * ticks_per_ns + 0x1p-50 * (double)ticks + 2;
-    return margin < (double)ticks ? ticks - (uint64_t)margin : 0;
+    return ticks < merge->ticks_max && margin < (double)(int64_t)ticks ? ticks - (uint64_t)(int64_t)margin
+                                                                       : 0;
+}
+
+static void set_margin(struct merge *merge)
+{
+    const struct schema *schema = &merge->trace->schema;
+    double ticks_per_ns = (double)schema->clock_freq / 1e9, most = 4e18 * ticks_per_ns;
+
+    merge->ticks_max = most < 0x1p62 ? (uint64_t)most : 1ull << 62;
+    if (schema->clock_base_ns >= 1ll << 61 || schema->clock_base_ns <= -(1ll << 61))
+        merge->ticks_max = 0;
+    if (schema->clock_freq != 1000000000) {
+        merge->margin = 2 * ticks_per_ns + 2;
+        merge->margin_growth = 0x1p-50;
+    }
 }
 
 static void set_limit(struct merge *merge)
@@ -52,16 +61,16 @@ static void set_limit(struct merge *merge)
 
     if (merge->count > 2 && goes_first(&merge->heap[2], second))
         second = &merge->heap[2];
-    merge->limit = merge->count < 2 ? UINT64_MAX : ticks_before(&merge->trace->schema, second->cursor->ticks);
+    merge->limit = merge->count < 2 ? UINT64_MAX : ticks_before(merge, second->cursor->ticks);
 }
 
 static void make_room(struct merge *merge, const struct trace *trace)
 {
+    memset(merge, 0, sizeof(*merge));
     merge->trace = trace;
+    set_margin(merge);
     merge->cursors = alloc_zero(trace->stream_count, sizeof(merge->cursors[0]));
     merge->heap = alloc_zero(trace->stream_count, sizeof(merge->heap[0]));
-    merge->count = 0;
-    merge->started = false;
 }
 
 static void add_cursor(struct merge *merge, struct cursor *cursor)

@@ -24,6 +24,9 @@ struct merge {
     unsigned count; /* cursors in the heap */
     uint64_t limit; /* the first cursor stays the first while its ticks are below */
     bool started;
+    /* how far below the second's ticks the limit lies; there is none for ticks from ticks_max on */
+    double margin, margin_growth;
+    uint64_t ticks_max;
 };
 
 /* Streams for which WANTED is false are left out; NULL wants all. */
