@@ -101,12 +101,19 @@ int run_answer(int argc, char **argv);
 #define ANSWER_OF(self, type) ((type *)(void *)((char *)(self)-offsetof(struct answer, observer)))
 
 bool answer_wants_slow(struct answer *answer, const struct model_thread *thread);
-/* Does the filter choose the thread, and the processor where it runs or ran last? */
+/* Does the filter choose the thread, and the processor of that rank? */
+static inline bool answer_wants_on(struct answer *answer, const struct model_thread *thread, uint32_t cpu)
+{
+    const struct filter *filter = answer->filter;
+
+    if (__builtin_expect(filter->streams != NULL, 0) && !filter->streams[cpu])
+        return false;
+    return __builtin_expect(!filter->by_running, 1) || answer_wants_slow(answer, thread);
+}
+/* ... and the processor where it runs or ran last? */
 static inline bool answer_wants(struct answer *answer, const struct model_thread *thread)
 {
-    if (__builtin_expect(!answer->filter->by_running && answer->filter->streams == NULL, 1))
-        return true;
-    return answer_wants_slow(answer, thread);
+    return answer_wants_on(answer, thread, thread->cpu);
 }
 /* ... and of EVENT's kind and processor? */
 static inline bool answer_wants_event(struct answer *answer, const struct cursor *cursor,
@@ -116,9 +123,7 @@ static inline bool answer_wants_event(struct answer *answer, const struct cursor
 
     if (filter->types != NULL && !filter->types[cursor->event.type->index])
         return false;
-    if (filter->streams != NULL && !filter->streams[cursor->stream->rank])
-        return false;
-    return !filter->by_running || answer_wants_slow(answer, thread);
+    return answer_wants_on(answer, thread, cursor->stream->rank);
 }
 
 static inline uint64_t answer_ns(const struct answer *answer, uint64_t ticks)

@@ -221,11 +221,7 @@ bool answer_wants_slow(struct answer *answer, const struct model_thread *thread)
 {
     const struct filter *filter = answer->filter;
 
-    if (filter->streams != NULL && !filter->streams[thread->cpu])
-        return false;
-    if (!filter->by_running)
-        return true;
-    if (filter->process != NULL)
+    if (filter->process != NULL || thread->pid == MODEL_NOBODY)
         return choose_thread(answer, thread);
     if (thread->number >= answer->chosen_size) {
         uint32_t size = 2 * (thread->number + 8);

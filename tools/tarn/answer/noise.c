@@ -173,7 +173,7 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
     struct noises *noises = delays->owner;
     struct culprit *culprit;
 
-    if (!answer_wants(&noises->answer, thread))
+    if (!answer_wants_on(&noises->answer, thread, cpu))
         return;
     culprit = map_at(&noises->culprits, by != NULL ? by->number : UINT32_MAX, by != NULL && by->is_idle, 0);
     culprit->times++;

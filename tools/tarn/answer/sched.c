@@ -16,6 +16,11 @@ static bool wants(struct sched *sched, const struct model_thread *thread)
     return !thread->is_idle && answer_wants(&sched->answer, thread);
 }
 
+static bool wants_on(struct sched *sched, const struct model_thread *thread, uint32_t cpu)
+{
+    return !thread->is_idle && answer_wants_on(&sched->answer, thread, cpu);
+}
+
 static struct sched_thread *record_of(struct sched *sched, const struct model_thread *thread)
 {
     struct sched_thread **record = slots_at(&sched->threads, thread->number);
@@ -36,7 +41,6 @@ static void keep_wait(struct sched *sched, const struct model_thread *thread, ui
 {
     struct sched_thread *record = record_of(sched, thread);
 
-    record->waited += to - from;
     if (from == thread->since && is_begin_known(sched, thread))
         longest_add(&sched->longest, &(struct longest){.ticks = to - from,
                                                        .begin = from,
@@ -123,9 +127,9 @@ static void take_switch(struct model_observer *self, uint32_t cpu, const struct 
     struct sched *sched = ANSWER_OF(self, struct sched);
 
     sched->cpus[cpu].switches++;
-    if (prev != next && wants(sched, prev))
+    if (prev != next && wants_on(sched, prev, cpu))
         end_run(sched, prev, new_state, ticks);
-    if (prev != next && wants(sched, next)) {
+    if (prev != next && wants_on(sched, next, cpu)) {
         bool is_moved = next->has_run && next->cpu != cpu;
 
         record_of(sched, next)->migrations += is_moved;
@@ -162,9 +166,10 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
     struct sched_thread *record;
     struct delay *delay;
 
-    if (!answer_wants(&sched->answer, thread))
+    if (!wants_on(sched, thread, cpu))
         return;
     record = record_of(sched, thread);
+    record->waited += to - from;
     if (to - from > record->delay) {
         record->delay = to - from;
         record->delayer = number;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/map.h>
 
 enum { BY_CPU, BY_CLASS, BY_EVENT, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
 
@@ -13,20 +14,17 @@ struct count {
     uint64_t events, bytes;
 };
 
-/* What a thread had when the answer was opened, by a model that had walked before. */
-struct before {
-    uint64_t ran, switches, migrations;
+struct thread_count {
+    struct count count;
+    uint64_t ran, switches, migrations; /* ticks; times that it was switched to; of these: from elsewhere */
 };
 
 struct stats {
     struct answer answer;
     struct count total;
-    struct count *types, *cpus; /* by event index, by the stream's rank */
-    struct count *threads;      /* by number in the model */
-    uint32_t threads_size;
-    struct before *befores; /* by number */
-    uint32_t before_count;
-    struct model_cpu *cpus_before;
+    struct count *types, *cpus;    /* by event index, by the stream's rank */
+    struct slots threads;          /* struct thread_count by number in the model */
+    struct model_cpu *cpus_before; /* when the answer was opened, by a model that had walked before */
     double seconds;
 };
 
@@ -83,13 +81,9 @@ static inline void count(struct count *counter, uint64_t bytes)
     counter->bytes += bytes;
 }
 
-static void grow_threads(struct stats *stats, uint32_t number)
+static inline struct thread_count *thread_at(struct stats *stats, const struct model_thread *thread)
 {
-    uint32_t size = 2 * (number + 1);
-
-    stats->threads = alloc_more(stats->threads, size, sizeof(stats->threads[0]));
-    memset(stats->threads + stats->threads_size, 0, (size - stats->threads_size) * sizeof(stats->threads[0]));
-    stats->threads_size = size;
+    return slots_at(&stats->threads, thread->number);
 }
 
 static void take_event(struct model_observer *self, const struct cursor *cursor,
@@ -100,31 +94,44 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
 
     if (!answer_wants_event(&stats->answer, cursor, thread))
         return;
-    if (__builtin_expect(thread->number >= stats->threads_size, 0))
-        grow_threads(stats, thread->number);
     count(&stats->types[cursor->event.type->index], bytes);
     count(&stats->cpus[cursor->stream->rank], bytes);
-    count(&stats->threads[thread->number], bytes);
+    count(&thread_at(stats, thread)->count, bytes);
     count(&stats->total, bytes);
+}
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct stats *stats = ANSWER_OF(self, struct stats);
+
+    if (thread->state == MODEL_RUNNING && answer_wants(&stats->answer, thread))
+        thread_at(stats, thread)->ran += to - from;
+}
+
+static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+{
+    struct stats *stats = ANSWER_OF(self, struct stats);
+
+    if (!answer_wants_on(&stats->answer, next, cpu))
+        return;
+    thread_at(stats, next)->switches++;
+    thread_at(stats, next)->migrations += next->has_run && next->cpu != cpu;
 }
 
 static bool open_stats(struct answer *answer, struct fail *fail)
 {
     struct stats *stats = (struct stats *)answer;
     const struct trace *trace = answer->trace;
-    const struct model *model = answer->model;
 
-    (void)fail;
     stats->types = alloc_zero(trace->schema.event_count + 1, sizeof(stats->types[0]));
     stats->cpus = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus[0]));
     stats->cpus_before = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus_before[0]));
-    memcpy(stats->cpus_before, model->cpus, trace->stream_count * sizeof(stats->cpus_before[0]));
-    stats->before_count = model->thread_count;
-    stats->befores = alloc_zero(model->thread_count, sizeof(stats->befores[0]));
-    for (uint32_t i = 0; i < model->thread_count; i++)
-        if (model->threads[i] != NULL)
-            stats->befores[i] = (struct before){model->threads[i]->ran, model->threads[i]->switches,
-                                                model->threads[i]->migrations};
+    memcpy(stats->cpus_before, answer->model->cpus, trace->stream_count * sizeof(stats->cpus_before[0]));
+    slots_open(&stats->threads, sizeof(struct thread_count));
+    answer->observer.segment = take_segment;
+    answer->observer.switched = take_switch;
     answer->observer.event = take_event;
     return true;
 }
@@ -135,8 +142,7 @@ static void close_stats(struct answer *answer)
 
     free(stats->types);
     free(stats->cpus);
-    free(stats->threads);
-    free(stats->befores);
+    slots_close(&stats->threads);
     free(stats->cpus_before);
 }
 
@@ -215,18 +221,18 @@ static void fill_cpus(struct stats *stats)
     }
 }
 
-static void add_thread(struct stats *stats, const struct model_thread *thread, const struct before *now,
-                       uint64_t events)
+static void add_thread(struct stats *stats, const struct model_thread *thread,
+                       const struct thread_count *counted)
 {
     struct table_row *row =
         table_add(&stats->answer.tables[BY_THREAD], answer_thread_name(&stats->answer, thread));
 
     row->cells[THREAD_TID].count = thread->tid;
     row->cells[THREAD_PID].count = thread->pid;
-    add_time(stats, row, THREAD_TIME, now->ran);
-    row->cells[THREAD_SWITCHES].count = now->switches;
-    row->cells[THREAD_MIGRATIONS].count = now->migrations;
-    row->cells[THREAD_EVENTS].count = events;
+    add_time(stats, row, THREAD_TIME, counted->ran);
+    row->cells[THREAD_SWITCHES].count = counted->switches;
+    row->cells[THREAD_MIGRATIONS].count = counted->migrations;
+    row->cells[THREAD_EVENTS].count = counted->count.events;
 }
 
 /* To the row of the process, and to that of all processes of its program. */
@@ -250,41 +256,20 @@ static void add_process(struct stats *stats, const struct model_thread *thread, 
     add_counts(stats, row, PROGRAM_EVENTS, counted);
 }
 
-/* Since the answer was opened. */
-static struct before thread_now(const struct stats *stats, const struct model_thread *thread)
-{
-    struct before now = {thread->ran, thread->switches, thread->migrations};
-
-    if (thread->number < stats->before_count) {
-        const struct before *before = &stats->befores[thread->number];
-
-        now.ran -= before->ran;
-        now.switches -= before->switches;
-        now.migrations -= before->migrations;
-    }
-    return now;
-}
-
-/* Only what the filter chose; what idles is in the table of processors. */
+/* What idles is in the table of processors. */
 static void fill_threads(struct stats *stats)
 {
     const struct model *model = stats->answer.model;
 
-    if (model->thread_count > stats->threads_size)
-        grow_threads(stats, model->thread_count);
-    for (uint32_t i = 0; i < model->thread_count; i++) {
+    for (uint32_t i = 0; i < model->thread_count && i < stats->threads.count; i++) {
         const struct model_thread *thread = model->threads[i];
-        struct count counted = stats->threads[i];
-        struct before now;
+        const struct thread_count *counted = slots_find(&stats->threads, i);
 
-        if (thread == NULL || !answer_wants(&stats->answer, thread))
-            continue;
-        now = thread_now(stats, thread);
-        if (counted.events == 0 && now.ran == 0 && now.switches == 0)
+        if (thread == NULL || (counted->count.events == 0 && counted->ran == 0 && counted->switches == 0))
             continue;
         if (!thread->is_idle)
-            add_thread(stats, thread, &now, counted.events);
-        add_process(stats, thread, thread->is_idle ? 0 : now.ran, counted);
+            add_thread(stats, thread, counted);
+        add_process(stats, thread, thread->is_idle ? 0 : counted->ran, counted->count);
     }
 }
 

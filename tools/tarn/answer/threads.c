@@ -87,7 +87,7 @@ static void take_switch(struct model_observer *self, uint32_t cpu, const struct 
     struct threads *threads = ANSWER_OF(self, struct threads);
     struct times *times;
 
-    if (!answer_wants(&threads->answer, next))
+    if (!answer_wants_on(&threads->answer, next, cpu))
         return;
     times = slots_at(&threads->slots, next->number);
     times->switches++;
