@@ -60,7 +60,7 @@ struct answer {
     struct table totals;
     struct table_row *total; /* its row; NULL without totals */
     uint64_t from, to;       /* ticks: what was looked at, within the trace */
-    uint8_t *chosen;         /* by a thread's number: cache of answer_wants */
+    struct chosen *chosen;   /* by a thread's number: cache of answer_wants */
     uint32_t chosen_size;
 };
 

@@ -206,7 +206,23 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
     return fine;
 }
 
-enum { CHOSEN_UNKNOWN, CHOSEN_YES, CHOSEN_NO };
+/* Whether the filter chooses a thread, and of what that was said: what it and its process were called then.
+ */
+struct chosen {
+    bool is_known, is_chosen;
+    uint32_t pid;
+    uint64_t changes; /* of names */
+    char comm[TRACE_NAME_BYTES];
+};
+
+static bool is_current(const struct answer *answer, const struct chosen *chosen,
+                       const struct model_thread *thread)
+{
+    if (!chosen->is_known || chosen->pid != thread->pid)
+        return false;
+    return answer->filter->process == NULL || (chosen->changes == answer->model->names.changes &&
+                                               memcmp(chosen->comm, thread->comm, TRACE_NAME_BYTES) == 0);
+}
 
 static bool choose_thread(const struct answer *answer, const struct model_thread *thread)
 {
@@ -216,23 +232,30 @@ static bool choose_thread(const struct answer *answer, const struct model_thread
     return filter_running(answer->filter, &running, &answer->model->names);
 }
 
-/* What a thread is called may change, its numbers do not. */
+static void grow_chosen(struct answer *answer, uint32_t number)
+{
+    uint32_t size = 2 * (number + 8);
+
+    answer->chosen = alloc_more(answer->chosen, size, sizeof(answer->chosen[0]));
+    memset(answer->chosen + answer->chosen_size, 0, (size - answer->chosen_size) * sizeof(answer->chosen[0]));
+    answer->chosen_size = size;
+}
+
 bool answer_wants_slow(struct answer *answer, const struct model_thread *thread)
 {
-    const struct filter *filter = answer->filter;
+    struct chosen *chosen;
 
-    if (filter->process != NULL || thread->pid == MODEL_NOBODY)
-        return choose_thread(answer, thread);
-    if (thread->number >= answer->chosen_size) {
-        uint32_t size = 2 * (thread->number + 8);
-
-        answer->chosen = alloc_more(answer->chosen, size, 1);
-        memset(answer->chosen + answer->chosen_size, CHOSEN_UNKNOWN, size - answer->chosen_size);
-        answer->chosen_size = size;
-    }
-    if (answer->chosen[thread->number] == CHOSEN_UNKNOWN)
-        answer->chosen[thread->number] = choose_thread(answer, thread) ? CHOSEN_YES : CHOSEN_NO;
-    return answer->chosen[thread->number] == CHOSEN_YES;
+    if (thread->number >= answer->chosen_size)
+        grow_chosen(answer, thread->number);
+    chosen = &answer->chosen[thread->number];
+    if (is_current(answer, chosen, thread))
+        return chosen->is_chosen;
+    *chosen = (struct chosen){.is_known = true,
+                              .is_chosen = choose_thread(answer, thread),
+                              .pid = thread->pid,
+                              .changes = answer->model->names.changes};
+    memcpy(chosen->comm, thread->comm, TRACE_NAME_BYTES);
+    return chosen->is_chosen;
 }
 
 uint64_t answer_when(const struct answer *answer, uint64_t ticks)

@@ -106,6 +106,7 @@ void names_set(struct names *names, uint32_t pid, const char *name, size_t lengt
     if (place == NULL)
         return;
     length = length < sizeof(place->name) - 1 ? length : sizeof(place->name) - 1;
+    names->changes += strlen(place->name) != length || memcmp(place->name, name, length) != 0;
     memcpy(place->name, name, length);
     place->name[length] = '\0';
 }

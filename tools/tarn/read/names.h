@@ -26,6 +26,7 @@ struct names {
     uint16_t *told_by;          /* by event index: a bit for each source in such an event */
     struct process_name *table; /* open addressing */
     uint32_t size, count;
+    uint64_t changes; /* times that a name was told that was not known */
 };
 
 struct process_name {
