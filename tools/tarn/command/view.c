@@ -7,17 +7,20 @@
 #include <string.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
+#include <tools/tarn/view/puller.h>
 #include <tools/tarn/view/server.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tarn view [OPTION]... DIRECTORY\n\n"
+    "usage: tarn view [OPTION]... DIRECTORY|SOURCE\n\n"
     "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it.\n"
-    "A trace that is still being written is shown as it grows.\n\n"
+    "A trace that is still being written is shown as it grows; of a SOURCE, as `tarn pull` takes it\n"
+    "(tcp:HOST:PORT, serial:PATH, ram:FILE, ...), while it is pulled.\n\n"
     "  --port N            listen there; by default any port that is free\n"
     "  --from TIME         what the page shows at first: seconds since the start\n"
     "  --to TIME\n"
     "  --open yes|no       open the page in a browser (default: when there is a display)\n"
+    "  -o, --output DIR    where the trace of a SOURCE goes; without it, it is gone in the end\n"
     "  --png FILE          write the picture of --from to --to to FILE instead, and end; then also:\n"
     "  --size WIDTHxHEIGHT of the picture, in pixels (1600x900)\n"
     "  --threads N         show the N threads that ran longest (as many as have room)\n"
@@ -32,6 +35,7 @@ struct options {
     double from, to; /* seconds; -1: not given */
     int open;        /* -1: when there is a display */
     struct draw_options draw;
+    const char *output;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -74,9 +78,12 @@ static bool set_option(struct options *options, int option, const char *value)
         return parse_number(value, 1e9, &options->from);
     case 't':
         return parse_number(value, 1e9, &options->to);
-    case 'o':
+    case 'b':
         options->open = strcmp(value, "yes") == 0;
         return options->open || strcmp(value, "no") == 0;
+    case 'o':
+        options->output = value;
+        return true;
     case 'P':
         options->draw.file = value;
         return true;
@@ -104,17 +111,23 @@ static bool set_option(struct options *options, int option, const char *value)
 /* Returns an exit status to leave with, or -1 to go on. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"port", required_argument, NULL, 'p'},    {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},      {"open", required_argument, NULL, 'o'},
-        {"png", required_argument, NULL, 'P'},     {"size", required_argument, NULL, 's'},
-        {"threads", required_argument, NULL, 'T'}, {"tid", required_argument, NULL, 'i'},
-        {"mark", required_argument, NULL, 'm'},    {"dark", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"port", required_argument, NULL, 'p'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"to", required_argument, NULL, 't'},
+                                          {"open", required_argument, NULL, 'b'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"png", required_argument, NULL, 'P'},
+                                          {"size", required_argument, NULL, 's'},
+                                          {"threads", required_argument, NULL, 'T'},
+                                          {"tid", required_argument, NULL, 'i'},
+                                          {"mark", required_argument, NULL, 'm'},
+                                          {"dark", no_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
 
     optind = 0;
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return EXIT_FINE;
@@ -158,21 +171,33 @@ static void open_browser(const struct options *options, const char *address)
     }
 }
 
-static int serve(const struct options *options, struct view *view)
+static void note_child(int number)
 {
-    struct sigaction action = {.sa_handler = note_interrupt}, ignore = {.sa_handler = SIG_IGN};
+}
+
+/* From here on they wait for sigsuspend, so that none slips through; threads that are made inherit it. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t ours;
+
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ours, before);
+}
+
+static int serve(const struct options *options, struct view *view, struct puller *puller,
+                 const sigset_t *signals)
+{
+    struct sigaction action = {.sa_handler = note_interrupt}, child = {.sa_handler = note_child};
     struct server *server;
     struct fail fail;
-    sigset_t none, both;
     char address[200];
 
-    sigemptyset(&both);
-    sigaddset(&both, SIGINT);
-    sigaddset(&both, SIGTERM);
-    sigprocmask(SIG_BLOCK, &both, &none); /* until sigsuspend, so that none slips through */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGCHLD, &ignore, NULL);
+    sigaction(SIGCHLD, &child, NULL);
     server = server_start(view, options->port, &fail);
     if (server == NULL) {
         complain("%s", fail.text);
@@ -183,8 +208,10 @@ static int serve(const struct options *options, struct view *view)
     printf("%s\n", address);
     fflush(stdout);
     open_browser(options, address);
-    while (!interrupted)
-        sigsuspend(&none);
+    while (!interrupted) {
+        sigsuspend(signals);
+        view_set_source(view, puller_runs(puller));
+    }
     view_stop(view); /* first, so that nobody waits for news */
     server_stop(server);
     return EXIT_FINE;
@@ -207,6 +234,34 @@ static int write_png(struct options *options, struct view *view)
     return fine ? EXIT_FINE : EXIT_USAGE;
 }
 
+static int show(struct options *options, struct puller *puller)
+{
+    struct view view;
+    struct fail fail;
+    bool is_png = options->draw.file != NULL;
+    sigset_t signals;
+    int status;
+
+    if (!view_open(&view, &options->view, is_png, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    if (is_png) {
+        status = write_png(options, &view);
+    } else {
+        block_signals(&signals);
+        view_set_source(&view, puller_runs(puller));
+        if (view_start(&view, &fail)) {
+            status = serve(options, &view, puller, &signals);
+        } else {
+            complain("%s", fail.text);
+            status = EXIT_USAGE;
+        }
+    }
+    view_close(&view);
+    return status;
+}
+
 int run_view(int argc, char **argv)
 {
     struct options options = {.view = {.watch = true, .keep_index = true},
@@ -214,18 +269,20 @@ int run_view(int argc, char **argv)
                               .to = -1,
                               .open = -1,
                               .draw = {.width = 1600, .height = 900, .threads = UINT32_MAX}};
-    struct view view;
+    struct puller puller = {0};
     struct fail fail;
     int status = parse_options(&options, argc, argv);
-    bool is_png = options.draw.file != NULL;
 
     if (status >= 0)
         return status;
-    if (!view_open(&view, &options.view, is_png, &fail) || (!is_png && !view_start(&view, &fail))) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
+    if (is_source(options.view.directory)) {
+        if (!puller_start(&puller, options.view.directory, options.output, &fail)) {
+            complain("%s", fail.text);
+            return EXIT_USAGE;
+        }
+        options.view.directory = puller.directory;
     }
-    status = is_png ? write_png(&options, &view) : serve(&options, &view);
-    view_close(&view);
+    status = show(&options, &puller);
+    puller_stop(&puller);
     return status;
 }

@@ -179,6 +179,23 @@ static bool must_stop(struct view *view)
     return stopping;
 }
 
+void view_set_source(struct view *view, bool has_source)
+{
+    pthread_mutex_lock(&view->mutex);
+    view->has_source = has_source;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static bool has_source(struct view *view)
+{
+    bool has;
+
+    pthread_mutex_lock(&view->mutex);
+    has = view->has_source;
+    pthread_mutex_unlock(&view->mutex);
+    return has;
+}
+
 static void *keep(void *argument)
 {
     struct view *view = argument;
@@ -186,6 +203,7 @@ static void *keep(void *argument)
     unsigned quiet = 0;
 
     pthread_rwlock_wrlock(&view->lock);
+    view->is_live = has_source(view);
     if (index_block_count(&view->index) == 0 && !make_index(view, &fail))
         complain("%s", fail.text);
     pthread_rwlock_unlock(&view->lock);
@@ -195,8 +213,8 @@ static void *keep(void *argument)
             quiet = 0;
             set_live(view, true);
             tell_change(view);
-        } else if (++quiet == LIVE_ROUNDS && !view->has_source) {
-            set_live(view, false);
+        } else if (++quiet >= LIVE_ROUNDS) {
+            set_live(view, has_source(view));
         }
         usleep(WATCH_MS * 1000);
     }

@@ -33,8 +33,8 @@ struct view {
     /* under the mutex; `changed` is signalled when the version does */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t version;          /* grows with everything that questions can see */
-    bool stopping, has_source; /* has_source: somebody writes to the directory on our behalf */
+    uint64_t version; /* grows with everything that questions can see */
+    bool stopping, has_source;
     pthread_t keeper;
     double progress_shown;
 };
@@ -42,6 +42,8 @@ struct view {
 /* Opens the trace, and makes its index up to date when WAIT; view_start's thread does it otherwise. */
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail);
 bool view_start(struct view *view, struct fail *fail);
+/* Whether somebody writes to the directory on our behalf: then the trace is live even while nothing comes. */
+void view_set_source(struct view *view, bool has_source);
 void view_stop(struct view *view); /* of view_start */
 void view_close(struct view *view);
 

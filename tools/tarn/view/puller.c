@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/puller.c - pulls while a trace is looked at; see puller.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <tools/tarn/source/source.h>
+#include <tools/tarn/view/puller.h>
+#include <unistd.h>
+
+#define WAIT_SECONDS "10" /* for a guest that is just starting */
+
+bool is_source(const char *name)
+{
+    static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core,
+                                                         &source_gdb, &source_ram};
+    const char *colon = strchr(name, ':');
+    struct stat status;
+
+    for (size_t i = 0; colon != NULL && i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
+            memcmp(classes[i]->scheme, name, (size_t)(colon - name)) == 0)
+            return stat(name, &status) != 0;
+    return false;
+}
+
+static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
+{
+    const char *folder = getenv("TMPDIR");
+
+    puller->is_temporary = output == NULL;
+    if (output != NULL) {
+        snprintf(puller->directory, sizeof(puller->directory), "%s", output);
+        return strlen(output) < sizeof(puller->directory) ||
+               fail_set(fail, "%s: the name is too long", output);
+    }
+    snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
+             folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
+    return mkdtemp(puller->directory) != NULL ||
+           fail_set(fail, "cannot make %s: %s", puller->directory, strerror(errno));
+}
+
+/* In the child. Ctrl-C at the terminal is for the view, which tells when to end. */
+static void pull(const struct puller *puller, const char *source)
+{
+    char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,
+                     "--quiet", "--wait",       WAIT_SECONDS, NULL};
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGINT);
+    _exit(run_pull(7, words));
+}
+
+bool puller_runs(struct puller *puller)
+{
+    if (puller->pid > 0 && waitpid(puller->pid, NULL, WNOHANG) == puller->pid)
+        puller->pid = 0;
+    return puller->pid > 0;
+}
+
+bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail)
+{
+    char metadata[300];
+
+    if (!choose_directory(puller, output, fail))
+        return false;
+    snprintf(metadata, sizeof(metadata), "%s/metadata", puller->directory);
+    puller->pid = fork();
+    if (puller->pid < 0)
+        return fail_set(fail, "cannot start a process: %s", strerror(errno));
+    if (puller->pid == 0)
+        pull(puller, source);
+    while (access(metadata, R_OK) != 0) {
+        if (!puller_runs(puller)) {
+            puller_stop(puller);
+            return fail_set(fail, "nothing came from %s", source);
+        }
+        usleep(20000);
+    }
+    return true;
+}
+
+static void remove_directory(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+
+    if (directory == NULL)
+        return;
+    while ((entry = readdir(directory)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(path);
+}
+
+void puller_stop(struct puller *puller)
+{
+    if (puller_runs(puller)) {
+        kill(puller->pid, SIGINT);
+        waitpid(puller->pid, NULL, 0);
+    }
+    puller->pid = 0;
+    if (puller->is_temporary)
+        remove_directory(puller->directory);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/view/puller.h - pulls from a running guest while its trace is looked at: `tarn pull`, in a
+ * process of its own, writes a directory; the view follows its files as it does those of any trace that
+ * grows.
+ */
+#ifndef TARN_PULLER_H
+#define TARN_PULLER_H
+
+#include <sys/types.h>
+#include <tools/tarn/tarn.h>
+
+struct puller {
+    pid_t pid; /* 0: none, or it has ended */
+    char directory[256];
+    bool is_temporary; /* the directory goes away in the end */
+};
+
+/* Whether NAME is a source (tcp:..., serial:..., ...), not a directory. */
+bool is_source(const char *name);
+/* Before any thread is made. OUTPUT: the directory, or NULL for a temporary one. Returns when the trace can
+ * be opened. */
+bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
+bool puller_runs(struct puller *puller);
+/* Lets the guest finish, waits, removes what is temporary. */
+void puller_stop(struct puller *puller);
+
+#endif
