@@ -448,6 +448,37 @@ static void test_losses(void)
               "a switch from another thread than the one that ran");
 }
 
+static void test_deaths(void)
+{
+    begin_story(1);
+    make_thread(&one, 10, 1, "one");
+    switch_to(&one, 20, 1, 1, "one");
+    two.cursor.has_gap = true;
+    model.cpus[1].packet_end = 30;
+    begin_packet(&two, 40, 1000, 0, 0, "idle/1");
+    goes(&one, 50, MODEL_BLOCKED_FUTEX, 0, 0, "idle/0");
+    begin_packet(&two, 60, 1000, 0, 0, "idle/1");
+    happens(&two, 70, "process_exit", "pid", (uint64_t)1, END);
+    tell(model_find_thread(&model, 1) == NULL && model_process(&model, 1)->end == 70,
+         "with a process its threads end");
+    model_finish(&model);
+    end_story("[handed by nobody 20] suspended 10-20; running 20-50; blocked_futex 50-60; unknown 60-70; ",
+              "a thread whose death was lost");
+    begin_story(1);
+    make_thread(&one, 10, 1, "one");
+    switch_to(&one, 20, 1, 1, "one");
+    happens(&one, 30, "exception_entry", "vector", (uint64_t)3, "tid", (uint64_t)1, END);
+    happens(&one, 35, "ipc_call", "call_id", (uint64_t)5, "server_tid", (uint64_t)2, END);
+    goes(&one, 40, MODEL_BLOCKED_FAULT, 2, 2, "handler");
+    happens(&one, 50, "exception_exit", "vector", (uint64_t)3, "action", (uint64_t)1, END);
+    replies(&one, 51, 5, 1);
+    model_finish(&model);
+    end_story("[handed by nobody 20] suspended 10-20; running 20-30; running exception 30-35; running "
+              "exception 35-40; blocked_fault exception 40-51; (exception 3 30-51 ran 10 inner 0 irq 0) "
+              "blocked_fault 51-1000; ",
+              "a handler ends the exception of the thread that it answers");
+}
+
 static void test_state(void)
 {
     const struct model_process *process;
@@ -501,6 +532,7 @@ static void test_byte_order(const char *order, const char *directory)
     test_activities();
     test_wakeups();
     test_losses();
+    test_deaths();
     test_state();
     trace_close(&trace);
 }

@@ -226,6 +226,7 @@ static bool restore_thread(struct model *model, const struct saved_thread *saved
         return false;
     thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
     thread->pid = saved->pid;
+    process_count_living(model, saved->pid, 1);
     thread->prio = (uint16_t)saved->prio;
     thread->state = (enum model_state)saved->state;
     thread->has_run = saved->has_run;

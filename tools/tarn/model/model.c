@@ -59,6 +59,7 @@ static const struct meaning {
     {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
     {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
     {"process_exit", take_process_exit, {"pid", "status"}, "44"},
+    {"process_free", take_process_free, {"pid"}, "4"},
     {"process_rename", take_process_rename, {"pid"}, "4"},
     {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
     {"state_thread", take_state_thread, {"tid", "pid", "state", "prio", "cpu", "comm"}, "44422T"},

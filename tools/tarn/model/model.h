@@ -140,6 +140,7 @@ struct model_process {
     int32_t status;      /* once it has ended */
     uint32_t threads;    /* of it that the model has known */
     const char *path;    /* of its program, or NULL */
+    uint32_t living;     /* the model's own: its threads that live */
 };
 
 /* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the

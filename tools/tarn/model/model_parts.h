@@ -162,6 +162,8 @@ static inline struct model_thread *running_thread(const struct model *model, con
 /* ---- processes.c ---- */
 
 struct model_process *process_know(struct model *model, uint32_t pid); /* NULL: too many */
+/* A thread of it more or less lives; not those that no process is known of. */
+void process_count_living(struct model *model, uint32_t pid, int more);
 void processes_close(struct model *model);
 
 /* ---- events ---- */
@@ -210,7 +212,7 @@ model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, t
     take_expire, take_syscall_entry, take_syscall_exit, take_libc_entry, take_libc_exit, take_fault_entry,
     take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry, take_irq_exit, take_ipi_entry,
     take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
-    take_process_create, take_process_exec, take_process_exit, take_process_rename, take_state_process,
-    take_state_thread, take_state_image;
+    take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
+    take_state_process, take_state_thread, take_state_image;
 
 #endif

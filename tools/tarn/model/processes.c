@@ -46,6 +46,14 @@ struct model_process *process_know(struct model *model, uint32_t pid)
     return *place;
 }
 
+void process_count_living(struct model *model, uint32_t pid, int more)
+{
+    struct model_process *process = pid != MODEL_NOBODY ? process_know(model, pid) : NULL;
+
+    if (process != NULL)
+        process->living += (uint32_t)more;
+}
+
 const struct model_process *model_process(const struct model *model, uint32_t pid)
 {
     return model->process_room != 0 ? *find_place(model, pid) : NULL;

@@ -32,17 +32,50 @@ void take_process_exec(struct model *model, struct model_cpu *cpu, const struct 
     process->path = arena_string(&model->arena, path, length);
 }
 
+/* A process ends after all its threads have; of one that is still there, the end was lost. */
+static void end_threads(struct model *model, const struct model_process *process)
+{
+    struct model_thread *next;
+
+    for (struct model_thread *thread = model->live; process->living != 0 && thread != NULL; thread = next) {
+        next = thread->next;
+        if (thread->pid != process->pid || thread->is_idle)
+            continue;
+        if (thread->state == MODEL_RUNNING)
+            lose_processor(model, &model->cpus[thread->cpu], model->now);
+        thread_end(model, thread);
+    }
+}
+
 void take_process_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                        const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
 
     (void)cpu;
-    if (process == NULL || process->has_ended)
+    if (process == NULL)
         return;
-    process->has_ended = true;
-    process->end = model->now;
-    process->status = (int32_t)get32(model, cursor, action->at[1]);
+    if (!process->has_ended) {
+        process->has_ended = true;
+        process->end = model->now;
+        process->status = (int32_t)get32(model, cursor, action->at[1]);
+    }
+    end_threads(model, process);
+}
+
+void take_process_free(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                       const struct model_action *action)
+{
+    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+
+    (void)cpu;
+    if (process == NULL)
+        return;
+    if (!process->has_ended) { /* that was lost */
+        process->has_ended = true;
+        process->end = model->now;
+    }
+    end_threads(model, process);
 }
 
 void take_process_rename(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,

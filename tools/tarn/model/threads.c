@@ -83,6 +83,7 @@ void thread_forget(struct model *model, struct model_thread *thread)
     *(thread->previous != NULL ? &thread->previous->next : &model->live) = thread->next;
     if (thread->next != NULL)
         thread->next->previous = thread->previous;
+    process_count_living(model, thread->pid, -1);
     model->live_count--;
     thread->is_listed = false;
     thread->calling = thread->serving = NULL;
@@ -100,6 +101,8 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
         if (process != NULL)
             process->threads++;
     }
+    process_count_living(model, thread->pid, -1);
+    process_count_living(model, pid, 1);
     thread->pid = pid;
 }
 
