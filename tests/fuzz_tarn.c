@@ -125,6 +125,7 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         run(run_answer, answer_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
         run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
         run(run_answer, "noise", "--quantum=1", fuzz->work);
+        run(run_answer, "ipc", "--request=longest", fuzz->work);
         break;
     default:
         run(run_info, "info", "--json", fuzz->work);

@@ -130,6 +130,18 @@ static inline uint64_t answer_ns(const struct answer *answer, uint64_t ticks)
 {
     return ticks_to_ns(&answer->trace->schema, ticks);
 }
+/* Nanoseconds of parts, one after the other, rounded so that they add up to those of their sum. */
+struct answer_adder {
+    const struct answer *answer;
+    uint64_t ticks;
+};
+static inline uint64_t answer_add(struct answer_adder *adder, uint64_t ticks)
+{
+    uint64_t before = answer_ns(adder->answer, adder->ticks);
+
+    adder->ticks += ticks;
+    return answer_ns(adder->answer, adder->ticks) - before;
+}
 /* A time as COLUMN_WHEN has it. */
 uint64_t answer_when(const struct answer *answer, uint64_t ticks);
 double answer_seconds(const struct answer *answer); /* from ... to */

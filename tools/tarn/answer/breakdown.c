@@ -8,7 +8,7 @@
  * is the time of each, by thread and by the POSIX call in which it happened; tables add that up in several
  * ways.
  */
-#include <string.h>
+#include <tools/tarn/answer/functions.h>
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/map.h>
 
@@ -95,13 +95,12 @@ enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_CALL, BY_SERVED, TABLES };
 struct breakdown {
     struct answer answer;
     struct map parts;     /* struct part by thread, by context and kind, by detail */
-    struct map functions; /* struct function by server's pid (or endpoint | BY_ENDPOINT) and label */
-    struct map servers;   /* pid + 1 by endpoint */
+    struct map functions; /* struct function by functions_whom and label */
+    struct functions names_of_functions;
     struct slots progress;
-    const struct field *names[WHAT_KINDS], *labels;
+    const struct field *names[WHAT_KINDS];
 };
 
-#define BY_ENDPOINT                (1ull << 32)
 /* Parts are kept by the innermost POSIX call, 0 for none, and what it is. */
 #define CONTEXT_KEY(context, kind) ((uint64_t)(context) << 8 | (kind))
 
@@ -155,8 +154,7 @@ static const struct table totals = TABLE("total", "all", "", total_columns, TABL
 
 static struct function *function_of(struct breakdown *breakdown, const struct model_call *call)
 {
-    uint64_t whom = call->server != NULL ? call->server->pid : BY_ENDPOINT | call->endpoint;
-    struct function *function = map_at(&breakdown->functions, whom, call->label, 0);
+    struct function *function = map_at(&breakdown->functions, functions_whom(call), call->label, 0);
 
     if (function->number == 0)
         function->number = breakdown->functions.count;
@@ -304,7 +302,7 @@ static void take_call(struct model_observer *self, const struct model_call *call
     if (call->received != ticks || call->parked != 0 || call->replied != 0 || has_ended ||
         call->server == NULL)
         return;
-    *(uint64_t *)map_at(&breakdown->servers, call->endpoint, 0, 0) = (uint64_t)call->server->pid + 1;
+    functions_learn(&breakdown->names_of_functions, call);
     if (answer_wants(&breakdown->answer, call->server))
         function_of(breakdown, call)->calls++;
 }
@@ -316,13 +314,12 @@ static bool open_breakdown(struct answer *answer, struct fail *fail)
     (void)fail;
     map_open(&breakdown->parts, sizeof(struct part));
     map_open(&breakdown->functions, sizeof(struct function));
-    map_open(&breakdown->servers, sizeof(uint64_t));
+    functions_open(&breakdown->names_of_functions, answer);
     slots_open(&breakdown->progress, sizeof(struct progress));
     breakdown->names[WHAT_POSIX] = answer_field(answer, "libc_entry", "call");
     breakdown->names[WHAT_SYSCALL] = answer_field(answer, "syscall_entry", "number");
     breakdown->names[WHAT_FAULT] = answer_field(answer, "fault_exit", "kind");
     breakdown->names[WHAT_IPI] = answer_field(answer, "irq_ipi_entry", "kind");
-    breakdown->labels = answer_field(answer, "ipc_call", "label");
     answer->observer.segment = take_segment;
     answer->observer.enter = take_enter;
     answer->observer.leave = take_leave;
@@ -336,25 +333,11 @@ static void close_breakdown(struct answer *answer)
 
     map_close(&breakdown->parts);
     map_close(&breakdown->functions);
-    map_close(&breakdown->servers);
+    functions_close(&breakdown->names_of_functions);
     slots_close(&breakdown->progress);
 }
 
 /* ---- tables ---- */
-
-/* Nanoseconds of parts that follow each other: rounded so that they add up to those of their sum. */
-struct adder {
-    const struct answer *answer;
-    uint64_t ticks;
-};
-
-static uint64_t add_ticks(struct adder *adder, uint64_t ticks)
-{
-    uint64_t before = answer_ns(adder->answer, adder->ticks);
-
-    adder->ticks += ticks;
-    return answer_ns(adder->answer, adder->ticks) - before;
-}
 
 static uint64_t sum_of(const uint64_t ticks[GROUPS])
 {
@@ -368,10 +351,10 @@ static uint64_t sum_of(const uint64_t ticks[GROUPS])
 static void fill_groups(const struct answer *answer, struct table_row *row, unsigned wall,
                         const uint64_t ticks[GROUPS])
 {
-    struct adder adder = {.answer = answer};
+    struct answer_adder adder = {.answer = answer};
 
     for (unsigned i = 0; i < GROUPS; i++)
-        row->cells[wall + 1 + i].count = add_ticks(&adder, ticks[i]);
+        row->cells[wall + 1 + i].count = answer_add(&adder, ticks[i]);
     row->cells[wall].count = answer_ns(answer, adder.ticks);
 }
 
@@ -431,29 +414,13 @@ static void fill_threads(struct breakdown *breakdown)
     map_close(&processes);
 }
 
-static const char *without_prefix(const char *label, const char *prefix)
-{
-    size_t length = strlen(prefix);
-
-    return strncmp(label, prefix, length) == 0 && label[length] == '_' ? label + length + 1 : label;
-}
-
-/* "fs open"; an endpoint is called like the server that takes its calls, when one is known. The metadata's
- * names of requests begin with the server's, or are those of all servers. */
 static const char *function_name(struct breakdown *breakdown, struct table *table,
                                  const struct map_entry *function)
 {
-    char number[ANSWER_NAME_BYTES];
-    const char *label = label_of(breakdown->labels, function->key[1], number), *server;
-    uint64_t whom = function->key[0];
-    const uint64_t *pid =
-        (whom & BY_ENDPOINT) ? map_find(&breakdown->servers, whom & UINT32_MAX, 0, 0) : NULL;
+    char text[FUNCTION_NAME_BYTES];
 
-    if ((whom & BY_ENDPOINT) && pid == NULL)
-        return table_format(table, "endpoint %u %s", (unsigned)whom, label);
-    server = answer_process_name(&breakdown->answer, pid != NULL ? (uint32_t)(*pid - 1) : (uint32_t)whom);
-    label = without_prefix(without_prefix(label, server), "server");
-    return table_format(table, "%s %s", server, label);
+    return table_text(
+        table, functions_name(&breakdown->names_of_functions, function->key[0], function->key[1], text));
 }
 
 static const char *what_name(struct breakdown *breakdown, struct table *table, struct what what)
@@ -508,7 +475,7 @@ static void add_part(struct breakdown *breakdown, struct table *table, struct ma
 static void fill_activities(struct breakdown *breakdown, struct table *table, bool by_process)
 {
     struct answer *answer = &breakdown->answer;
-    struct adder adder = {.answer = answer};
+    struct answer_adder adder = {.answer = answer};
     struct map rows; /* struct part by row */
     uint64_t wall = 0;
 
@@ -522,7 +489,7 @@ static void fill_activities(struct breakdown *breakdown, struct table *table, bo
         const struct part *sum = part_in(rows.entries[i]);
 
         row->cells[ACTIVITY_COUNT].count = sum->count;
-        row->cells[ACTIVITY_TOTAL].count = add_ticks(&adder, sum->ticks);
+        row->cells[ACTIVITY_TOTAL].count = answer_add(&adder, sum->ticks);
         row->cells[ACTIVITY_SHARE].real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0;
         row->cells[ACTIVITY_MEAN].count =
             sum->count ? answer_ns(answer, sum->ticks / sum->count) : TABLE_NONE;
@@ -572,7 +539,7 @@ static void fill_served(struct breakdown *breakdown)
     for (size_t i = 0; i < breakdown->functions.count; i++) {
         const struct map_entry *entry = breakdown->functions.entries[i];
         const struct function *function = (const struct function *)(const void *)entry->value;
-        struct adder adder = {.answer = answer};
+        struct answer_adder adder = {.answer = answer};
         struct table_row *row;
 
         if (function->ran + function->waited + function->calls == 0)
@@ -580,8 +547,8 @@ static void fill_served(struct breakdown *breakdown)
         row = table_row(table, i, function_name(breakdown, table, entry));
         row->cells[SERVED_PID].count = entry->key[0];
         row->cells[SERVED_CALLS].count = function->calls;
-        row->cells[SERVED_RAN].count = add_ticks(&adder, function->ran);
-        row->cells[SERVED_WAITED].count = add_ticks(&adder, function->waited);
+        row->cells[SERVED_RAN].count = answer_add(&adder, function->ran);
+        row->cells[SERVED_WAITED].count = answer_add(&adder, function->waited);
         row->cells[SERVED_TOTAL].count = answer_ns(answer, adder.ticks);
         row->cells[SERVED_MEAN].count =
             function->calls ? answer_ns(answer, adder.ticks / function->calls) : TABLE_NONE;
