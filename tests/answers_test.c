@@ -171,6 +171,24 @@ static void test_noise(void)
            {"cause fault~zero total_ns", 3000}, {"thread other work_ns", 17000});
 }
 
+/* Nine slices as long as a quantum: five with nothing but work, one half, three without. */
+static void test_slices(void)
+{
+    struct fail fail = {""};
+    struct filter filter;
+    struct answer *answer =
+        ask("noise", OPTIONS("+tid", "11", "quantum", tick_ns == 1 ? "10" : "20"), &filter, &fail);
+    const struct table *slices = find_table(answer, "slice");
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < slices->count; i++)
+        count += slices->rows[i]->cells[2].count;
+    tell(count == 9 && slices->rows[0]->cells[2].count == 3 &&
+             slices->rows[slices->count - 1]->cells[2].count == 5,
+         "noise: the work in slices of time");
+    answer_free(answer);
+}
+
 static void test_intervals(void)
 {
     EXPECT("intervals", NO_OPTIONS, {"interval id~1 count", 2}, {"interval id~1 total_ns", 12000},
@@ -248,6 +266,7 @@ static void test_byte_order(const char *order)
     test_activities();
     test_sched();
     test_noise();
+    test_slices();
     test_intervals();
     test_failures();
     trace_close(&known_trace);

@@ -7,7 +7,8 @@
  * work. What it did not ask for is noise: interrupts, faults, other threads that ran in its place, and the
  * way back to a processor after a wait. Waiting itself is neither. The idea of a fixed work quantum: cut the
  * work into equal parts and look at how long each took; without noise all would take the same time. Since
- * every tick of a part has its cause, each cause can be taken away.
+ * every tick of a part has its cause, each cause can be taken away. The other way round, a fixed time
+ * quantum: cut the time, waiting left out, and look at the work in each slice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,25 @@ static void add_work(struct noises *noises, struct noise_thread *record, uint64_
     record->done = ticks % noises->quantum;
 }
 
+/* Time in which the thread wants to work passes, with work or without. */
+static void add_slice(struct noises *noises, struct noise_thread *record, bool is_work, uint64_t ticks)
+{
+    uint64_t left = noises->quantum - record->passed;
+
+    if (ticks < left) {
+        record->passed += ticks;
+        record->slice_work += is_work ? ticks : 0;
+        return;
+    }
+    distribution_add(&noises->slices, &noises->arena, record->slice_work + (is_work ? left : 0));
+    ticks -= left;
+    if (ticks / noises->quantum != 0)
+        distribution_add_many(&noises->slices, &noises->arena, is_work ? noises->quantum : 0,
+                              ticks / noises->quantum);
+    record->passed = ticks % noises->quantum;
+    record->slice_work = is_work ? record->passed : 0;
+}
+
 static void add_cause(struct noises *noises, const struct model_thread *thread, enum noise kind,
                       uint64_t detail, uint64_t begin, uint64_t ticks)
 {
@@ -129,6 +149,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         return;
     record = record_of(noises, thread);
     kind = kind_of(record, thread);
+    if (kind != NOISES)
+        add_slice(noises, record, kind == WORK, to - from);
     if (kind == WORK) {
         add_work(noises, record, to - from);
     } else if (kind < NOISES) {

@@ -43,6 +43,7 @@ const struct table noise_tables[NOISE_TABLES] = {
         TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true),
     [BY_WHO] = TABLE("who", "who ran in its place", "threads", who_columns, WHO_TOTAL),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "part of the work took"),
+    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work in a slice of time"),
     [BY_LONGEST] =
         TABLE_EXTRA("longest", "longest interruptions", "interruptions", longest_columns, TABLE_AS_FILLED),
 };
@@ -218,5 +219,6 @@ void noise_fill(struct answer *answer)
     fill_quanta(noises);
     fill_culprits(noises);
     distribution_histogram(&noises->with_all, &answer->trace->schema, &answer->tables[BY_DURATION]);
+    distribution_histogram(&noises->slices, &answer->trace->schema, &answer->tables[BY_SLICE]);
     fill_longest(noises);
 }

@@ -8,7 +8,7 @@
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/spans.h>
 
-enum { BY_CAUSE, BY_THREAD, BY_QUANTUM, BY_WHO, BY_DURATION, BY_LONGEST, NOISE_TABLES };
+enum { BY_CAUSE, BY_THREAD, BY_QUANTUM, BY_WHO, BY_DURATION, BY_SLICE, BY_LONGEST, NOISE_TABLES };
 
 enum noise {
     NOISE_IRQ,
@@ -31,6 +31,8 @@ struct noise_thread {
     uint64_t fault; /* taken by the fault under way */
     /* the quantum under way */
     uint64_t done, lost[NOISES];
+    /* the slice of time under way: how much of it is over, and the work in it */
+    uint64_t passed, slice_work;
 };
 
 /* Who ran in the place of others. */
@@ -46,6 +48,7 @@ struct noises {
     struct map culprits;          /* struct culprit by thread number, UINT32_MAX: not known */
     /* how long quanta took: without each noise, with all, with none */
     struct distribution quanta[NOISES], with_all, with_none;
+    struct distribution slices; /* the work done in slices of time as long as a quantum */
     struct longest_list longest;
     struct delays delays;
     struct irq_names irqs;
