@@ -32,6 +32,8 @@ HOST_tests/watchdog := seconds=200 each
 HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=120 each
 HOST_tests/panic := seconds=200 each
+HOST_TESTS += tests/export
+HOST_tests/export := seconds=200 each
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list

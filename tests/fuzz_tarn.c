@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sanitizer/common_interface_defs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 #include <tests/synthetic.h>
 #include <tools/tarn/answer/answer.h>
+#include <tools/tarn/export/export.h>
 #include <trace/format/format.h>
 #include <unistd.h>
 
@@ -103,6 +105,21 @@ static int run(int (*command)(int, char **), const char *name, const char *optio
     return status;
 }
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    return remove(path);
+}
+
+static void export(const struct fuzz *fuzz, const struct export_format *format)
+{
+    char option[64], path[300];
+
+    snprintf(option, sizeof(option), "--format=%s", format->name);
+    snprintf(path, sizeof(path), "%s.%s", fuzz->work, format->suffix);
+    run(run_export, "export", option, fuzz->work);
+    nftw(path, remove_one, 4, FTW_DEPTH | FTW_PHYS);
+}
+
 /* Everything that reads a trace, over it; returns what check said. */
 static int run_all(struct fuzz *fuzz, unsigned turn)
 {
@@ -113,7 +130,7 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
     static const char *const presets[] = {"--preset=ipc", "--preset=fs", "--preset=libc", "--preset=thread"};
     uint64_t kinds = 0;
 
-    switch (turn % 5) {
+    switch (turn % 6) {
     case 0:
     case 1:
         run(run_list, "list", styles[draw(fuzz, 6)], fuzz->work);
@@ -126,6 +143,9 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
         run(run_answer, "noise", "--quantum=1", fuzz->work);
         run(run_answer, "ipc", "--request=longest", fuzz->work);
+        break;
+    case 4:
+        export(fuzz, &export_formats[draw(fuzz, 4)]);
         break;
     default:
         run(run_info, "info", "--json", fuzz->work);

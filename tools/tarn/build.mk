@@ -3,8 +3,8 @@
 # A file is built because it lies in its stage's folder.
 tarn_folder = $(sort $(wildcard tools/tarn/$(1)/*.c))
 TARN_BASE := $(addprefix tools/tarn/,util.c out.c table.c)
-TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer,$(call tarn_folder,$(folder)))
-TARN_STAGES_LIBS := -ldw -lelf
+TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer export,$(call tarn_folder,$(folder)))
+TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)

@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"info", run_info, "what a trace holds: processors, time, packets, losses, processes"},
     {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
+    {"export", run_export, "write a trace in the format of another tool"},
     {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

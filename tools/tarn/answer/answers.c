@@ -26,7 +26,8 @@ struct answer *answer_new(const struct answer_kind *kind)
 
     answer->kind = kind;
     answer->tables = alloc_zero(kind->table_count, sizeof(answer->tables[0]));
-    memcpy(answer->tables, kind->tables, kind->table_count * sizeof(answer->tables[0]));
+    if (kind->table_count != 0)
+        memcpy(answer->tables, kind->tables, kind->table_count * sizeof(answer->tables[0]));
     if (kind->totals != NULL) {
         answer->totals = *kind->totals;
         answer->total = table_add(&answer->totals, "total");

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/chrome.c - JSON in the Trace Event Format of chrome://tracing.
+ *
+ * What runs on the processors is process 0, with a thread for each of them; the kernel has none of its own
+ * but those that idle. Activities are complete events (X) of their threads, calls are flows (s, f),
+ * everything else is instant events (i). Times are microseconds since the trace's begin with three decimals.
+ */
+#include <tools/tarn/export/tracks.h>
+#include <tools/tarn/print/print.h>
+
+#define EVENT_ROOM 512u /* all of an event but its texts and arguments */
+
+struct chrome {
+    struct tracks tracks;
+    bool has_event;
+};
+
+static char *put_time(char *at, uint64_t ns)
+{
+    at = put_unsigned(at, ns / 1000);
+    *at++ = '.';
+    return put_padded(at, ns % 1000, 3);
+}
+
+static char *put_when(char *at, const struct tracks *tracks, const char *key, uint64_t ticks)
+{
+    const struct trace *trace = tracks->export.answer.trace;
+
+    at = put_string(at, key);
+    return put_time(at, ticks > trace->begin ? schema_elapsed_ns(&trace->schema, trace->begin, ticks) : 0);
+}
+
+static char *put_text(char *at, const char *text)
+{
+    return put_escaped(at, text, strlen(text), PRINT_JSON);
+}
+
+/* {"ph":"X","name":NAME,"cat":CATEGORY */
+static char *begin_event(struct tracks *tracks, char phase, const char *name, const char *category,
+                         size_t room)
+{
+    struct chrome *chrome = EXPORT_OF(tracks, struct chrome);
+    char *at = out_reserve(&tracks->out, EVENT_ROOM + 6 * (strlen(name) + strlen(category)) + room);
+
+    at = put_string(at, chrome->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    chrome->has_event = true;
+    *at++ = phase;
+    at = put_text(put_string(at, "\",\"name\":"), name);
+    return put_text(put_string(at, ",\"cat\":"), category);
+}
+
+static char *put_track(char *at, uint64_t pid, uint64_t tid)
+{
+    at = put_unsigned(put_string(at, ",\"pid\":"), pid);
+    return put_unsigned(put_string(at, ",\"tid\":"), tid);
+}
+
+static char *put_thread(char *at, const struct tracks *tracks, const struct model_thread *thread)
+{
+    if (thread->is_idle)
+        return put_track(at, 0, track_cpu(tracks, thread->cpu));
+    return put_track(at, thread->pid, thread->tid);
+}
+
+static void begin(struct tracks *tracks)
+{
+    char *at = out_reserve(&tracks->out, EVENT_ROOM);
+
+    out_commit(&tracks->out, put_string(at, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
+}
+
+static void write_state(struct tracks *tracks, const struct stretch *stretch)
+{
+    const struct model_thread *thread = stretch->thread;
+    const struct trace *trace = tracks->export.answer.trace;
+    char *at;
+
+    if (stretch->state != MODEL_RUNNING || thread->is_idle)
+        return;
+    at = begin_event(tracks, 'X', answer_thread_name(&tracks->export.answer, thread), "running", 0);
+    at = put_track(at, 0, track_cpu(tracks, stretch->cpu));
+    at = put_when(at, tracks, ",\"ts\":", stretch->from);
+    at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, stretch->from, stretch->to));
+    at = put_unsigned(put_string(at, ",\"args\":{\"pid\":"), thread->pid);
+    at = put_unsigned(put_string(at, ",\"tid\":"), thread->tid);
+    out_commit(&tracks->out, put_string(at, "}}"));
+}
+
+static void write_leave(struct tracks *tracks, const struct model_thread *thread,
+                        const struct model_frame *frame, const char *name, uint64_t end)
+{
+    const struct trace *trace = tracks->export.answer.trace;
+    char *at = begin_event(tracks, 'X', name, model_activity_names[frame->kind], 0);
+
+    at = put_thread(at, tracks, thread);
+    at = put_when(at, tracks, ",\"ts\":", frame->begin);
+    at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, frame->begin, end));
+    at = put_hex(put_string(at, ",\"args\":{\"arg0\":\""), frame->args[0], hex_lower);
+    at = put_hex(put_string(at, "\",\"arg1\":\""), frame->args[1], hex_lower);
+    at = put_signed(put_string(at, "\",\"result\":"), frame->result);
+    out_commit(&tracks->out, put_string(at, frame->is_cut ? ",\"is_cut\":true}}" : "}}"));
+}
+
+static void write_argument(struct tracks *tracks, const char *name, const struct value *value, bool is_list)
+{
+    struct out *out = &tracks->out;
+    char *at = out_reserve(out, 6 * (strlen(name) + value->length) + 64);
+
+    at = put_text(at, name);
+    *at++ = ':';
+    if (value->kind == VALUE_TEXT && is_list)
+        at = put_bytes(at, value->text, value->length);
+    else if (value->kind == VALUE_TEXT)
+        at = put_escaped(at, value->text, value->length, PRINT_JSON);
+    else if (value->kind == VALUE_SIGNED)
+        at = put_signed(at, (int64_t)value->number);
+    else if (value->kind == VALUE_UNSIGNED)
+        at = put_unsigned(at, value->number);
+    else
+        at = put_string(put_hex(put_string(at, "\""), value->number, hex_lower), "\"");
+    out_commit(out, at);
+}
+
+static void write_event(struct tracks *tracks, const struct model_thread *thread, const struct cursor *cursor)
+{
+    const struct event_type *type = cursor->event.type;
+    const struct schema *schema = &cursor->trace->schema;
+    char *at = begin_event(tracks, 'i', type->name, schema->classes[TRACE_ID_CLASS(type->id)].name, 0);
+
+    at = put_thread(at, tracks, thread);
+    at = put_when(at, tracks, ",\"s\":\"t\",\"ts\":", cursor->ticks);
+    out_commit(&tracks->out, put_string(at, ",\"args\":{"));
+    for (unsigned f = 0; f < type->field_count; f++) {
+        const struct field *field = &type->fields[f];
+        struct value value = value_of_field(&tracks->export, field, &cursor->event);
+
+        if (f != 0)
+            out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 1), ","));
+        write_argument(tracks, field->name, &value,
+                       field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE);
+    }
+    out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 2), "}}"));
+}
+
+/* Both arrows of a call have its id, and a letter each. A flow hangs on the activity that it meets: the
+ * system call. */
+static void write_flow(struct tracks *tracks, const struct model_thread *thread,
+                       const struct track_flow *flow, uint64_t ticks)
+{
+    char *at =
+        begin_event(tracks, flow->is_end ? 'f' : 's', flow->is_reply ? "ipc reply" : "ipc call", "ipc", 0);
+
+    at = put_thread(at, tracks, thread);
+    at = put_when(at, tracks, flow->is_end ? ",\"bp\":\"e\",\"ts\":" : ",\"ts\":", ticks);
+    at = put_hex(put_string(at, ",\"id\":\""), flow->call->id, hex_lower);
+    at = put_string(at, flow->is_reply ? "r\",\"args\":{\"label\":" : "c\",\"args\":{\"label\":");
+    at = put_unsigned(at, flow->is_reply ? flow->call->reply_label : flow->call->label);
+    out_commit(&tracks->out, put_string(at, "}}"));
+}
+
+/* "process_name" or "thread_name" */
+static void write_name(struct tracks *tracks, const char *what, uint64_t pid, uint64_t tid, const char *name)
+{
+    char *at = begin_event(tracks, 'M', what, "__metadata", 6 * strlen(name));
+
+    at = put_track(at, pid, tid);
+    at = put_text(put_string(at, ",\"ts\":0,\"args\":{\"name\":"), name);
+    out_commit(&tracks->out, put_string(at, "}}"));
+}
+
+static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
+{
+    write_name(tracks, "process_name", pid, 0, pid == 0 ? "processors" : name);
+}
+
+static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
+{
+    char cpu[32];
+
+    if (thread->is_idle) {
+        snprintf(cpu, sizeof(cpu), "cpu %u", track_cpu(tracks, thread->cpu));
+        write_name(tracks, "thread_name", 0, track_cpu(tracks, thread->cpu), cpu);
+    } else {
+        write_name(tracks, "thread_name", thread->pid, thread->tid, name);
+    }
+}
+
+static void end(struct tracks *tracks)
+{
+    out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 8), "\n]}\n"));
+}
+
+static const struct track_writer writer = {.begin = begin,
+                                           .state = write_state,
+                                           .leave = write_leave,
+                                           .event = write_event,
+                                           .flow = write_flow,
+                                           .process = write_process,
+                                           .thread = write_thread,
+                                           .end = end};
+
+static bool open_chrome(struct answer *answer, struct fail *fail)
+{
+    return tracks_open(EXPORT_OF(answer, struct tracks), &writer, fail);
+}
+
+const struct answer_kind chrome_export = {.name = "chrome",
+                                          .chooses_events = true,
+                                          .size = sizeof(struct chrome),
+                                          .set = export_set,
+                                          .open = open_chrome,
+                                          .finish = tracks_finish,
+                                          .close = tracks_close};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/csv.c - a directory of files, one for each table that has rows (relations.h).
+ *
+ * Comma-separated values of RFC 4180: the first line names the columns, texts with commas, quotes or ends of
+ * lines stand in quotes. Addresses and masks are hexadecimal, what is not known is empty.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <tools/tarn/export/relations.h>
+#include <tools/tarn/out.h>
+#include <unistd.h>
+
+struct csv {
+    struct relations relations;
+    struct out **files; /* by table; NULL: no row yet */
+};
+
+static bool make_directory(struct relations *relations, struct fail *fail)
+{
+    struct csv *csv = EXPORT_OF(relations, struct csv);
+
+    csv->files = alloc_zero(relations->table_count, sizeof(csv->files[0]));
+    if (mkdir(relations->export.output, 0777) != 0)
+        return fail_set(fail, "cannot make the directory '%s': %s", relations->export.output,
+                        strerror(errno));
+    return true;
+}
+
+static void put_csv_text(struct out *out, const char *text, size_t length)
+{
+    char *at = out_reserve(out, 2 * length + 2);
+    bool is_plain = true;
+
+    for (size_t i = 0; i < length; i++)
+        is_plain &= text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
+    if (is_plain) {
+        out_commit(out, put_bytes(at, text, length));
+        return;
+    }
+    *at++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            *at++ = '"';
+        *at++ = text[i];
+    }
+    *at++ = '"';
+    out_commit(out, at);
+}
+
+static void put_csv_value(struct out *out, const struct value *value)
+{
+    char *at;
+
+    if (value->kind == VALUE_TEXT) {
+        put_csv_text(out, value->text, value->length);
+        return;
+    }
+    at = out_reserve(out, PUT_NUMBER_MAX);
+    if (value->kind == VALUE_SIGNED)
+        at = put_signed(at, (int64_t)value->number);
+    else if (value->kind == VALUE_HEX)
+        at = put_hex(at, value->number, hex_lower);
+    else if (value->kind == VALUE_UNSIGNED)
+        at = put_unsigned(at, value->number);
+    out_commit(out, at);
+}
+
+static void put_char(struct out *out, char c)
+{
+    char *at = out_reserve(out, 1);
+
+    *at++ = c;
+    out_commit(out, at);
+}
+
+static struct out *open_table(struct csv *csv, const struct relation_table *table)
+{
+    struct export *export = &csv->relations.export;
+    char path[4096];
+    struct out *out;
+    int fd;
+
+    if (strchr(table->name, '/') != NULL) {
+        export_fail(export, "an event is called '%s', which cannot be a file's name", table->name);
+        return NULL;
+    }
+    snprintf(path, sizeof(path), "%s/%s.csv", export->output, table->name);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        export_fail(export, "cannot write '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    out = alloc_zero(1, sizeof(*out));
+    out_open(out, fd, 0);
+    for (unsigned c = 0; c < table->column_count; c++) {
+        if (c != 0)
+            put_char(out, ',');
+        put_csv_text(out, table->columns[c], strlen(table->columns[c]));
+    }
+    put_char(out, '\n');
+    return out;
+}
+
+static void write_line(struct relations *relations, unsigned number, const struct value *values)
+{
+    struct csv *csv = EXPORT_OF(relations, struct csv);
+    const struct relation_table *table = &relations->tables[number];
+    struct out *out = csv->files[number];
+
+    if (out == NULL)
+        out = csv->files[number] = open_table(csv, table);
+    if (out == NULL)
+        return;
+    for (unsigned c = 0; c < table->column_count; c++) {
+        if (c != 0)
+            put_char(out, ',');
+        put_csv_value(out, &values[c]);
+    }
+    put_char(out, '\n');
+    if (out->failed)
+        export_fail(&relations->export, "cannot write '%s/%s.csv': %s", relations->export.output, table->name,
+                    strerror(errno));
+}
+
+static void finish_files(struct relations *relations)
+{
+    struct csv *csv = EXPORT_OF(relations, struct csv);
+
+    for (unsigned i = 0; i < relations->table_count; i++)
+        if (csv->files[i] != NULL && !out_flush(csv->files[i]))
+            export_fail(&relations->export, "cannot write '%s/%s.csv': %s", relations->export.output,
+                        relations->tables[i].name, strerror(errno));
+}
+
+static void close_files(struct relations *relations)
+{
+    struct csv *csv = EXPORT_OF(relations, struct csv);
+
+    for (unsigned i = 0; csv->files != NULL && i < relations->table_count; i++)
+        if (csv->files[i] != NULL) {
+            out_close(csv->files[i]);
+            close(csv->files[i]->fd);
+            free(csv->files[i]);
+        }
+    free(csv->files);
+}
+
+static const struct relation_writer writer = {make_directory, write_line, finish_files, close_files};
+
+static bool open_csv(struct answer *answer, struct fail *fail)
+{
+    return relations_open(EXPORT_OF(answer, struct relations), &writer, fail);
+}
+
+const struct answer_kind csv_export = {.name = "csv",
+                                       .chooses_events = true,
+                                       .size = sizeof(struct csv),
+                                       .set = export_set,
+                                       .open = open_csv,
+                                       .finish = relations_finish,
+                                       .close = relations_close};

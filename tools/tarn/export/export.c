@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/export/export.c - what the formats share; see export.h. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/export/export.h>
+#include <tools/tarn/print/print_value.h>
+
+const struct export_format export_formats[] = {
+    {"perfetto", "a protobuf trace for ui.perfetto.dev and trace_processor", "perfetto-trace",
+     &perfetto_export},
+    {"chrome", "JSON trace events, for chrome://tracing, Perfetto, speedscope", "json", &chrome_export},
+    {"csv", "a directory of tables: one for each kind of event, and what the model finds", "csv",
+     &csv_export},
+    {"sqlite", "a database with the same tables", "sqlite", &sqlite_export},
+    {NULL, NULL, NULL, NULL},
+};
+
+static void end_stretch(struct export *export, struct stretch *stretch)
+{
+    if (stretch->thread != NULL && stretch->from != stretch->to && !export->has_failed)
+        export->write_stretch(export, stretch);
+}
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct export *export = EXPORT_OF(ANSWER_OF(self, struct answer), struct export);
+    struct stretch *stretch;
+
+    if (!answer_wants(&export->answer, thread))
+        return;
+    stretch = slots_at(&export->stretches, thread->number);
+    if (stretch->thread == NULL || stretch->state != thread->state || stretch->cpu != thread->cpu ||
+        stretch->to != from) {
+        end_stretch(export, stretch);
+        *stretch = (struct stretch){thread, thread->state, thread->cpu, from, to};
+    }
+    stretch->to = to;
+}
+
+static void make_room(struct export *export)
+{
+    const struct schema *schema = &export->answer.trace->schema;
+    size_t room = 1;
+
+    for (unsigned i = 0; i < schema->event_count; i++)
+        for (unsigned f = 0; f < schema->events[i]->field_count; f++) {
+            size_t needed = value_room(&schema->events[i]->fields[f], false);
+
+            room = needed > room ? needed : room;
+        }
+    export->room = alloc_zero(room, 1);
+}
+
+void export_open(struct export *export,
+                 void (*write_stretch)(struct export *export, const struct stretch *stretch))
+{
+    make_room(export);
+    slots_open(&export->stretches, sizeof(struct stretch));
+    export->write_stretch = write_stretch;
+    export->answer.observer.segment = take_segment;
+}
+
+void export_finish_stretches(struct export *export)
+{
+    for (uint32_t i = 0; i < export->stretches.count; i++)
+        end_stretch(export, slots_at(&export->stretches, i));
+}
+
+void export_close(struct export *export)
+{
+    slots_close(&export->stretches);
+    free(export->room);
+}
+
+bool export_set(struct answer *answer, const char *option, const char *value, struct fail *fail)
+{
+    EXPORT_OF(answer, struct export)->output = value;
+    return true;
+}
+
+void export_fail(struct export *export, const char *format, ...)
+{
+    va_list arguments;
+
+    if (export->has_failed)
+        return;
+    export->has_failed = true;
+    va_start(arguments, format);
+    vsnprintf(export->fail.text, sizeof(export->fail.text), format, arguments);
+    va_end(arguments);
+}
+
+struct value value_text(const char *text)
+{
+    return text != NULL ? (struct value){VALUE_TEXT, 0, text, strlen(text)}
+                        : (struct value){VALUE_NULL, 0, NULL, 0};
+}
+
+static const char *find_label(const struct field *field, uint64_t value)
+{
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+        if (value >= label->low && value <= label->high)
+            return label->name;
+    return NULL;
+}
+
+struct value value_of_field(struct export *export, const struct field *field, const struct event *event)
+{
+    struct value value = {field->is_signed    ? VALUE_SIGNED
+                          : field->base == 16 ? VALUE_HEX
+                                              : VALUE_UNSIGNED,
+                          0, NULL, 0};
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_STRING:
+        return (struct value){VALUE_TEXT, 0, (const char *)event->bytes + field->offset,
+                              field_text_length(field, event)};
+    case FIELD_ARRAY:
+    case FIELD_SEQUENCE:
+        return (struct value){VALUE_TEXT, 0, export->room,
+                              (size_t)(put_list(export->room, event, field, PRINT_JSON) - export->room)};
+    case FIELD_INTEGER:
+    case FIELD_ENUM:
+        break;
+    }
+    value.number = field_integer(field, event->bytes);
+    if (field->kind == FIELD_ENUM && find_label(field, value.number) != NULL)
+        return value_text(find_label(field, value.number));
+    return value;
+}
+
+void activity_names_open(struct activity_names *names, const struct answer *answer)
+{
+    names->labels[ACTIVITY_LIBC] = answer_field(answer, "libc_entry", "call");
+    names->labels[ACTIVITY_SYSCALL] = answer_field(answer, "syscall_entry", "number");
+    names->labels[ACTIVITY_FAULT] = answer_field(answer, "fault_exit", "kind");
+    names->labels[ACTIVITY_EXCEPTION] = answer_field(answer, "exception_entry", "vector");
+    names->labels[ACTIVITY_IRQ] = answer_field(answer, "irq_handler_entry", "irq");
+    names->labels[ACTIVITY_IPI] = answer_field(answer, "irq_ipi_entry", "kind");
+    names->labels[ACTIVITY_REQUEST] = answer_field(answer, "fs_request_begin", "request");
+}
+
+const char *activity_name(const struct activity_names *names, const struct model_frame *frame,
+                          char text[ANSWER_NAME_BYTES])
+{
+    char number[ANSWER_NAME_BYTES];
+
+    if (frame->detail == UINT32_MAX) /* a fault whose end is not known */
+        return model_activity_names[frame->kind];
+    snprintf(text, ANSWER_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
+             label_of(names->labels[frame->kind], frame->detail, number));
+    return text;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/perfetto.c - Perfetto's protobuf format: what its tools call a trace of TracePackets.
+ *
+ * States of threads are the events that Perfetto has for kernels other than Linux (generic_kernel).
+ * Activities are slices and other events instants on their threads' tracks, with fields as debug annotations;
+ * calls are flows. Field numbers are those of protos/perfetto/trace/ in Perfetto's source.
+ *
+ * Perfetto takes the thread whose number is a process's to be its main thread. Tarn numbers threads and
+ * processes independently, so the numbers of threads are moved out of the way, by TID_BASE; the names tell
+ * the real ones.
+ */
+#include <stdlib.h>
+#include <tools/tarn/export/protobuf.h>
+#include <tools/tarn/export/tracks.h>
+
+#define TID_BASE     1000000u
+#define SEQUENCE     1u /* of packets: all are from one writer */
+#define FLAG_CLEARED 1u /* nothing before this packet is referred to */
+#define FLAG_NEEDS   2u /* names are referred to by numbers that other packets gave them */
+#define CLOCK_REAL   1u
+#define CLOCK_BOOT   6u
+
+enum {
+    PACKET_CLOCKS = 6,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_NAMES = 12,
+    PACKET_FLAGS = 13,
+    PACKET_TRACK = 60,
+    PACKET_TASK_STATE = 117,
+    PACKET_PROCESS_TREE = 122
+};
+enum {
+    EVENT_CATEGORY = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME = 10,
+    EVENT_TRACK = 11,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_ENDS = 48
+};
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum {
+    ANNOTATION_NAME = 1,
+    ANNOTATION_UINT = 3,
+    ANNOTATION_INT = 4,
+    ANNOTATION_TEXT = 6,
+    ANNOTATION_POINTER = 7
+};
+enum { NAMES_CATEGORY = 1, NAMES_EVENT = 2, NAMES_ANNOTATION = 3 }; /* in each: 1 number, 2 name */
+enum {
+    TASK_UNKNOWN,
+    TASK_CREATED,
+    TASK_RUNNABLE,
+    TASK_RUNNING,
+    TASK_SLEEPS,
+    TASK_SLEEPS_DEEPLY,
+    TASK_STOPPED,
+    TASK_DEAD
+};
+
+/* Who can be referred to by a number: a name of a kind, by whatever identifies it. */
+enum name_owner { OWNER_ACTIVITY, OWNER_EVENT, OWNER_FIELD, OWNER_CLASS, OWNER_WORD };
+
+struct perfetto {
+    struct tracks tracks;
+    struct buffer packet, names, event;
+    struct map numbers; /* uint64_t by owner, and what identifies it there */
+    uint64_t last_number;
+    struct slots threads; /* struct written_thread by a thread's number */
+    bool has_packet;
+};
+
+struct written_thread {
+    bool has_track;
+    bool runs; /* as far as states have been written */
+};
+
+static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
+{
+    const struct schema *schema = &perfetto->tracks.export.answer.trace->schema;
+
+    return (uint64_t)schema_ns(schema, ticks) - (uint64_t)schema->clock_base_ns;
+}
+
+/* ---- packets --------------------------------------------------------------------------------------- */
+
+static void begin_packet(struct perfetto *perfetto, uint64_t ticks)
+{
+    struct buffer *packet = &perfetto->packet;
+
+    packet->used = perfetto->names.used = perfetto->event.used = 0;
+    protobuf_uint(packet, PACKET_TIMESTAMP, boot_ns(perfetto, ticks));
+    protobuf_uint(packet, PACKET_SEQUENCE, SEQUENCE);
+    protobuf_uint(packet, PACKET_FLAGS, perfetto->has_packet ? FLAG_NEEDS : FLAG_CLEARED);
+    perfetto->has_packet = true;
+}
+
+/* The one field of struct Trace, with the packet in it. */
+static void end_packet(struct perfetto *perfetto)
+{
+    struct out *out = &perfetto->tracks.out;
+    struct buffer frame = {0};
+
+    if (perfetto->names.used != 0)
+        protobuf_bytes(&perfetto->packet, PACKET_NAMES, perfetto->names.bytes, perfetto->names.used);
+    if (perfetto->event.used != 0)
+        protobuf_bytes(&perfetto->packet, PACKET_EVENT, perfetto->event.bytes, perfetto->event.used);
+    protobuf_bytes(&frame, 1, perfetto->packet.bytes, perfetto->packet.used);
+    out_commit(out, put_bytes(out_reserve(out, frame.used), (const char *)frame.bytes, frame.used));
+    free(frame.bytes);
+}
+
+/* ---- names by number ------------------------------------------------------------------------------- */
+
+/* The number of a name, which the packet at hand explains if it is new. */
+static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name_owner owner, uint64_t a,
+                            uint64_t b, const char *name)
+{
+    uint64_t *number = map_at(&perfetto->numbers, (uint64_t)owner << 8 | index, a, b);
+    size_t mark;
+
+    if (*number != 0)
+        return *number;
+    *number = ++perfetto->last_number;
+    mark = protobuf_begin(&perfetto->names, index);
+    protobuf_uint(&perfetto->names, 1, *number);
+    protobuf_text(&perfetto->names, 2, name);
+    protobuf_end(&perfetto->names, mark);
+    return *number;
+}
+
+/* For names that are constants of this program. */
+static uint64_t word_number(struct perfetto *perfetto, unsigned index, const char *word)
+{
+    return name_number(perfetto, index, OWNER_WORD, (uintptr_t)word, 0, word);
+}
+
+/* ---- tracks ---------------------------------------------------------------------------------------- */
+
+static uint64_t thread_track(const struct model_thread *thread)
+{
+    return 1ull << 32 | thread->number;
+}
+
+static uint64_t shown_tid(const struct model_thread *thread)
+{
+    return (uint64_t)TID_BASE + thread->tid;
+}
+
+/* A track is described before its first event, and once more at the end, when its name is known. */
+static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
+{
+    const struct answer *answer = &perfetto->tracks.export.answer;
+    char text[ANSWER_NAME_BYTES + 16];
+    size_t track, descriptor;
+
+    begin_packet(perfetto, answer->from);
+    track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
+    protobuf_uint(&perfetto->packet, 1, thread_track(thread));
+    if (thread->is_idle) {
+        snprintf(text, sizeof(text), "idle cpu %u", track_cpu(&perfetto->tracks, thread->cpu));
+        protobuf_text(&perfetto->packet, 2, text);
+    } else {
+        descriptor = protobuf_begin(&perfetto->packet, 4);
+        protobuf_uint(&perfetto->packet, 1, thread->pid);
+        protobuf_uint(&perfetto->packet, 2, shown_tid(thread));
+        if (name != NULL) {
+            snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
+            protobuf_text(&perfetto->packet, 5, text);
+        }
+        protobuf_end(&perfetto->packet, descriptor);
+    }
+    protobuf_end(&perfetto->packet, track);
+    end_packet(perfetto);
+}
+
+static void begin_event(struct perfetto *perfetto, const struct model_thread *thread, unsigned type,
+                        uint64_t ticks)
+{
+    struct written_thread *written = slots_at(&perfetto->threads, thread->number);
+
+    if (!written->has_track) {
+        written->has_track = true;
+        describe_thread(perfetto, thread, NULL);
+    }
+    begin_packet(perfetto, ticks);
+    protobuf_uint(&perfetto->event, EVENT_TYPE, type);
+    protobuf_uint(&perfetto->event, EVENT_TRACK, thread_track(thread));
+}
+
+static void add_annotation(struct perfetto *perfetto, uint64_t name, const struct value *value)
+{
+    static const unsigned fields[] = {[VALUE_SIGNED] = ANNOTATION_INT,
+                                      [VALUE_UNSIGNED] = ANNOTATION_UINT,
+                                      [VALUE_HEX] = ANNOTATION_POINTER};
+    size_t mark = protobuf_begin(&perfetto->event, EVENT_ANNOTATION);
+
+    protobuf_uint(&perfetto->event, ANNOTATION_NAME, name);
+    if (value->kind == VALUE_TEXT)
+        protobuf_bytes(&perfetto->event, ANNOTATION_TEXT, value->text, value->length);
+    else
+        protobuf_uint(&perfetto->event, fields[value->kind], value->number);
+    protobuf_end(&perfetto->event, mark);
+}
+
+/* ---- what happens ---------------------------------------------------------------------------------- */
+
+static void write_task_state(struct perfetto *perfetto, const struct model_thread *thread, unsigned state,
+                             uint32_t rank, uint64_t ticks)
+{
+    struct buffer *packet = &perfetto->packet;
+    size_t mark;
+
+    begin_packet(perfetto, ticks);
+    mark = protobuf_begin(packet, PACKET_TASK_STATE);
+    protobuf_uint(packet, 1, track_cpu(&perfetto->tracks, rank));
+    protobuf_text(packet, 2, answer_thread_name(&perfetto->tracks.export.answer, thread));
+    protobuf_uint(packet, 3, shown_tid(thread));
+    protobuf_uint(packet, 4, state);
+    protobuf_uint(packet, 5, thread->prio);
+    protobuf_end(packet, mark);
+    end_packet(perfetto);
+}
+
+static void write_state(struct tracks *tracks, const struct stretch *stretch)
+{
+    static const uint8_t tasks[MODEL_STATES] = {[MODEL_RUNNING] = TASK_RUNNING,
+                                                [MODEL_READY] = TASK_RUNNABLE,
+                                                [MODEL_BLOCKED_SEND] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_RECEIVE] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_REPLY] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_NOTIFICATION] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_FUTEX] = TASK_SLEEPS,
+                                                [MODEL_SLEEPING] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_FAULT] = TASK_SLEEPS_DEEPLY,
+                                                [MODEL_SUSPENDED] = TASK_STOPPED,
+                                                [MODEL_DEAD] = TASK_DEAD,
+                                                [MODEL_UNKNOWN] = TASK_UNKNOWN};
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct model_thread *thread = stretch->thread;
+    struct written_thread *written;
+    bool runs = stretch->state == MODEL_RUNNING;
+
+    if (thread->is_idle) /* a processor without a running thread is idle */
+        return;
+    written = slots_at(&perfetto->threads, thread->number);
+    if (runs && written->runs) /* something between was lost; a thread may not start to run twice */
+        write_task_state(perfetto, thread, TASK_RUNNABLE, stretch->cpu, stretch->from);
+    written->runs = runs;
+    write_task_state(perfetto, thread, tasks[stretch->state], stretch->cpu, stretch->from);
+}
+
+static void write_death(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks)
+{
+    if (!thread->is_idle)
+        write_task_state(EXPORT_OF(tracks, struct perfetto), thread, TASK_DEAD, thread->cpu, ticks);
+}
+
+static void write_enter(struct tracks *tracks, const struct model_thread *thread,
+                        const struct model_frame *frame, const char *name)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const char *kind = model_activity_names[frame->kind];
+
+    begin_event(perfetto, thread, TYPE_BEGIN, frame->begin);
+    protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, kind));
+    protobuf_uint(&perfetto->event, EVENT_NAME,
+                  name_number(perfetto, NAMES_EVENT, OWNER_ACTIVITY, frame->kind, frame->detail, name));
+    for (unsigned i = 0; i < 2; i++)
+        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, i == 0 ? "arg0" : "arg1"),
+                       &(struct value){VALUE_HEX, frame->args[i], NULL, 0});
+    end_packet(perfetto);
+}
+
+static void write_leave(struct tracks *tracks, const struct model_thread *thread,
+                        const struct model_frame *frame, const char *name, uint64_t end)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+
+    begin_event(perfetto, thread, TYPE_END, end);
+    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "result"),
+                   &(struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0});
+    if (frame->kind == ACTIVITY_FAULT) /* what kind it was, its end tells */
+        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "kind"),
+                       &(struct value){VALUE_TEXT, 0, name, strlen(name)});
+    end_packet(perfetto);
+}
+
+static void write_event(struct tracks *tracks, const struct model_thread *thread, const struct cursor *cursor)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct event_type *type = cursor->event.type;
+    unsigned class = TRACE_ID_CLASS(type->id);
+
+    begin_event(perfetto, thread, TYPE_INSTANT, cursor->ticks);
+    protobuf_uint(&perfetto->event, EVENT_CATEGORY,
+                  name_number(perfetto, NAMES_CATEGORY, OWNER_CLASS, class, 0,
+                              cursor->trace->schema.classes[class].name));
+    protobuf_uint(&perfetto->event, EVENT_NAME,
+                  name_number(perfetto, NAMES_EVENT, OWNER_EVENT, type->index, 0, type->name));
+    for (unsigned f = 0; f < type->field_count; f++) {
+        struct value value = value_of_field(&tracks->export, &type->fields[f], &cursor->event);
+
+        add_annotation(
+            perfetto,
+            name_number(perfetto, NAMES_ANNOTATION, OWNER_FIELD, type->index, f, type->fields[f].name),
+            &value);
+    }
+    end_packet(perfetto);
+}
+
+static void write_flow(struct tracks *tracks, const struct model_thread *thread,
+                       const struct track_flow *flow, uint64_t ticks)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct model_call *call = flow->call;
+
+    begin_event(perfetto, thread, TYPE_INSTANT, ticks);
+    protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, "ipc"));
+    protobuf_uint(&perfetto->event, EVENT_NAME, word_number(perfetto, NAMES_EVENT, flow->name));
+    protobuf_fixed64(&perfetto->event, flow->is_end ? EVENT_FLOW_ENDS : EVENT_FLOW,
+                     call->id << 1 | flow->is_reply);
+    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "call_id"),
+                   &(struct value){VALUE_HEX, call->id, NULL, 0});
+    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "label"),
+                   &VALUE_NUMBER(flow->is_reply ? call->reply_label : call->label));
+    end_packet(perfetto);
+}
+
+/* ---- begin and end --------------------------------------------------------------------------------- */
+
+static void write_clock(struct perfetto *perfetto, unsigned clock, uint64_t ns)
+{
+    size_t mark = protobuf_begin(&perfetto->packet, 1);
+
+    protobuf_uint(&perfetto->packet, 1, clock);
+    protobuf_uint(&perfetto->packet, 2, ns);
+    protobuf_end(&perfetto->packet, mark);
+}
+
+static void begin(struct tracks *tracks)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct answer *answer = &tracks->export.answer;
+    size_t mark;
+
+    map_open(&perfetto->numbers, sizeof(uint64_t));
+    slots_open(&perfetto->threads, sizeof(struct written_thread));
+    begin_packet(perfetto, answer->from);
+    mark = protobuf_begin(&perfetto->packet, PACKET_CLOCKS);
+    write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, answer->from));
+    write_clock(perfetto, CLOCK_REAL, (uint64_t)schema_ns(&answer->trace->schema, answer->from));
+    protobuf_end(&perfetto->packet, mark);
+    end_packet(perfetto);
+}
+
+static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct answer *answer = &tracks->export.answer;
+    const struct model_process *process = model_process(answer->model, pid);
+    size_t tree, entry;
+
+    if (pid == 0)
+        return;
+    begin_packet(perfetto, answer->from);
+    tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
+    entry = protobuf_begin(&perfetto->packet, 1);
+    protobuf_uint(&perfetto->packet, 1, pid);
+    if (process->parent != MODEL_NOBODY)
+        protobuf_uint(&perfetto->packet, 2, process->parent);
+    protobuf_text(&perfetto->packet, 3, name);
+    protobuf_end(&perfetto->packet, entry);
+    protobuf_end(&perfetto->packet, tree);
+    end_packet(perfetto);
+}
+
+static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    char text[ANSWER_NAME_BYTES + 16];
+    size_t tree, entry;
+
+    describe_thread(perfetto, thread, name);
+    if (thread->is_idle)
+        return;
+    snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
+    begin_packet(perfetto, tracks->export.answer.from);
+    tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
+    entry = protobuf_begin(&perfetto->packet, 2);
+    protobuf_uint(&perfetto->packet, 1, shown_tid(thread));
+    protobuf_uint(&perfetto->packet, 2, thread->pid);
+    protobuf_text(&perfetto->packet, 3, text);
+    protobuf_end(&perfetto->packet, entry);
+    protobuf_end(&perfetto->packet, tree);
+    end_packet(perfetto);
+}
+
+static void close_buffers(struct tracks *tracks)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+
+    free(perfetto->packet.bytes);
+    free(perfetto->names.bytes);
+    free(perfetto->event.bytes);
+    map_close(&perfetto->numbers);
+    slots_close(&perfetto->threads);
+}
+
+static const struct track_writer writer = {.begin = begin,
+                                           .state = write_state,
+                                           .enter = write_enter,
+                                           .leave = write_leave,
+                                           .event = write_event,
+                                           .died = write_death,
+                                           .flow = write_flow,
+                                           .process = write_process,
+                                           .thread = write_thread,
+                                           .close = close_buffers};
+
+static bool open_perfetto(struct answer *answer, struct fail *fail)
+{
+    return tracks_open(EXPORT_OF(answer, struct tracks), &writer, fail);
+}
+
+const struct answer_kind perfetto_export = {.name = "perfetto",
+                                            .chooses_events = true,
+                                            .size = sizeof(struct perfetto),
+                                            .set = export_set,
+                                            .open = open_perfetto,
+                                            .finish = tracks_finish,
+                                            .close = tracks_close};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/protobuf.h - writes messages in the wire format of Protocol Buffers.
+ *
+ * A field is its number and kind, then a number of variable length, or 8 bytes, or a length and bytes. A
+ * message inside another is such bytes; its length is known only at its end, so four bytes are left for it,
+ * which the format allows (numbers may be longer than they need to be).
+ */
+#ifndef TARN_PROTOBUF_H
+#define TARN_PROTOBUF_H
+
+#include <tools/tarn/buffer.h>
+
+static inline void protobuf_number(struct buffer *to, uint64_t number)
+{
+    uint8_t bytes[10];
+    size_t count = 0;
+
+    for (; number >= 0x80; number >>= 7)
+        bytes[count++] = (uint8_t)(number | 0x80);
+    bytes[count++] = (uint8_t)number;
+    buffer_add(to, bytes, count);
+}
+
+/* A field of an integer type, an enumeration or bool; negative ones as their 64 bits. */
+static inline void protobuf_uint(struct buffer *to, unsigned field, uint64_t value)
+{
+    protobuf_number(to, field << 3);
+    protobuf_number(to, value);
+}
+
+static inline void protobuf_fixed64(struct buffer *to, unsigned field, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    protobuf_number(to, field << 3 | 1);
+    buffer_add(to, bytes, sizeof(bytes));
+}
+
+static inline void protobuf_bytes(struct buffer *to, unsigned field, const void *bytes, size_t length)
+{
+    protobuf_number(to, field << 3 | 2);
+    protobuf_number(to, length);
+    buffer_add(to, bytes, length);
+}
+
+static inline void protobuf_text(struct buffer *to, unsigned field, const char *text)
+{
+    protobuf_bytes(to, field, text, strlen(text));
+}
+
+/* A message as a field: what is added until protobuf_end(MARK) is in it; less than 256 MiB. */
+static inline size_t protobuf_begin(struct buffer *to, unsigned field)
+{
+    protobuf_number(to, field << 3 | 2);
+    buffer_add(to, (uint8_t[4]){0}, 4);
+    return to->used;
+}
+
+static inline void protobuf_end(struct buffer *to, size_t mark)
+{
+    size_t length = to->used - mark;
+
+    for (unsigned i = 0; i < 4; i++)
+        to->bytes[mark - 4 + i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
+}
+
+#endif

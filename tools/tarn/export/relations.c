@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/export/relations.c - a trace as tables of rows; see relations.h. */
+#include <stdlib.h>
+#include <tools/tarn/export/relations.h>
+
+/* Columns: text is marked by a colon behind the name. */
+static const struct {
+    const char *name;
+    const char *columns[14];
+} own_tables[RELATIONS] = {
+    [RELATION_TRACE] = {"trace", {"name:", "value:"}},
+    [RELATION_PROCESS] = {"process",
+                          {"pid", "parent_pid", "procname:", "path:", "begin_ns", "end_ns", "status"}},
+    [RELATION_THREAD] = {"thread",
+                         {"tid", "pid", "comm:", "is_idle", "cpu_id", "begin_ns", "end_ns", "ran_ns"}},
+    [RELATION_STATE] = {"state", {"tid", "pid", "state:", "cpu_id", "begin_ns", "end_ns"}},
+    [RELATION_ACTIVITY] = {"activity",
+                           {"tid", "pid", "cpu_id", "depth", "kind:", "name:", "begin_ns", "end_ns", "ran_ns",
+                            "own_ns", "arg0", "arg1", "result", "is_cut"}},
+    [RELATION_CALL] = {"ipc",
+                       {"call_id", "label", "endpoint", "client_tid", "server_tid", "called_ns",
+                        "received_ns", "replied_ns", "returned_ns", "error"}},
+};
+static const char *const context_columns[] = {"time_ns", "cpu_id", "vpid", "vtid", "procname:"};
+#define CONTEXT_COLUMNS 5u
+
+#define OF(self) EXPORT_OF(ANSWER_OF(self, struct answer), struct relations)
+
+static void add_column(struct relations *relations, struct relation_table *table, const char *name,
+                       bool is_text)
+{
+    size_t length = strlen(name);
+
+    is_text |= name[length - 1] == ':';
+    table->columns[table->column_count] =
+        arena_string(&relations->arena, name, length - (name[length - 1] == ':'));
+    table->is_text[table->column_count++] = is_text;
+}
+
+static void begin_table(struct relations *relations, struct relation_table *table, const char *name,
+                        unsigned columns)
+{
+    table->name = name;
+    table->columns = arena_alloc(&relations->arena, columns * sizeof(table->columns[0]));
+    table->is_text = arena_alloc(&relations->arena, columns * sizeof(table->is_text[0]));
+}
+
+static bool is_text(const struct field *field)
+{
+    return field->kind != FIELD_INTEGER;
+}
+
+static void declare_tables(struct relations *relations)
+{
+    const struct schema *schema = &relations->export.answer.trace->schema;
+    unsigned most = 14;
+
+    relations->table_count = RELATIONS + schema->event_count;
+    relations->tables = alloc_zero(relations->table_count, sizeof(relations->tables[0]));
+    for (unsigned i = 0; i < RELATIONS; i++) {
+        begin_table(relations, &relations->tables[i], own_tables[i].name, most);
+        for (unsigned c = 0; c < 14 && own_tables[i].columns[c] != NULL; c++)
+            add_column(relations, &relations->tables[i], own_tables[i].columns[c], false);
+    }
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        const struct event_type *type = schema->events[i];
+        struct relation_table *table = &relations->tables[RELATIONS + i];
+
+        begin_table(relations, table, type->name, CONTEXT_COLUMNS + type->field_count);
+        for (unsigned c = 0; c < CONTEXT_COLUMNS; c++)
+            add_column(relations, table, context_columns[c], false);
+        for (unsigned f = 0; f < type->field_count; f++)
+            add_column(relations, table, type->fields[f].name, is_text(&type->fields[f]));
+        most = table->column_count > most ? table->column_count : most;
+    }
+    relations->values = alloc_zero(most, sizeof(relations->values[0]));
+}
+
+static struct value time_value(const struct relations *relations, uint64_t ticks)
+{
+    int64_t ns = schema_ns(&relations->export.answer.trace->schema, ticks);
+
+    return (struct value){VALUE_SIGNED, (uint64_t)ns, NULL, 0};
+}
+
+static struct value duration_value(const struct relations *relations, uint64_t ticks)
+{
+    return VALUE_NUMBER(answer_ns(&relations->export.answer, ticks));
+}
+
+static struct value number_or_null(uint64_t number, bool is_known)
+{
+    return is_known ? VALUE_NUMBER(number) : value_text(NULL);
+}
+
+static struct value cpu_value(const struct relations *relations, uint32_t rank)
+{
+    return VALUE_NUMBER(relations->export.answer.trace->streams[rank].cpu);
+}
+
+static void write_row(struct relations *relations, unsigned table)
+{
+    if (!relations->export.has_failed)
+        relations->writer->row(relations, table, relations->values);
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct relations *relations = OF(self);
+    const struct event_type *type = cursor->event.type;
+    struct value *value = relations->values;
+
+    if (!answer_wants_event(&relations->export.answer, cursor, thread))
+        return;
+    *value++ = (struct value){VALUE_SIGNED, (uint64_t)cursor_ns(cursor), NULL, 0};
+    *value++ = VALUE_NUMBER(cursor->stream->cpu);
+    *value++ = number_or_null(cursor->running.pid, cursor->running.is_known);
+    *value++ = number_or_null(cursor->running.tid, cursor->running.is_known);
+    *value++ = (struct value){VALUE_TEXT, 0, cursor->running.comm, cursor->running.comm_length};
+    for (unsigned f = 0; f < type->field_count; f++)
+        *value++ = value_of_field(&relations->export, &type->fields[f], &cursor->event);
+    write_row(relations, RELATIONS + type->index);
+}
+
+static void write_state(struct export *export, const struct stretch *stretch)
+{
+    struct relations *relations = EXPORT_OF(export, struct relations);
+    struct value *values = relations->values;
+
+    values[0] = VALUE_NUMBER(stretch->thread->tid);
+    values[1] = VALUE_NUMBER(stretch->thread->pid);
+    values[2] = value_text(model_state_names[stretch->state]);
+    values[3] = cpu_value(relations, stretch->cpu);
+    values[4] = time_value(relations, stretch->from);
+    values[5] = time_value(relations, stretch->to);
+    write_row(relations, RELATION_STATE);
+}
+
+static void take_leave(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame, uint64_t end)
+{
+    struct relations *relations = OF(self);
+    struct value *values = relations->values;
+    char name[ANSWER_NAME_BYTES];
+
+    if (!answer_wants(&relations->export.answer, thread))
+        return;
+    values[0] = VALUE_NUMBER(thread->tid);
+    values[1] = VALUE_NUMBER(thread->pid);
+    values[2] = cpu_value(relations, thread->cpu);
+    values[3] = VALUE_NUMBER(thread->depth);
+    values[4] = value_text(model_activity_names[frame->kind]);
+    values[5] = value_text(activity_name(&relations->names, frame, name));
+    values[6] = time_value(relations, frame->begin);
+    values[7] = time_value(relations, end);
+    values[8] = duration_value(relations, frame->ran);
+    values[9] = duration_value(relations, frame->ran - frame->inner);
+    values[10] = (struct value){VALUE_HEX, frame->args[0], NULL, 0};
+    values[11] = (struct value){VALUE_HEX, frame->args[1], NULL, 0};
+    values[12] = (struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0};
+    values[13] = VALUE_NUMBER(frame->is_cut);
+    write_row(relations, RELATION_ACTIVITY);
+}
+
+static struct value time_or_null(const struct relations *relations, uint64_t ticks)
+{
+    return ticks != 0 ? time_value(relations, ticks) : value_text(NULL);
+}
+
+static void write_call(struct relations *relations, const struct model_call *call)
+{
+    struct value *values = relations->values;
+
+    values[0] = (struct value){VALUE_HEX, call->id, NULL, 0};
+    values[1] = VALUE_NUMBER(call->label);
+    values[2] = VALUE_NUMBER(call->endpoint);
+    values[3] = VALUE_NUMBER(call->client->tid);
+    values[4] = number_or_null(call->server != NULL ? call->server->tid : 0, call->server != NULL);
+    values[5] = time_or_null(relations, call->called);
+    values[6] = time_or_null(relations, call->received);
+    values[7] = time_or_null(relations, call->replied);
+    values[8] = time_or_null(relations, call->returned);
+    values[9] =
+        call->returned != 0 ? (struct value){VALUE_SIGNED, (uint64_t)call->error, NULL, 0} : value_text(NULL);
+    write_row(relations, RELATION_CALL);
+}
+
+static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                      bool has_ended)
+{
+    struct relations *relations = OF(self);
+
+    if (has_ended && answer_wants(&relations->export.answer, call->client))
+        write_call(relations, call);
+}
+
+static void write_fact(struct relations *relations, const char *name, const char *value)
+{
+    relations->values[0] = value_text(name);
+    relations->values[1] = value_text(value);
+    write_row(relations, RELATION_TRACE);
+}
+
+static void write_facts(struct relations *relations)
+{
+    const struct answer *answer = &relations->export.answer;
+    const struct schema *schema = &answer->trace->schema;
+    char number[32];
+
+    write_fact(relations, "directory", answer->trace->directory);
+    write_fact(relations, "byte_order", schema->big_endian ? "big-endian" : "little-endian");
+    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, answer->from));
+    write_fact(relations, "begin_ns", number);
+    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, answer->to));
+    write_fact(relations, "end_ns", number);
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)schema->clock_freq);
+    write_fact(relations, "clock_frequency", number);
+}
+
+static void write_processes(struct relations *relations)
+{
+    const struct answer *answer = &relations->export.answer;
+    struct value *values = relations->values;
+
+    for (uint32_t i = 0; i < answer->model->process_room; i++) {
+        const struct model_process *process = answer->model->processes[i];
+
+        if (process == NULL)
+            continue;
+        values[0] = VALUE_NUMBER(process->pid);
+        values[1] = number_or_null(process->parent, process->parent != MODEL_NOBODY);
+        values[2] = value_text(answer_process_name(answer, process->pid));
+        values[3] = value_text(process->path);
+        values[4] = time_value(relations, process->begin);
+        values[5] = process->has_ended ? time_value(relations, process->end) : value_text(NULL);
+        values[6] = process->has_ended
+                        ? (struct value){VALUE_SIGNED, (uint64_t)(int64_t)process->status, NULL, 0}
+                        : value_text(NULL);
+        write_row(relations, RELATION_PROCESS);
+    }
+}
+
+static void write_threads(struct relations *relations)
+{
+    struct answer *answer = &relations->export.answer;
+    struct value *values = relations->values;
+
+    for (uint32_t i = 0; i < answer->model->thread_count; i++) {
+        const struct model_thread *thread = answer->model->threads[i];
+
+        if (thread->tid == MODEL_NOBODY || !answer_wants(answer, thread))
+            continue;
+        values[0] = VALUE_NUMBER(thread->tid);
+        values[1] = number_or_null(thread->pid, thread->pid != MODEL_NOBODY);
+        values[2] = value_text(answer_thread_name(answer, thread));
+        values[3] = VALUE_NUMBER(thread->is_idle);
+        values[4] = cpu_value(relations, thread->cpu);
+        values[5] = time_value(relations, thread->begin);
+        values[6] = thread->has_ended ? time_value(relations, thread->end) : value_text(NULL);
+        values[7] = duration_value(relations, thread->ran);
+        write_row(relations, RELATION_THREAD);
+        if (thread->calling != NULL) /* under way when the trace ends */
+            write_call(relations, thread->calling);
+    }
+}
+
+bool relations_open(struct relations *relations, const struct relation_writer *writer, struct fail *fail)
+{
+    struct answer *answer = &relations->export.answer;
+
+    export_open(&relations->export, write_state);
+    activity_names_open(&relations->names, answer);
+    relations->writer = writer;
+    declare_tables(relations);
+    answer->observer.event = take_event;
+    answer->observer.leave = take_leave;
+    answer->observer.call = take_call;
+    return writer->open(relations, fail);
+}
+
+void relations_finish(struct answer *answer)
+{
+    struct relations *relations = EXPORT_OF(answer, struct relations);
+
+    export_finish_stretches(&relations->export);
+    write_processes(relations);
+    write_threads(relations);
+    write_facts(relations);
+    relations->writer->finish(relations);
+}
+
+void relations_close(struct answer *answer)
+{
+    struct relations *relations = EXPORT_OF(answer, struct relations);
+
+    if (relations->writer != NULL)
+        relations->writer->close(relations);
+    free(relations->tables);
+    free(relations->values);
+    arena_free(&relations->arena);
+    export_close(&relations->export);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/sqlite.c - a database with the tables of relations.h, and a view `event` of all events.
+ *
+ * SQLite's integers have 64 bits with a sign: an address from 2^63 on is stored as the negative number with
+ * the same bits, which printf('0x%x', address) shows as it is.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/export/relations.h>
+#include <unistd.h>
+
+struct sqlite {
+    struct relations relations;
+    sqlite3 *database;
+    sqlite3_stmt **inserts; /* by table; NULL: no row yet */
+};
+
+static bool run(struct sqlite *sqlite, const char *sql)
+{
+    if (sqlite3_exec(sqlite->database, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    export_fail(&sqlite->relations.export, "cannot write '%s': %s", sqlite->relations.export.output,
+                sqlite3_errmsg(sqlite->database));
+    return false;
+}
+
+/* All or nothing, and nobody else reads it meanwhile: no journal is needed. */
+static bool open_database(struct relations *relations, struct fail *fail)
+{
+    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+    const char *path = relations->export.output;
+
+    if (access(path, F_OK) == 0)
+        return fail_set(fail, "'%s' exists", path);
+    if (sqlite3_open_v2(path, &sqlite->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK)
+        return fail_set(fail, "cannot write '%s': %s", path, sqlite3_errmsg(sqlite->database));
+    sqlite->inserts = alloc_zero(relations->table_count, sizeof(sqlite->inserts[0]));
+    if (!run(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")) {
+        *fail = relations->export.fail;
+        return false;
+    }
+    return true;
+}
+
+static void add_text(struct buffer *sql, const char *text)
+{
+    buffer_add(sql, text, strlen(text));
+}
+
+/* A name, or a text, between marks: names of events are whatever the trace says. */
+static void add_quoted(struct buffer *sql, const char *text, char mark)
+{
+    buffer_add(sql, &mark, 1);
+    for (; *text != '\0'; text++) {
+        if (*text == mark)
+            buffer_add(sql, &mark, 1);
+        buffer_add(sql, text, 1);
+    }
+    buffer_add(sql, &mark, 1);
+}
+
+static void add_name(struct buffer *sql, const char *name)
+{
+    add_quoted(sql, name, '"');
+}
+
+static bool run_buffer(struct sqlite *sqlite, struct buffer *sql)
+{
+    bool fine;
+
+    buffer_add(sql, "", 1);
+    fine = run(sqlite, (const char *)sql->bytes);
+    free(sql->bytes);
+    return fine;
+}
+
+static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_table *table)
+{
+    struct buffer sql = {0};
+    sqlite3_stmt *insert = NULL;
+
+    add_text(&sql, "CREATE TABLE ");
+    add_name(&sql, table->name);
+    for (unsigned c = 0; c < table->column_count; c++) {
+        add_text(&sql, c == 0 ? "(" : ", ");
+        add_name(&sql, table->columns[c]);
+        add_text(&sql, table->is_text[c] ? " TEXT" : " INTEGER");
+    }
+    add_text(&sql, ")");
+    if (!run_buffer(sqlite, &sql))
+        return NULL;
+    sql = (struct buffer){0};
+    add_text(&sql, "INSERT INTO ");
+    add_name(&sql, table->name);
+    for (unsigned c = 0; c < table->column_count; c++)
+        add_text(&sql, c == 0 ? " VALUES (?" : ", ?");
+    add_text(&sql, ")");
+    if (sqlite3_prepare_v2(sqlite->database, (const char *)sql.bytes, (int)sql.used, &insert, NULL) !=
+        SQLITE_OK)
+        export_fail(&sqlite->relations.export, "cannot write '%s': %s", sqlite->relations.export.output,
+                    sqlite3_errmsg(sqlite->database));
+    free(sql.bytes);
+    return insert;
+}
+
+static void write_database_row(struct relations *relations, unsigned number, const struct value *values)
+{
+    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+    const struct relation_table *table = &relations->tables[number];
+    sqlite3_stmt *insert = sqlite->inserts[number];
+
+    if (insert == NULL)
+        insert = sqlite->inserts[number] = make_table(sqlite, table);
+    if (insert == NULL)
+        return;
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const struct value *value = &values[c];
+
+        if (value->kind == VALUE_TEXT)
+            sqlite3_bind_text(insert, (int)c + 1, value->text, (int)value->length, SQLITE_STATIC);
+        else if (value->kind == VALUE_NULL)
+            sqlite3_bind_null(insert, (int)c + 1);
+        else
+            sqlite3_bind_int64(insert, (int)c + 1, (int64_t)value->number);
+    }
+    if (sqlite3_step(insert) != SQLITE_DONE)
+        export_fail(&relations->export, "cannot write '%s': %s", relations->export.output,
+                    sqlite3_errmsg(sqlite->database));
+    sqlite3_reset(insert);
+}
+
+/* All events that there are, with what all have in common; and what makes questions about times quick. */
+static void make_view(struct sqlite *sqlite)
+{
+    struct relations *relations = &sqlite->relations;
+    struct buffer sql = {0};
+    bool is_first = true;
+
+    for (unsigned i = RELATIONS; i < relations->table_count; i++) {
+        if (sqlite->inserts[i] == NULL)
+            continue;
+        add_text(&sql, is_first ? "CREATE VIEW event AS " : " UNION ALL ");
+        add_text(&sql, "SELECT time_ns, cpu_id, vpid, vtid, procname, ");
+        add_quoted(&sql, relations->tables[i].name, '\'');
+        add_text(&sql, " AS name FROM ");
+        add_name(&sql, relations->tables[i].name);
+        is_first = false;
+    }
+    if (is_first)
+        return;
+    run_buffer(sqlite, &sql);
+    if (sqlite->inserts[RELATION_STATE] != NULL)
+        run(sqlite, "CREATE INDEX state_by_thread ON state (tid, begin_ns)");
+    if (sqlite->inserts[RELATION_ACTIVITY] != NULL)
+        run(sqlite, "CREATE INDEX activity_by_name ON activity (name, begin_ns)");
+}
+
+static void finish_database(struct relations *relations)
+{
+    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+
+    make_view(sqlite);
+    run(sqlite, "COMMIT");
+}
+
+static void close_database(struct relations *relations)
+{
+    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+
+    for (unsigned i = 0; sqlite->inserts != NULL && i < relations->table_count; i++)
+        sqlite3_finalize(sqlite->inserts[i]);
+    free(sqlite->inserts);
+    sqlite3_close(sqlite->database);
+}
+
+static const struct relation_writer writer = {open_database, write_database_row, finish_database,
+                                              close_database};
+
+static bool open_sqlite(struct answer *answer, struct fail *fail)
+{
+    return relations_open(EXPORT_OF(answer, struct relations), &writer, fail);
+}
+
+const struct answer_kind sqlite_export = {.name = "sqlite",
+                                          .chooses_events = true,
+                                          .size = sizeof(struct sqlite),
+                                          .set = export_set,
+                                          .open = open_sqlite,
+                                          .finish = relations_finish,
+                                          .close = relations_close};

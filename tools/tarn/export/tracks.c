@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/export/tracks.c - a trace as what trace viewers draw; see tracks.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <tools/tarn/export/tracks.h>
+#include <unistd.h>
+
+#define OF(self) EXPORT_OF(ANSWER_OF(self, struct answer), struct tracks)
+
+/* What states, activities and calls show. */
+static const char *const shown_events[] = {
+    "trace_filler",     "trace_context",     "trace_end",        "trace_heartbeat", "sched_switch",
+    "sched_wakeup",     "sched_enqueue",     "sched_dequeue",    "sched_idle",      "ipc_call",
+    "ipc_receive",      "ipc_reply",         "ipc_return",       "syscall_entry",   "syscall_exit",
+    "libc_entry",       "libc_exit",         "fault_entry",      "fault_exit",      "exception_entry",
+    "exception_exit",   "irq_handler_entry", "irq_handler_exit", "irq_ipi_entry",   "irq_ipi_exit",
+    "fs_request_begin", "fs_request_end",
+};
+
+static void note_shown(struct tracks *tracks)
+{
+    const struct schema *schema = &tracks->export.answer.trace->schema;
+
+    tracks->shown = alloc_zero(schema->event_count + 1, sizeof(bool));
+    if (tracks->export.answer.filter->types != NULL)
+        return;
+    for (unsigned i = 0; i < sizeof(shown_events) / sizeof(shown_events[0]); i++) {
+        const struct event_type *type = schema_find_event(schema, shown_events[i]);
+
+        if (type != NULL)
+            tracks->shown[type->index] = true;
+    }
+}
+
+static bool goes_on(const struct tracks *tracks)
+{
+    return !tracks->export.has_failed && !tracks->out.failed;
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct tracks *tracks = OF(self);
+
+    if (!tracks->shown[cursor->event.type->index] && thread->tid != MODEL_NOBODY &&
+        answer_wants_event(&tracks->export.answer, cursor, thread) && goes_on(tracks))
+        tracks->writer->event(tracks, thread, cursor);
+}
+
+static void write_state(struct export *export, const struct stretch *stretch)
+{
+    struct tracks *tracks = EXPORT_OF(export, struct tracks);
+
+    if (goes_on(tracks))
+        tracks->writer->state(tracks, stretch);
+}
+
+static void take_enter(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame)
+{
+    struct tracks *tracks = OF(self);
+    char name[ANSWER_NAME_BYTES];
+
+    if (tracks->writer->enter != NULL && answer_wants(&tracks->export.answer, thread) && goes_on(tracks))
+        tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
+}
+
+static void take_leave(struct model_observer *self, const struct model_thread *thread,
+                       const struct model_frame *frame, uint64_t end)
+{
+    struct tracks *tracks = OF(self);
+    char name[ANSWER_NAME_BYTES];
+
+    if (answer_wants(&tracks->export.answer, thread) && goes_on(tracks))
+        tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
+}
+
+static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                        uint64_t ticks)
+{
+    struct tracks *tracks = OF(self);
+
+    if (has_ended && tracks->writer->died != NULL && answer_wants(&tracks->export.answer, thread) &&
+        goes_on(tracks))
+        tracks->writer->died(tracks, thread, ticks);
+}
+
+/* A call is told four times, as each of its ends is passed; both arrows need their two ends. */
+static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                      bool has_ended)
+{
+    struct tracks *tracks = OF(self);
+    struct track_flow flow = {call, NULL, false, false};
+    const struct model_thread *thread;
+
+    if (call->returned == ticks && call->replied != 0)
+        flow = (struct track_flow){call, "ipc return", true, true};
+    else if (call->replied == ticks)
+        flow = (struct track_flow){call, "ipc reply", true, false};
+    else if (call->received == ticks && call->server != NULL)
+        flow = (struct track_flow){call, "ipc receive", false, true};
+    else if (call->called == ticks && !has_ended)
+        flow = (struct track_flow){call, "ipc call", false, false};
+    thread = flow.is_reply == flow.is_end ? call->client : call->server;
+    if (flow.name == NULL || thread == NULL || !answer_wants(&tracks->export.answer, thread) ||
+        !goes_on(tracks))
+        return;
+    tracks->writer->flow(tracks, thread, &flow, ticks);
+}
+
+bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail)
+{
+    struct answer *answer = &tracks->export.answer;
+    int fd = open(tracks->export.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return fail_set(fail, "cannot write '%s': %s", tracks->export.output, strerror(errno));
+    out_open(&tracks->out, fd, 0);
+    tracks->is_open = true;
+    export_open(&tracks->export, write_state);
+    activity_names_open(&tracks->names, answer);
+    note_shown(tracks);
+    tracks->writer = writer;
+    answer->observer.event = take_event;
+    answer->observer.enter = take_enter;
+    answer->observer.leave = take_leave;
+    answer->observer.call = take_call;
+    answer->observer.thread = take_thread;
+    writer->begin(tracks);
+    return true;
+}
+
+void tracks_finish(struct answer *answer)
+{
+    struct tracks *tracks = EXPORT_OF(answer, struct tracks);
+    const struct model *model = answer->model;
+
+    export_finish_stretches(&tracks->export);
+    for (uint32_t i = 0; i < model->process_room; i++)
+        if (model->processes[i] != NULL)
+            tracks->writer->process(tracks, model->processes[i]->pid,
+                                    answer_process_name(answer, model->processes[i]->pid));
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (model->threads[i]->tid != MODEL_NOBODY && answer_wants(answer, model->threads[i]))
+            tracks->writer->thread(tracks, model->threads[i], answer_thread_name(answer, model->threads[i]));
+    if (tracks->writer->end != NULL)
+        tracks->writer->end(tracks);
+    if (!out_flush(&tracks->out))
+        export_fail(&tracks->export, "cannot write '%s': %s", tracks->export.output, strerror(errno));
+}
+
+void tracks_close(struct answer *answer)
+{
+    struct tracks *tracks = EXPORT_OF(answer, struct tracks);
+
+    if (tracks->writer != NULL && tracks->writer->close != NULL)
+        tracks->writer->close(tracks);
+    if (tracks->is_open) {
+        out_close(&tracks->out);
+        close(tracks->out.fd);
+    }
+    free(tracks->shown);
+    export_close(&tracks->export);
+}

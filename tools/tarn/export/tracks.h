@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/export/tracks.h - a trace as what trace viewers draw, for chrome.c and perfetto.c: states of
+ * threads, activities on them, single events with their fields, IPC calls as arrows from thread to thread.
+ *
+ * Events that states, activities and calls already show (entries and exits, switches, ...) are not written
+ * once more, unless they are asked for by name (--event, --class).
+ */
+#ifndef TARN_TRACKS_H
+#define TARN_TRACKS_H
+
+#include <tools/tarn/export/export.h>
+#include <tools/tarn/out.h>
+
+struct tracks;
+
+/* One end of a call: the arrow from the client's call to the server's receive, or from its reply to the
+ * return. */
+struct track_flow {
+    const struct model_call *call;
+    const char *name; /* of this end */
+    bool is_reply, is_end;
+};
+
+/* For each thread in order of time, but states, which are told when they are over. enter, died, end and close
+ * may be NULL. */
+struct track_writer {
+    void (*begin)(struct tracks *tracks);
+    void (*state)(struct tracks *tracks, const struct stretch *stretch);
+    void (*enter)(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame,
+                  const char *name);
+    void (*leave)(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame,
+                  const char *name, uint64_t end);
+    void (*event)(struct tracks *tracks, const struct model_thread *thread, const struct cursor *cursor);
+    void (*died)(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks);
+    void (*flow)(struct tracks *tracks, const struct model_thread *thread, const struct track_flow *flow,
+                 uint64_t ticks);
+    /* At the end, when names are known. */
+    void (*process)(struct tracks *tracks, uint32_t pid, const char *name);
+    void (*thread)(struct tracks *tracks, const struct model_thread *thread, const char *name);
+    void (*end)(struct tracks *tracks);
+    void (*close)(struct tracks *tracks);
+};
+
+/* The state of a format of this kind begins with it. */
+struct tracks {
+    struct export export;
+    const struct track_writer *writer;
+    struct activity_names names;
+    struct out out;
+    bool is_open;
+    bool *shown; /* by event index: something else shows it */
+};
+
+bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);
+void tracks_finish(struct answer *answer);
+void tracks_close(struct answer *answer);
+
+static inline uint32_t track_cpu(const struct tracks *tracks, uint32_t rank)
+{
+    return tracks->export.answer.trace->streams[rank].cpu;
+}
+
+#endif
