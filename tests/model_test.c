@@ -395,6 +395,33 @@ static void test_activities(void)
               "a class that is switched off ends its activities; so does death");
 }
 
+static void ignore_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                          enum model_state state, const struct model_thread *next, uint64_t ticks)
+{
+    (void)self, (void)cpu, (void)prev, (void)state, (void)next, (void)ticks;
+}
+
+/* Two observers of the same: one that looks at activities, and one that does not. */
+static void test_detail(void)
+{
+    struct model_observer other = {.switched = ignore_switch, .only_scheduling = true};
+
+    for (int more = 0; more < 2; more++) {
+        begin_story(1);
+        story.observer.only_scheduling = true;
+        other.only_scheduling = more == 0;
+        model_observe(&model, &other);
+        make_thread(&one, 10, 1, "one");
+        switch_to(&one, 20, 1, 1, "one");
+        syscall_entry(&one, 30, 5, 1);
+        goes(&one, 40, MODEL_BLOCKED_FUTEX, 0, 0, "idle/0");
+        end_story(more == 0 ? "[handed by nobody 20] suspended 10-20; running 20-40; "
+                            : "[handed by nobody 20] suspended 10-20; running 20-30; running syscall 30-40; ",
+                  more == 0 ? "activities are not followed where nobody looks at them"
+                            : "but where one does");
+    }
+}
+
 static void test_wakeups(void)
 {
     begin_story(1);
@@ -530,6 +557,7 @@ static void test_byte_order(const char *order, const char *directory)
     test_bounds();
     test_calls();
     test_activities();
+    test_detail();
     test_wakeups();
     test_losses();
     test_deaths();

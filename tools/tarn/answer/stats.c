@@ -133,6 +133,7 @@ static bool open_stats(struct answer *answer, struct fail *fail)
     answer->observer.segment = take_segment;
     answer->observer.switched = take_switch;
     answer->observer.event = take_event;
+    answer->observer.only_scheduling = true;
     return true;
 }
 

@@ -21,12 +21,14 @@ const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running"
 
 /* Fields in the order of `at`; T is a text or a string. An event that lacks one means nothing to the model.
  */
-static const struct meaning {
+struct meaning {
     const char *event;
     model_taker *take;
     const char *fields[8];
     const char *widths; /* bytes of each, or T */
-} meanings[] = {
+};
+
+static const struct meaning meanings[] = {
     {"trace_control", take_control, {"old_mask", "mask"}, "88"},
     {"sched_switch",
      take_switch,
@@ -38,6 +40,21 @@ static const struct meaning {
     {"sched_exit", take_exit, {"tid"}, "4"},
     {"sched_priority", take_priority, {"tid", "prio"}, "44"},
     {"timer_expire", take_expire, {"tid"}, "4"},
+    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
+    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
+    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
+    {"process_free", take_process_free, {"pid"}, "4"},
+    {"process_rename", take_process_rename, {"pid"}, "4"},
+    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
+    {"state_thread", take_state_thread, {"tid", "pid", "state", "prio", "cpu", "comm"}, "44422T"},
+    {"state_image",
+     take_state_image,
+     {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
+     "48888T"},
+};
+
+/* Activities and calls. */
+static const struct meaning detail_meanings[] = {
     {"syscall_entry", take_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
     {"syscall_exit", take_syscall_exit, {"number", "tid", "ret"}, "448"},
     {"libc_entry", take_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
@@ -56,17 +73,6 @@ static const struct meaning {
     {"ipc_receive", take_receive, {"call_id", "client_tid"}, "84"},
     {"ipc_reply", take_reply, {"call_id", "label", "client_tid"}, "884"},
     {"ipc_return", take_return, {"call_id", "error"}, "88"},
-    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
-    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
-    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
-    {"process_free", take_process_free, {"pid"}, "4"},
-    {"process_rename", take_process_rename, {"pid"}, "4"},
-    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
-    {"state_thread", take_state_thread, {"tid", "pid", "state", "prio", "cpu", "comm"}, "44422T"},
-    {"state_image",
-     take_state_image,
-     {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
-     "48888T"},
 };
 
 static bool has_width(const struct field *field, char width, bool swap)
@@ -97,6 +103,35 @@ static void resolve(struct model *model, const struct meaning *meaning)
     model->actions[type->index] = action;
 }
 
+static bool only_scheduling(const struct model *model)
+{
+    const struct model_observer *observer = model->observers;
+
+    while (observer != NULL && observer->only_scheduling)
+        observer = observer->next;
+    return model->observers != NULL && observer == NULL;
+}
+
+/* What to do at each event, for those who observe. */
+static void set_actions(struct model *model)
+{
+    const struct schema *schema = &model->trace->schema;
+
+    memset(model->actions, 0, schema->event_count * sizeof(model->actions[0]));
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+        resolve(model, &meanings[i]);
+    for (size_t i = 0; !only_scheduling(model) && i < sizeof(detail_meanings) / sizeof(detail_meanings[0]);
+         i++)
+        resolve(model, &detail_meanings[i]);
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        struct model_action *action = &model->actions[i];
+
+        /* Of a switch's names take_switch learns those that are new. */
+        action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
+        action->is_special = action->tells_name || schema->events[i]->role == EVENT_CONTEXT;
+    }
+}
+
 /* The number of a system call, by its name in the metadata; UINT32_MAX: none has it. */
 static uint32_t find_syscall(const struct schema *schema, const char *name)
 {
@@ -121,15 +156,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
     model->place_count = 256;
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-        resolve(model, &meanings[i]);
-    for (unsigned i = 0; i < trace->schema.event_count; i++) {
-        struct model_action *action = &model->actions[i];
-
-        /* Of a switch's names take_switch learns those that are new. */
-        action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
-        action->is_special = action->tells_name || trace->schema.events[i]->role == EVENT_CONTEXT;
-    }
+    set_actions(model);
     model->call_receive = find_syscall(&trace->schema, "ipc_receive");
 }
 
@@ -143,6 +170,16 @@ void model_observe(struct model *model, struct model_observer *observer)
     observer->next = NULL;
     model->wants_segments |= observer->segment != NULL;
     model->wants_events |= observer->event != NULL;
+    set_actions(model);
+}
+
+void model_tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->event != NULL)
+            observer->event(observer, cursor, thread);
 }
 
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor)
@@ -155,10 +192,8 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
     if (cpu->thread == NULL || cursor->event.type->role == EVENT_CONTEXT)
         begin_packet(model, cpu, cursor);
     thread = cpu->thread;
-    if (model->wants_events && is_in_range(model))
-        for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-            if (observer->event != NULL)
-                observer->event(observer, cursor, thread);
+    if (model->wants_events)
+        model_tell_event(model, cursor, thread);
     if (action->tells_name)
         names_learn_from(&model->names, &cursor->event);
     if (action->take != NULL)

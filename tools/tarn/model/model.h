@@ -172,6 +172,8 @@ struct model_observer {
     /* Every event, before the model takes it; thread: who runs. */
     void (*event)(struct model_observer *self, const struct cursor *cursor,
                   const struct model_thread *thread);
+    /* It does not look at activities and calls. Where all say so, the model does not follow them. */
+    bool only_scheduling;
     struct model_observer *next; /* the model's */
 };
 
@@ -203,7 +205,8 @@ struct model {
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
 /* Before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
-/* Slow path of model_take: events that tell more, observers of all events. */
+/* Slow paths of model_take. */
+void model_tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread);
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor);
 /* Ends all segments and activities (is_cut) at `to`, or at the end of what was logged. */
 void model_finish(struct model *model);
@@ -244,12 +247,13 @@ static inline struct model_thread *model_take(struct model *model, const struct 
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread = cpu->thread;
 
-    if (__builtin_expect(action->is_special || thread == NULL || model->wants_events, 0))
+    if (__builtin_expect(action->is_special || thread == NULL, 0))
         return model_take_known(model, cursor);
-    if (action->take != NULL) {
-        model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
+    model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
+    if (model->wants_events)
+        model_tell_event(model, cursor, thread);
+    if (action->take != NULL)
         action->take(model, cpu, cursor, action);
-    }
     cpu->last = cursor->ticks;
     return thread;
 }
