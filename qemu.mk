@@ -6,21 +6,24 @@ JOBS    ?= $(shell nproc)
 OPTIONS ?=
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: deps run demo test bench lint format help
+.PHONY: deps deps-tests run demo test bench lint format help
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
+
+deps-tests:
+	@tools/deps tests
 
 # Each starts make again, after the packages are there: reading the makefiles needs the compiler.
 demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report
 	@$(ALL_NOW) all
 	@tools/demo --arch $(ARCH)
 
-test: deps ## build and test every architecture, or only the one that ARCH= names
+test: deps-tests ## build and test every architecture, or only the one that ARCH= names
 	@set -e; for arch in $(TESTED); do $(ALL_NOW) ARCH=$$arch all tests; done
 	@tests/run $(TESTED:%=--arch %)
 
-bench: deps ## print figures: one line each, `name value unit`
+bench: deps-tests ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
 
