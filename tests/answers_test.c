@@ -14,7 +14,8 @@
  *
  *     calc    created 1010, woken 1100, runs 1200 to 1500 (system call 1300 to 1360, interrupt 1400 to 1450)
  *             until its time slice is used up, runs 1700 to 2000, sleeps
- *     other   created 1020, woken by calc 1340, runs 1500 to 1700 (fault 1550 to 1580), waits for a futex
+ *     other   created 1020, woken by calc 1340, runs 1500 to 1700 (fault 1550 to 1580), waits for a futex until
+ *             its process ends at 1900
  */
 static const char two_threads[] =
     "100000 0 trace_context\n"
@@ -77,9 +78,9 @@ static void test_threads(void)
            {"thread calc waiting_ns", 9000 + 10000}, {"thread calc switches", 2}, {"thread calc wakeups", 1},
            {"thread calc prio", 20}, {"thread calc begin_ns", 1000}, {"thread calc end_ns", -1},
            {"thread other running_ns", 20000}, {"thread other ready_ns", 16000},
-           {"thread other waiting_ns", 32000 + 40000}, {"state running total_ns", 80000},
+           {"thread other waiting_ns", 32000 + 20000}, {"state running total_ns", 80000},
            {"state running stretches", 3}, {"wait calc sleep_ns", 10000}, {"wait calc suspended_ns", 9000},
-           {"wait other futex_ns", 40000}, {"process first threads", 1}, {"process first running_ns", 60000});
+           {"wait other futex_ns", 20000}, {"process first threads", 1}, {"process first running_ns", 60000});
     EXPECT("threads", OPTIONS("+tid", "12"), {"thread other running_ns", 20000},
            {"thread calc running_ns", EXPECT_NO_ROW}, {"state running total_ns", 20000});
     expect_text("threads", NO_OPTIONS, "thread calc state", "sleeping");
