@@ -14,8 +14,8 @@
  *
  *     calc    created 1010, woken 1100, runs 1200 to 1500 (system call 1300 to 1360, interrupt 1400 to 1450)
  *             until its time slice is used up, runs 1700 to 2000, sleeps
- *     other   created 1020, woken by calc 1340, runs 1500 to 1700 (fault 1550 to 1580), waits for a futex until
- *             its process ends at 1900
+ *     other   created 1020, woken by calc 1340, runs 1500 to 1700 (fault 1550 to 1580), waits for a futex
+ * until its process ends at 1900
  */
 static const char two_threads[] =
     "100000 0 trace_context\n"
