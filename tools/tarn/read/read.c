@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,27 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     return fine;
 }
 
+/* Who writes a trace replaces its metadata when a program declares events of its own. */
+static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *bytes)
+{
+    char path[PATH_MAX];
+    struct stat status = {0};
+
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    if (stat(path, &status) == 0) {
+        *inode = status.st_ino;
+        *bytes = (uint64_t)status.st_size;
+    }
+}
+
+static bool has_other_metadata(const struct trace *trace)
+{
+    uint64_t inode = 0, bytes = 0;
+
+    look_at_metadata(trace->directory, &inode, &bytes);
+    return inode != trace->metadata_inode || bytes != trace->metadata_bytes;
+}
+
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
 {
     unsigned strangers = 0;
@@ -286,6 +308,7 @@ bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
     trace->directory = strdup(directory);
     for (size_t length = strlen(directory); length > 1 && trace->directory[length - 1] == '/'; length--)
         trace->directory[length - 1] = '\0';
+    look_at_metadata(directory, &trace->metadata_inode, &trace->metadata_bytes); /* before it is read */
     if (!schema_load(&trace->schema, directory, fail) || !open_streams(trace, fail)) {
         trace_close(trace);
         return false;
@@ -361,7 +384,9 @@ static enum trace_news refresh_stream(struct trace *trace, struct stream *stream
 
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
 {
-    enum trace_news news = count_stream_files(trace) == trace->stream_count ? TRACE_SAME : TRACE_CHANGED;
+    enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)
+                               ? TRACE_SAME
+                               : TRACE_CHANGED;
 
     *from = UINT64_MAX;
     for (unsigned i = 0; i < trace->stream_count && news != TRACE_CHANGED; i++) {

@@ -34,6 +34,7 @@ struct trace {
     struct stream *streams;
     unsigned stream_count;
     uint64_t begin, end; /* ticks: of the first packet, of the last */
+    uint64_t metadata_inode, metadata_bytes;
 };
 
 enum anomaly {

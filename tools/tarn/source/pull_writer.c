@@ -21,7 +21,7 @@
 
 static bool is_trace_file(const char *name)
 {
-    return strcmp(name, "metadata") == 0 || strcmp(name, "metadata.new") == 0 ||
+    return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
            strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
            (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
 }
@@ -112,11 +112,11 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 {
     if (!check_metadata(&writer->hello, text, size, fail))
         return false;
-    int fd = openat(writer->directory_fd, "metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = openat(writer->directory_fd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool fine = fd >= 0 && write(fd, text, size) == (ssize_t)size;
     if (fd >= 0)
         fine &= close(fd) == 0;
-    if (!fine || renameat(writer->directory_fd, "metadata.new", writer->directory_fd, "metadata") != 0)
+    if (!fine || renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0)
         return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(errno));
     writer->have_metadata = true;
     return true;

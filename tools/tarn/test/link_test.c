@@ -194,7 +194,7 @@ static char directory[64];
 static void remove_output(void)
 {
     char path[128];
-    static const char *const names[] = {"metadata", "metadata.new", "cpu0", "cpu1"};
+    static const char *const names[] = {"metadata", ".metadata.new", "cpu0", "cpu1"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/out/%s", directory, names[i]);

@@ -171,6 +171,8 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
             tally_segment(tally, thread, thread->segment > tally->begin ? thread->segment : tally->begin,
                           until);
     }
+    for (unsigned i = 0; i < tally->cpu_count; i++)
+        settle(tally, &tally->cpus[i]);
 }
 
 static void take_segment(struct model_observer *observer, const struct model_thread *thread, uint64_t from,

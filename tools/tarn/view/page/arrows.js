@@ -4,7 +4,7 @@ import {PADDING, STRIP} from "./rows.js";
 
 export const Arrow = {WAKEUP: 0, HANDOVER: 1, CALL: 2, REPLY: 3};
 export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"];
-const CALM = 120; // more arrows than this are drawn only for the lane that is chosen
+const CALM = 80; // more arrows than this are drawn only for the lane that is chosen
 
 const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
 
@@ -27,8 +27,11 @@ export function visibleArrows(set, rows, state, scale) {
   return state.lane?.[0] === "t" ? found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen) : [];
 }
 
-export function drawArrows(context, arrows, colors) {
+// Those of the chosen lane stand out.
+export function drawArrows(context, arrows, colors, lane) {
+  const chosen = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
   for (const {arrow, x0, y0, x1, y1} of arrows) {
+    context.globalAlpha = chosen < 0 ? 0.65 : arrow.from === chosen || arrow.to === chosen ? 1 : 0.3;
     const isCall = arrow.kind === Arrow.CALL || arrow.kind === Arrow.REPLY;
     context.strokeStyle = context.fillStyle = isCall ? colors.call : colors.wakeup;
     context.lineWidth = 1;
@@ -40,6 +43,7 @@ export function drawArrows(context, arrows, colors) {
     context.setLineDash([]);
     head(context, x0, y0, x1, y1);
   }
+  context.globalAlpha = 1;
 }
 
 function head(context, x0, y0, x1, y1) {

@@ -49,7 +49,6 @@ export class LaneData {
     this.state = state;
     this.rows = rows;
     this.onChange = () => {};
-    this.onDepth = () => {};
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal),
                               (current, wish) => current.to <= wish.view.from || current.from >= wish.view.to);
   }
@@ -95,9 +94,8 @@ export class LaneData {
     this.#takeArrows(set, answer);
     if (!wish.into)
       this.#keep(set);
-    if (set.isExact)
-      this.#noteDepths(answer);
     this.#wish = null;
+    this.rows.takeDepths(this.depths, set.isExact);
     this.onChange();
   }
 
@@ -122,12 +120,17 @@ export class LaneData {
     this.#sets = this.#sets.filter((other, i) => i < SETS || other === this.#whole);
   }
 
-  #noteDepths(answer) {
-    let isNew = false;
-    for (const lane of answer.threads)
-      isNew = this.rows.noteDepth(lane.n, lane.calls.length) || isNew;
-    if (isNew)
-      this.onDepth();
+  // How deep calls are nested in the view, by thread; null while the view is not covered.
+  get depths() {
+    const {from, to} = this.state, set = this.#sets.find((one) => one.from <= from && one.to >= to);
+    if (!set)
+      return null;
+    const isSeen = (boxes) => {
+      const i = firstAfter(boxes, CALL, from);
+      return i < boxes.length && boxes[i] < to;
+    };
+    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && lane.calls).map(([key, lane]) =>
+      [Number(key.slice(1)), lane.calls.findLastIndex(isSeen) + 1]));
   }
 
   // The trace has grown: what reached up to its end may have more behind it now.
@@ -171,9 +174,10 @@ export class LaneData {
     return found;
   }
 
-  // The set that arrows and waits are drawn from, or null while none is exact.
+  // The set that arrows and waits are drawn from, or null while none is exact for most of the view.
   exact(from, to) {
+    const shared = (set) => Math.min(to, set.to) - Math.max(from, set.from);
     return this.#sets.find((set) => set.isExact && set.from <= from && set.to >= to) ??
-           this.#sets.find((set) => set.isExact && set.from < to && set.to > from) ?? null;
+           this.#sets.find((set) => set.isExact && shared(set) > (to - from) / 2) ?? null;
   }
 }

@@ -145,8 +145,7 @@ export class LanePainter {
       context.fillStyle = colors.activities[boxes[i + 2]] ?? colors.quiet;
       context.fillRect(x, y, width > 2 ? width - 1 / this.scale.ratio : width, CALL_HEIGHT - 1);
       if (width > 14)
-        this.#label(width > 90 ? trace.activityName(boxes[i + 2], boxes[i + 3])
-                               : trace.detailName(boxes[i + 2], boxes[i + 3]) || trace.activityName(boxes[i + 2], -1),
+        this.#label(width > 90 ? trace.activityName(boxes[i + 2], boxes[i + 3]) : trace.shortName(boxes[i + 2], boxes[i + 3]),
                     x, y + CALL_HEIGHT / 2, width);
     });
   }

@@ -7,8 +7,9 @@ const RETRY = 2000;
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export class Live {
-  constructor(trace, state, grown) {
-    Object.assign(this, {trace, state, grown});
+  // grown(before): there is more; replaced(): it is another trace, in which no number means what it did.
+  constructor(trace, state, grown, replaced) {
+    Object.assign(this, {trace, state, grown, replaced});
   }
 
   // Never returns.
@@ -30,11 +31,9 @@ export class Live {
   async #take(news) {
     const {state, trace} = this, before = trace.duration, generation = trace.generation;
     trace.take(await ask("trace"));
-    if (news.generation !== generation) {
-      location.reload(); // other files: no number means what it did
-      return;
-    }
     const wasWhole = state.from <= 0 && state.to >= before;
+    if (trace.generation !== generation)
+      this.replaced();
     this.grown(before);
     if (trace.duration === before)
       return;

@@ -84,7 +84,6 @@ class Page {
       data.follow();
       this.#showState();
     };
-    data.onDepth = () => rows.layOut();
     counts.onChange = () => {
       names.updateMarks();
       this.marksPanel.update();
@@ -98,20 +97,36 @@ class Page {
     byId("name").textContent = trace.name.split("/").filter(Boolean).slice(-2).join("/");
     byId("name").title = trace.name;
     this.#theme();
+    this.timeline.start(); // so that what is asked for first fits the window
+    this.timeline.onResize = () => {
+      this.rows.layOut();
+      this.counts.follow(false);
+    };
+    const hasRange = location.hash.includes("from=");
     state.start(Math.max(trace.duration, 1));
-    if (trace.live)
+    if (trace.live && !hasRange)
       state.change({follow: true});
     new Live(trace, state, (before) => {
       this.data.grow(before);
       this.overview.refresh();
       this.rows.refresh();
       this.#showState();
-    }).run();
+    }, () => this.#replaced()).run();
+  }
+
+  // Other files, or a program has declared events of its own.
+  #replaced() {
+    this.data.forget();
+    this.searchPanel.fill();
+    this.marksPanel.show();
+    if (this.state.cursor)
+      this.state.change({cursor: {t: this.state.cursor.t, n: null}});
   }
 
   #showState() {
     const {state, trace} = this, grain = state.span / 1000;
     byId("range").replaceChildren(`${formatTime(state.from, grain)} – ${formatTime(state.to, grain)} `, element("b", {}, formatSpan(state.span)));
+    byId("whole-length").textContent = `${formatSpan(state.duration)}, ${trace.events_total.toLocaleString("en")} events`;
     byId("follow").hidden = !trace.live && !state.follow;
     byId("follow").setAttribute("aria-pressed", state.follow);
     byId("busy").textContent = trace.indexing ? "indexing…" : "";

@@ -4,7 +4,6 @@
 import {Latest, ask} from "./api.js";
 import {RUN} from "./data.js";
 import {Scale} from "./draw.js";
-import {formatTime} from "./time.js";
 
 const EDGE = 5; // pixels around the edges of the view, which can be dragged
 
@@ -119,11 +118,6 @@ export class Overview {
     context.strokeStyle = colors.accent;
     context.lineWidth = 1.5;
     context.strokeRect(left, 0.75, right - left, height - 1.5);
-    context.font = "10px system-ui, sans-serif";
-    context.textBaseline = "bottom";
-    context.fillStyle = colors.quiet;
-    const end = formatTime(state.duration, state.duration / 1000);
-    context.fillText(end, width - context.measureText(end).width - 4, height - 2);
   }
 
   // ---- pointer

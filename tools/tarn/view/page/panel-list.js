@@ -6,6 +6,7 @@ import {eventRow, laneChoice} from "./events.js";
 
 const CHUNK = 60; // events asked for in one direction
 const MOST = 600; // kept
+const SETTLED = 200; // ms
 
 export class ListPanel {
   title = "Events";
@@ -14,12 +15,14 @@ export class ListPanel {
   #from = 0; // event numbers that were looked at
   #to = 0;
   #shownFor = "";
+  #timer = 0;
   #isOwn = false; // the cursor was moved by this list
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state, colors
     this.state.on(["cursor", "lane", "marks"], () => this.show());
+    this.state.on(["from", "to"], () => this.#follow());
   }
 
   build() {
@@ -52,8 +55,11 @@ export class ListPanel {
       this.#isOwn = false;
       return;
     }
-    const place = cursor ? (cursor.n !== null ? {n: cursor.n} : {at: cursor.t}) : {at: this.state.from};
-    this.#asking.want({place, choice, key, before: CHUNK, after: CHUNK});
+    const place = cursor ? (cursor.n !== null ? {n: cursor.n} : {at: cursor.t}) : {at: Math.round(this.state.from)};
+    if (!cursor && this.state.follow)
+      this.#asking.want({place: {at: this.state.duration}, choice, key, before: CHUNK, after: 0, isEnd: true});
+    else
+      this.#asking.want({place, choice, key, before: CHUNK, after: CHUNK});
   }
 
   async #load(wish, signal) {
@@ -70,6 +76,15 @@ export class ListPanel {
     this.#ends = {first: answer.from === 0, last: answer.to >= answer.total};
     this.#fill();
     this.#highlight(true);
+    if (wish.isEnd)
+      this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  // Without a cursor the list begins where the view does.
+  #follow() {
+    clearTimeout(this.#timer);
+    if (!this.state.cursor)
+      this.#timer = setTimeout(() => this.show(), SETTLED);
   }
 
   #fill() {

@@ -6,6 +6,8 @@ import {makeTable} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const SETTLED = 300; // ms without a change, before a walk is asked for
+const MOST = 1000; // rows of a table
+// Those that are asked for most come first.
 const USUAL = ["stats", "breakdown", "locks", "profile", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
 
 export class RangePanel {
@@ -23,7 +25,7 @@ export class RangePanel {
   }
 
   build() {
-    const known = this.trace.answers ?? USUAL.map((name) => ({name, summary: ""}));
+    const known = this.trace.answers;
     const order = (answer) => (USUAL.indexOf(answer.name) + 1) || 99;
     this.choice = element("div", {class: "answers", role: "radiogroup", "aria-label": "question"},
       ...[...known].sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
@@ -56,7 +58,7 @@ export class RangePanel {
   async #load({name, from, to, key}, signal) {
     let nodes;
     try {
-      nodes = this.#tables(await ask("answer", {name, from, to}, signal));
+      nodes = this.#tables((await ask("answer", {name, from, to, top: MOST}, signal)).answer);
     } catch (error) {
       nodes = [element("p", {class: "note"}, error.message)];
     }

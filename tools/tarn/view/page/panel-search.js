@@ -14,9 +14,7 @@ export class SearchPanel {
 
   build() {
     this.text = element("input", {type: "search", placeholder: "Text: event, thread, value", "aria-label": "text"});
-    this.kind = element("select", {"aria-label": "event"}, element("option", {value: ""}, "any event"),
-                        ...[...this.trace.events].sort((a, b) => a.name.localeCompare(b.name))
-                          .map((event) => element("option", {value: event.index}, event.name)));
+    this.kind = element("select", {"aria-label": "event"});
     this.field = element("select", {"aria-label": "field"});
     this.value = element("input", {placeholder: "value", "aria-label": "value", size: 10});
     this.lane = element("input", {type: "checkbox"});
@@ -25,11 +23,11 @@ export class SearchPanel {
     this.node.append(element("form", {class: "tools", submit: (event) => {
       event.preventDefault();
       this.find("next");
-    }}, this.text, this.kind, this.field, this.value, element("label", {}, this.lane, " this lane"),
-      element("button", {type: "button", click: () => this.find("previous")}, "Previous"),
-      element("button", {type: "submit"}, "Next")), this.status, this.found);
+    }}, this.text, element("button", {type: "button", title: "previous", "aria-label": "previous", click: () => this.find("previous")}, "↑"),
+      element("button", {type: "submit", title: "next", "aria-label": "next"}, "↓"), this.kind, this.field, this.value,
+      element("label", {}, this.lane, " this lane")), this.status, this.found);
     this.kind.addEventListener("change", () => this.#fields());
-    this.#fields();
+    this.fill();
     this.found.addEventListener("click", (event) => {
       const row = event.target.closest(".event");
       if (row)
@@ -37,8 +35,19 @@ export class SearchPanel {
     });
   }
 
-  show() {
+  show() {}
+
+  focus() {
     this.text.focus();
+    this.text.select();
+  }
+
+  // The events that the trace declares.
+  fill() {
+    this.kind.replaceChildren(element("option", {value: ""}, "any event"),
+      ...[...this.trace.events].sort((a, b) => a.name.localeCompare(b.name))
+        .map((event) => element("option", {value: event.index}, event.name)));
+    this.#fields();
   }
 
   #fields() {

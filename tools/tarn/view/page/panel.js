@@ -20,6 +20,7 @@ export class Panel {
 
   open(name) {
     this.state.change({tab: name, panel: true});
+    this.current?.focus?.();
   }
 
   get current() {

@@ -16,7 +16,9 @@ export class Rows {
   #active = []; // {n, ran, ready, blocked} as sorted
   hiddenThreads = 0; // more than are worth a lane
   #sortedFor = null; // the range
-  #depths = new Map(); // deepest call seen of a thread
+  #depths = new Map(); // deepest call of a thread
+  #mayShrink = true;
+  #wasExact = false;
   #asking;
 
   constructor(trace, state) {
@@ -47,17 +49,24 @@ export class Rows {
     this.#active = answer.threads.filter((row) => !this.trace.thread(row.n).idle);
     this.hiddenThreads = answer.total - answer.threads.length;
     this.cpuUse = new Map(answer.cpus.map((cpu) => [cpu.rank, cpu]));
-    this.spanOfUse = to - from;
+    this.#mayShrink = true;
     this.layOut();
   }
 
-  // Frames of this depth were seen: room is made, and not taken away again.
-  noteDepth(n, depth) {
-    if (depth > (this.#depths.get(n) ?? 0)) {
-      this.#depths.set(n, depth);
-      return true;
-    }
-    return false;
+  // How deep calls are nested in the view. Room is made at once, but only taken away together with something else that
+  // moves the lanes: a new order, or calls that are no longer told one by one.
+  takeDepths(depths, isExact) {
+    if (!depths)
+      return;
+    const shrinks = this.#mayShrink || isExact !== this.#wasExact;
+    const before = this.#depths;
+    this.#depths = shrinks ? depths : new Map(before);
+    for (const [n, depth] of depths)
+      this.#depths.set(n, Math.max(shrinks ? 0 : this.#depths.get(n) ?? 0, depth));
+    this.#mayShrink = false;
+    this.#wasExact = isExact;
+    if (shrinks || [...this.#depths].some(([n, depth]) => depth !== before.get(n)))
+      this.layOut();
   }
 
   get top() { // of the first lane

@@ -66,7 +66,7 @@ export function drawSelection(context, scale, selection, height, colors) {
   if (x > scale.width || x + width < 0)
     return;
   context.fillStyle = colors.selection;
-  context.globalAlpha = 0.22;
+  context.globalAlpha = 0.13;
   context.fillRect(x, 0, width, height);
   context.globalAlpha = 1;
   context.fillRect(x, 0, 1, height);

@@ -47,7 +47,8 @@ export class State extends EventTarget {
 
   // Within the trace, and not so narrow that nothing could be seen.
   show(from, to, more = {}) {
-    const span = Math.min(Math.max(to - from, NARROWEST), this.duration);
+    const asked = Math.max(to - from, NARROWEST);
+    const span = asked > this.duration * 0.9999 ? this.duration : asked; // a little less is rounding
     const middle = (from + to) / 2;
     const begin = Math.min(Math.max(middle - span / 2, 0), this.duration - span);
     if (begin !== this.from || begin + span !== this.to || Object.keys(more).length)

@@ -23,19 +23,27 @@ export class Timeline {
       event.preventDefault();
       this.scrollBy(event.deltaY);
     }, {passive: false});
+    this.onResize = () => {};
+  }
+
+  start() {
     new ResizeObserver(() => this.resize()).observe(this.area);
+    this.resize();
   }
 
   resize() {
     const {clientWidth: width, clientHeight: height} = this.area;
+    if (width === this.rows.width && height === this.rows.height && devicePixelRatio === this.ratio)
+      return;
+    this.ratio = devicePixelRatio;
     for (const canvas of [this.scene, this.overlay]) {
       canvas.width = Math.round(width * devicePixelRatio);
       canvas.height = Math.round(height * devicePixelRatio);
     }
     this.rows.width = width;
     this.rows.height = height;
-    this.rows.layOut();
     this.overview.resize();
+    this.onResize();
     this.#paintScene(); // at once: a canvas that was resized is empty
   }
 
@@ -121,7 +129,7 @@ export class Timeline {
     context.clip();
     drawWaits(context, set, rows, scale, this.colors);
     this.arrows = visibleArrows(set, rows, state, scale);
-    drawArrows(context, this.arrows, this.colors);
+    drawArrows(context, this.arrows, this.colors, state.lane);
     context.restore();
   }
 

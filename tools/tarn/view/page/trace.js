@@ -16,7 +16,8 @@ export class Trace {
   }
 
   static async load() {
-    return new Trace(await ask("trace"));
+    const [info, known] = await Promise.all([ask("trace"), ask("answers")]);
+    return new Trace({...info, answers: known.answers});
   }
 
   take(info) {
@@ -58,10 +59,16 @@ export class Trace {
     return name ? `${kind} ${name}` : kind;
   }
 
+  // A number alone says nothing.
+  shortName(activity, detail) {
+    const name = this.detailName(activity, detail);
+    return name && Number.isNaN(Number(name)) ? name : this.activityName(activity, detail);
+  }
+
   detailName(activity, detail) {
     if (detail < 0)
       return "";
     const names = this.details[DETAILS[activity]];
-    return names?.[detail] ?? (activity === Activity.REQUEST ? "" : String(detail));
+    return names?.[detail] ?? (activity === Activity.REQUEST ? "" : String(detail)); // requests are only numbered
   }
 }
