@@ -48,7 +48,8 @@ struct cpu {
     struct space *work;                 /* space_do_in_turn: what is still to be done */
     bool working;
     const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
-    bool wants_yield;                            /* current asked to go behind its equals */
+    uint32_t acquired[LOCK_CLASSES_MAX]; /* by number: since the last that was logged, of watched classes */
+    bool wants_yield;                    /* current asked to go behind its equals */
     struct profile profile;
 };
 

@@ -7,9 +7,17 @@
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
 #include <kernel/space.h>
+#include <kernel/thread.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+#include <trace/control/control.h>
 #include <trace/lock.h>
+#include <trace/state.h>
 
 #define CHAIN_MAX 8
+
+/* What stands for the locks of programs (libc-glue/tarn/lock.c). */
+static LOCK_CLASS(user_class, "user mutex");
 
 /* The linker script's ends of the section that LOCK_CLASS fills. */
 extern struct lock_class lock_class_first[], lock_class_last[];
@@ -19,8 +27,8 @@ static bool is_same(const char *a, const char *b)
     return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
 }
 
-/* `watch=CLASS` or `watch=all`; blanks of a name are written as underscores. */
-static bool is_watched(const char *name, const char *wanted)
+/* Blanks of a name are written as underscores. */
+static bool is_meant(const char *name, const char *wanted)
 {
     char word[32];
     format_text(word, sizeof word, "%s", name);
@@ -29,15 +37,53 @@ static bool is_watched(const char *name, const char *wanted)
     return is_same(wanted, "all") || is_same(wanted, word);
 }
 
+/* `watch=CLASS`, `watch=CLASS/EVERY`: cuts EVERY off. */
+static uint32_t read_every(char *wanted)
+{
+    uint32_t every = 0;
+    while (*wanted && *wanted != '/')
+        wanted++;
+    if (!*wanted)
+        return 1;
+    *wanted = 0;
+    while (*++wanted >= '0' && *wanted <= '9')
+        every = every * 10 + (uint32_t)(*wanted - '0');
+    return every;
+}
+
+static void set_watch(struct lock_class *class, uint32_t every)
+{
+    class->watched_since = arch_clock();
+    class->watch = every;
+    if (class == &user_class)
+        __atomic_store_n(&trace_info_page.lock_watch, every, __ATOMIC_RELAXED);
+}
+
 void lock_init(void)
 {
-    char wanted[32] = "";
-    uint32_t number = 0;
+    char wanted[48] = "";
+    uint32_t number = TARN_LOCK_CLASS_USER;
     boot_option("watch=", wanted, sizeof wanted);
+    const uint32_t every = read_every(wanted);
+    assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
-        class->number = ++number;
-        class->watched = is_watched(class->name, wanted);
+        class->number = class == &user_class ? TARN_LOCK_CLASS_USER : ++number;
+        set_watch(class, is_meant(class->name, wanted) ? every : 0);
     }
+}
+
+int lock_watch(uint64_t number, uint32_t every)
+{
+    bool found = false;
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
+        if (number != LOCK_CLASS_ALL && class->number != number)
+            continue;
+        found = true;
+        set_watch(class, every);
+        if (TRACE_ON_STATE())
+            trace_state_lock_class(class->number, every, class->name);
+    }
+    return found ? 0 : -E_NOT_FOUND;
 }
 
 void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)
@@ -51,18 +97,41 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
     *lock = (struct spinlock)SPINLOCK(class);
 }
 
-static __attribute__((noinline)) void log_contended(struct spinlock *lock, uint64_t since, uint64_t spins)
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* Who has a lock. Another processor's thread may be switched away meanwhile, or end: its memory remains one
+ * of a thread. */
+struct holder {
+    uint32_t tid, pid, cpu;
+};
+#define NOBODY UINT32_MAX
+
+static struct holder find_holder(const struct spinlock *lock)
 {
-    uint64_t waited = arch_clock() - since;
+    const struct cpu *cpu = spin_holder(lock);
+    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
+    const struct space *space = thread ? __atomic_load_n(&thread->space, __ATOMIC_RELAXED) : NULL;
+    return (struct holder){.tid = thread ? thread->tid : NOBODY,
+                           .pid = space    ? space->pid
+                                  : thread ? 0
+                                           : NOBODY,
+                           .cpu = cpu ? cpu->index : NOBODY};
+}
+
+static __attribute__((noinline)) void log_contended(struct spinlock *lock, const struct holder *holder,
+                                                    uint64_t waited, uint64_t spins)
+{
     uint64_t chain[CHAIN_MAX];
     uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
-    trace_lock_contended((uint64_t)lock, waited, spins, lock->class->number, 0, depth, chain);
+    trace_lock_contended((uint64_t)lock, waited, spins, lock->class->number, 0, holder->tid, holder->pid,
+                         holder->cpu, depth, chain);
 }
 
 /* The holder may be waiting for this processor to flush translations, so requests are answered meanwhile. */
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;
+    const struct holder holder = find_holder(lock);
     struct cpu *cpu = this_cpu();
     assert(!spin_held(lock));
     const struct spinlock *outer = cpu->waiting_lock;
@@ -73,11 +142,13 @@ void spin_lock_contended(struct spinlock *lock)
             tlb_handle_request();
             arch_relax();
         }
-    } while (!spin_try_lock(lock));
+    } while (!spin_take_free(lock));
     atomic_store_explicit(&cpu->waiting_lock, outer, memory_order_relaxed);
     atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
     if (TRACE_ON_LOCK())
-        log_contended(lock, since, spins);
+        log_contended(lock, &holder, arch_clock() - since, spins);
+    if (lock->class->watch)
+        spin_note_taken(lock);
 }
 
 struct cpu *spin_holder(const struct spinlock *lock)
@@ -87,14 +158,31 @@ struct cpu *spin_holder(const struct spinlock *lock)
     return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
 }
 
+/* ---- watched classes ------------------------------------------------------------------------------------
+ */
+
+static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
+{
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    trace_lock_acquired((uint64_t)lock, lock->class->number, 0, acquisitions, depth, chain);
+}
+
 void spin_note_taken(struct spinlock *lock)
 {
+    const struct lock_class *class = lock->class;
+    uint32_t *acquired = &this_cpu()->acquired[class->number];
+    if (!TRACE_ON_LOCK() || ++*acquired < class->watch)
+        return;
+    log_acquired(lock, *acquired);
+    *acquired = 0;
     lock->since = arch_clock();
 }
 
+/* Perhaps it was taken before the class was watched. */
 void spin_note_released(struct spinlock *lock)
 {
-    if (lock->since != 0)
+    if (lock->since != 0 && lock->since >= lock->class->watched_since)
         trace_lock_held((uint64_t)lock, arch_clock() - lock->since, lock->class->number, 0);
     lock->since = 0;
 }

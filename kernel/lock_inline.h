@@ -9,7 +9,7 @@
 
 /* lock.c: waits for its turn, and logs. */
 void spin_lock_contended(struct spinlock *lock);
-/* lock.c: hold times of watched classes. */
+/* lock.c: acquisitions of watched classes, and hold times. */
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);
 
@@ -19,14 +19,20 @@ static inline uint32_t spin_owner(void)
     return (uint32_t)(uintptr_t)this_cpu();
 }
 
-static inline bool spin_try_lock(struct spinlock *lock)
+/* Without a note of it. */
+static inline bool spin_take_free(struct spinlock *lock)
 {
     uint32_t free = 0;
     /* Acquire: pairs with the release in spin_unlock, which publishes what the lock protects. */
-    if (!atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
-                                                 memory_order_relaxed))
+    return atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static inline bool spin_try_lock(struct spinlock *lock)
+{
+    if (!spin_take_free(lock))
         return false;
-    if (__builtin_expect(lock->class->watched, 0))
+    if (__builtin_expect(lock->class->watch, 0))
         spin_note_taken(lock);
     return true;
 }
@@ -39,7 +45,7 @@ static inline void spin_lock(struct spinlock *lock)
 
 static inline void spin_unlock(struct spinlock *lock)
 {
-    if (__builtin_expect(lock->class->watched, 0))
+    if (__builtin_expect(lock->class->watch, 0))
         spin_note_released(lock);
     /* Release: pairs with the acquire of whoever takes the lock next. */
     atomic_store_explicit(&lock->held, 0, memory_order_release);
@@ -50,7 +56,7 @@ static inline void spin_unlock(struct spinlock *lock)
 static inline bool spin_try_lock_unwatched(struct spinlock *lock)
 {
     uint32_t free = 0;
-    if (__builtin_expect(lock->class->watched, 0) ||
+    if (__builtin_expect(lock->class->watch, 0) ||
         !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
                                                  memory_order_relaxed))
         return false;

@@ -71,6 +71,18 @@ static void gather_space(struct space *space, void *context)
     memcpy(element->name, space->name, sizeof element->name);
 }
 
+static void gather_lock_class(struct lock_class *class, void *context)
+{
+    struct system_lock_class *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    *element = (struct system_lock_class){.number = class->number,
+                                          .watch = class->watch,
+                                          .contended =
+                                              atomic_load_explicit(&class->contended, memory_order_relaxed)};
+    format_text(element->name, sizeof element->name, "%s", class->name);
+}
+
 static uint64_t total_idle_ticks(void)
 {
     uint64_t ticks = 0;
@@ -136,6 +148,10 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
         return (int64_t)(gathering.count * sizeof(struct system_space));
     case SYSTEM_COMMAND_LINE:
         return (int64_t)gather_command_line(index, buffer, size);
+    case SYSTEM_LOCK_CLASSES:
+        gathering.room = size / sizeof(struct system_lock_class);
+        lock_class_for_each(gather_lock_class, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_lock_class));
     default:
         return -E_BAD_ARGUMENT;
     }

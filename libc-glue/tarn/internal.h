@@ -12,6 +12,13 @@
 
 #define KEYS_MAX 64
 
+/* A lock that its holder, this thread, took at a known time: tarn/lock.c. */
+struct lock_note {
+    const uint32_t *word; /* NULL: none */
+    uint64_t since;       /* ticks */
+};
+#define LOCK_NOTES 4u
+
 /* One thread. Its own fields are written by itself; `state` decides who frees it (posix/pthread.c). */
 struct pthread {
     void *(*routine)(void *);
@@ -23,6 +30,9 @@ struct pthread {
     uint64_t mapping_size;
     uint64_t stack_low, stack_high;
     const void *specific[KEYS_MAX];
+    struct lock_note lock_notes[LOCK_NOTES];
+    uint32_t next_lock_note;
+    uint32_t locks_acquired; /* since the last that was logged, while they are watched */
 };
 
 /* tarn/thread.c: the lower half of pthreads */

@@ -85,7 +85,9 @@ static int64_t put_previous(uint8_t *to, size_t *size)
 
 static bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length)
 {
-    static const size_t reply_bytes = WIRE_REPLY_BYTES + STATISTICS_BYTES_MAX;
+    static const size_t reply_bytes =
+        WIRE_REPLY_BYTES +
+        (STATISTICS_BYTES_MAX > LOCK_CLASSES_BYTES_MAX ? STATISTICS_BYTES_MAX : LOCK_CLASSES_BYTES_MAX);
     struct wire_request request;
     size_t size = WIRE_REPLY_BYTES;
     int64_t status = 0;
@@ -99,6 +101,8 @@ static bool handle_request(struct connection *connection, const uint8_t *payload
         return false;
     if (request.operation == WIRE_OP_STATISTICS)
         size += put_statistics(reply + WIRE_REPLY_BYTES);
+    else if (request.operation == WIRE_OP_LOCK_CLASSES)
+        status = put_lock_classes(reply + WIRE_REPLY_BYTES, &size);
     else if (request.operation == WIRE_OP_PREVIOUS)
         status = put_previous(reply + WIRE_REPLY_BYTES, &size);
     else

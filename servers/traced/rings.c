@@ -127,11 +127,32 @@ int64_t control_trace(const struct wire_request *request)
         return sys_trace_control(SLOT_TRACE, TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_SET_PROFILE:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILE, request->a, 0);
+    case WIRE_OP_WATCH_LOCKS:
+        return sys_trace_control(SLOT_TRACE, TRACE_OP_WATCH_LOCKS, request->a, request->b);
     case WIRE_OP_FLUSH:
         return sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     default:
         return -E_BAD_ARGUMENT;
     }
+}
+
+int64_t put_lock_classes(uint8_t *to, size_t *size)
+{
+    struct system_lock_class classes[WIRE_LOCK_CLASSES_MAX];
+    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof(classes));
+    uint32_t count = bytes < 0 ? 0 : (uint32_t)((uint64_t)bytes / sizeof(classes[0]));
+    uint8_t *at = to + 8;
+
+    wire_put32(to, count);
+    wire_put32(to + 4, 0);
+    for (uint32_t i = 0; i < count; i++, at += WIRE_LOCK_CLASS_BYTES) {
+        wire_put32(at, classes[i].number);
+        wire_put32(at + 4, classes[i].watch);
+        wire_put64(at + 8, classes[i].contended);
+        memcpy(at + 16, classes[i].name, WIRE_LOCK_NAME_BYTES);
+    }
+    *size += (size_t)(at - to);
+    return bytes < 0 ? bytes : 0;
 }
 
 /* ---- metadata ------------------------------------------------------------------------------------ */

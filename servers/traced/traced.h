@@ -52,6 +52,8 @@ struct trace_reader ring_of(uint32_t cpu);
 void get_hello(struct wire_hello *hello);
 size_t put_statistics(uint8_t *to); /* as WIRE_OP_STATISTICS answers */
 #define STATISTICS_BYTES_MAX (WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
+int64_t put_lock_classes(uint8_t *to, size_t *size); /* as WIRE_OP_LOCK_CLASSES answers; 0 or -E_* */
+#define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
 int64_t control_trace(const struct wire_request *request);
 char *read_metadata(size_t *size); /* NULL: no memory; a multiple of 8 bytes; free() it */
 

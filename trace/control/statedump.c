@@ -15,8 +15,6 @@
 #include <trace/control/control.h>
 #include <trace/state.h>
 
-extern struct lock_class lock_class_first[], lock_class_last[]; /* the link script's: all LOCK_CLASS */
-
 /* The kernel's own image, of process 0, where its program's path would be the name of its file. */
 static void dump_kernel(void)
 {
@@ -52,6 +50,11 @@ static void dump_irq(uint32_t number, const char *name, void *context)
     trace_state_irq(number, name);
 }
 
+static void dump_lock_class(struct lock_class *class, void *context)
+{
+    trace_state_lock_class(class->number, class->watch, class->name);
+}
+
 void trace_statedump(void)
 {
     static uint64_t count;
@@ -62,9 +65,7 @@ void trace_statedump(void)
     dump_kernel();
     space_for_each(dump_space, NULL);
     thread_for_each(dump_thread, NULL);
-    trace_state_lock_class(TARN_LOCK_CLASS_USER, "user mutex");
-    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
-        trace_state_lock_class(class->number, class->name);
+    lock_class_for_each(dump_lock_class, NULL);
     irq_for_each(dump_irq, NULL);
     profile_statedump();
     trace_state_end(number);

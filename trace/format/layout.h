@@ -55,7 +55,8 @@ struct trace_info {
     uint64_t buffers_offset;
     uint8_t uuid[16];     /* of the system's schema */
     uint64_t packet_mask; /* from bytes behind the ring's start to the start of their buffer */
-    uint8_t reserved[512 - 112];
+    uint32_t lock_watch;  /* of so many acquisitions of a mutex a thread logs one; 0: none */
+    uint8_t reserved[512 - 116];
     uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
                                           free */
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

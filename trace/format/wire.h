@@ -120,6 +120,9 @@ enum wire_operation {
     WIRE_OP_DROP_PREVIOUS = 12, /* forgets it */
     WIRE_OP_SET_PROFILE =
         13, /* a = mean nanoseconds between two samples of a processor, 20000 to 10^10; 0: none */
+    WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
+    WIRE_OP_WATCH_LOCKS = 15,  /* of so many acquisitions of locks of class a (~0: all), b, one is logged; 0:
+                                * none */
 };
 #define WIRE_CLASSES 64u
 
@@ -145,6 +148,17 @@ struct wire_previous {
     char reason[WIRE_REASON_BYTES];      /* NUL padded */
 };
 #define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 16 + WIRE_REASON_BYTES)
+
+/* A class of locks, and which of them are logged. */
+#define WIRE_LOCK_NAME_BYTES 32u
+struct wire_lock_class {
+    uint32_t number;                 /* as in the trace; 0: programs' mutexes */
+    uint32_t watch;                  /* of so many acquisitions one is logged; 0: none */
+    uint64_t contended;              /* how often somebody had to wait; not counted of programs' mutexes */
+    char name[WIRE_LOCK_NAME_BYTES]; /* NUL padded */
+};
+#define WIRE_LOCK_CLASS_BYTES (16u + WIRE_LOCK_NAME_BYTES)
+#define WIRE_LOCK_CLASSES_MAX 64u
 
 /* The positions follow: for each processor the packet wanted next, 0 for the oldest there is. */
 struct wire_pull {

@@ -40,6 +40,10 @@ static const char help[] =
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
     "  profile US             sample each processor that works every US microseconds (20 to 10000000) on\n"
     "                         average; 0: not at all\n"
+    "  watch [CLASS [EVERY]]  log acquisitions of locks of a class (or all, none), and how long they are "
+    "held:\n"
+    "                         each, or each EVERY-th of a processor; 0: not. Without CLASS: list the "
+    "classes\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
@@ -201,6 +205,66 @@ static int set_profile(int argc, char **argv)
     return control(TRACE_OP_SET_PROFILE, us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000, 0);
 }
 
+/* ---- classes of locks ------------------------------------------------------------------------------ */
+
+#define LOCK_CLASSES_MAX 128
+
+static int read_lock_classes(struct system_lock_class classes[LOCK_CLASSES_MAX])
+{
+    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, LOCK_CLASSES_MAX * sizeof *classes);
+    return bytes < 0 ? 0 : (int)((uint64_t)bytes / sizeof *classes);
+}
+
+static int list_lock_classes(const struct system_lock_class *classes, int count)
+{
+    puts("class                 logged     contended");
+    for (int i = 0; i < count; i++) {
+        char logged[32] = "-";
+        if (classes[i].watch)
+            snprintf(logged, sizeof logged, "1 of %" PRIu32, classes[i].watch);
+        printf("%-16s %12s", classes[i].name, logged);
+        if (classes[i].number != TARN_LOCK_CLASS_USER)
+            printf(" %13" PRIu64, classes[i].contended);
+        putchar('\n');
+    }
+    return 0;
+}
+
+/* Blanks of a name may be written as underscores. */
+static bool is_lock_class(const char *name, const char *word)
+{
+    for (; *name && (*name == *word || (*name == ' ' && *word == '_')); name++)
+        word++;
+    return !*name && !*word;
+}
+
+/* Several classes may have one name: the kernel's own and its port's. */
+static int watch_named(const char *word, uint64_t every)
+{
+    static struct system_lock_class classes[LOCK_CLASSES_MAX];
+    int count = read_lock_classes(classes), status = -1;
+    for (int i = 0; i < count; i++)
+        if (is_lock_class(classes[i].name, word))
+            status = control(TRACE_OP_WATCH_LOCKS, classes[i].number, every);
+    return status < 0 ? refuse("'%s': no class of locks has that name; `trace watch` lists them", word)
+                      : status;
+}
+
+static int watch_locks(int argc, char **argv)
+{
+    static struct system_lock_class classes[LOCK_CLASSES_MAX];
+    uint64_t every = 1;
+    if (argc == 1)
+        return list_lock_classes(classes, read_lock_classes(classes));
+    if (argc == 3 && !parse_number(argv[2], &every))
+        return 1;
+    if (!strcmp(argv[1], "none"))
+        return control(TRACE_OP_WATCH_LOCKS, ~0ull, 0);
+    if (!strcmp(argv[1], "all"))
+        return control(TRACE_OP_WATCH_LOCKS, ~0ull, every);
+    return watch_named(argv[1], every);
+}
+
 static int flush_rings(int argc, char **argv)
 {
     return control(TRACE_OP_FLUSH, ~0ull, 0);
@@ -277,7 +341,7 @@ static const struct command {
     {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},
+    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, watch_locks},
 };
 
 int main(int argc, char **argv)

@@ -22,9 +22,10 @@ GUEST_fuzz_syscalls := seconds=180
 GUEST_fuzz_instructions := seconds=180
 
 # Of the trace; trace_rings.c reads the rings.
-$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot,\
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\
     $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
 GUEST_trace_damage := seconds=180
+GUEST_trace_locks := append=debug.hang=1
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
 
 # What tests/debugger looks at.

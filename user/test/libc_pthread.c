@@ -255,8 +255,9 @@ static void test_cond(void)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_t cond;
     pthread_cond_init(&cond, &attr);
-    struct timespec begin, until = after_ms(CLOCK_MONOTONIC, 30), end;
+    struct timespec begin, until, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    until = after_ms(CLOCK_MONOTONIC, 30);
     pthread_mutex_lock(&queue.mutex);
     int result = 0;
     while (result == 0)

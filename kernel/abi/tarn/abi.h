@@ -132,6 +132,14 @@ enum system_read_kind {
     SYSTEM_THREADS = 2,
     SYSTEM_SPACES = 3,
     SYSTEM_COMMAND_LINE = 4,
+    SYSTEM_LOCK_CLASSES = 5,
+};
+
+struct system_lock_class {
+    char name[32];
+    uint32_t number;    /* as in the trace */
+    uint32_t watch;     /* of so many acquisitions one is logged; 0: none */
+    uint64_t contended; /* how often somebody had to wait; not counted of programs' mutexes */
 };
 
 struct system_stats {
@@ -164,7 +172,8 @@ enum machine_debug_panic {
  * waiting in futex_wait. The kernel's debugger reads them. */
 #define LOCK_WORD_HELD   0x40000000u
 #define LOCK_WORD_WANTED 0x80000000u
-#define LOCK_WORD_TID    0x3fffffffu
+#define LOCK_WORD_TIMED  0x20000000u /* the holder knows since when, and will log how long it was */
+#define LOCK_WORD_TID    0x1fffffffu
 
 struct system_thread {
     uint32_t tid, pid;

@@ -16,6 +16,8 @@ enum trace_operation {
     TRACE_OP_FLUSH = 6,         /* closes the open packet of processor a (~0: all) */
     TRACE_OP_STATEDUMP = 7,     /* logs what exists */
     TRACE_OP_DROP_PREVIOUS = 8, /* forgets the trace of the system before; -E_NOT_FOUND */
+    TRACE_OP_WATCH_LOCKS = 10,  /* of so many acquisitions of locks of class a (~0: of all), b, one is logged;
+                                 * 0: none. -E_NOT_FOUND */
     TRACE_OP_SET_PROFILE = 9,   /* samples every a nanoseconds on average, 20 us to 10 s; 0: none */
 };
 

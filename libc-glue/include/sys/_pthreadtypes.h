@@ -37,7 +37,7 @@ typedef struct {
 #define PTHREAD_MUTEX_DEFAULT    PTHREAD_MUTEX_NORMAL
 
 typedef struct {
-    uint32_t state; /* futex: 0 free, 1 held, 2 held and somebody waits */
+    uint32_t state; /* futex: LOCK_WORD_* of tarn/abi.h */
     uint32_t owner; /* tid, of recursive and error-checking mutexes */
     uint32_t depth; /* how often a recursive mutex is held beyond once */
     uint32_t type;

@@ -47,7 +47,7 @@ void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2
 
 /* ---- locks: libc-glue/tarn/lock.c ------------------------------------------------------------------ */
 
-/* The lock under all of the library's, and pthread_mutex_t's: one word, 0 free, 1 held, 2 held and wanted. */
+/* The lock under all of the library's, and pthread_mutex_t's: one word, LOCK_WORD_* of tarn/abi.h. */
 struct lock {
     uint32_t state;
 };

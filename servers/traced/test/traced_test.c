@@ -93,6 +93,11 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     }
 }
 
+int64_t sys_system_read(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
+{
+    return -E_BAD_ARGUMENT;
+}
+
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
 {
     struct trace_reader reader = ring_of(cpu);

@@ -29,6 +29,9 @@ static const char help[] =
     "  drop-previous        forget the trace of the system before, which a reset has left\n"
     "  profile US           sample every processor that works each US microseconds (20 to 10000000)\n"
     "                       on average; 0: not at all. tarn profile shows them\n"
+    "  locks                classes of locks, which of them are watched, how often somebody had to wait\n"
+    "  watch CLASS [EVERY]  log acquisitions of locks of a class (or all, none), and how long they are\n"
+    "                       held: each, or each EVERY-th of a processor; 0: not. tarn locks shows them\n"
     "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
     "      --json           answers as JSON\n"
     "      --wait SEC       keep trying to connect for so long (default 0)\n";
@@ -116,6 +119,7 @@ static const struct ctl_command {
     {"statedump", WIRE_OP_STATEDUMP, NULL, NULL},
     {"drop-previous", WIRE_OP_DROP_PREVIOUS, NULL, NULL},
     {"profile", WIRE_OP_SET_PROFILE, parse_microseconds, NULL},
+    {"locks", WIRE_OP_LOCK_CLASSES, NULL, NULL},
 };
 
 /* ---- statistics ---------------------------------------------------------------------------------- */
@@ -209,7 +213,7 @@ static void print_statistics_json(const struct statistics *statistics)
     printf("]}\n");
 }
 
-/* ---- running ------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------- */
 
 static bool run_request(struct ctl *ctl, const struct wire_request *request, struct fail *fail)
 {
@@ -233,8 +237,132 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
     return true;
 }
 
+/* ---- classes of locks ---------------------------------------------------------------------------- */
+
+struct lock_classes {
+    uint32_t count;
+    struct wire_lock_class class[WIRE_LOCK_CLASSES_MAX];
+};
+
+static bool parse_lock_classes(struct lock_classes *classes, const uint8_t *data, size_t size,
+                               struct fail *fail)
+{
+    classes->count = size >= 8 ? wire_get32(data) : UINT32_MAX;
+    if (classes->count > WIRE_LOCK_CLASSES_MAX || size < 8 + classes->count * WIRE_LOCK_CLASS_BYTES)
+        return fail_set(fail, "the guest's list of lock classes makes no sense");
+    data += 8;
+    for (uint32_t i = 0; i < classes->count; i++, data += WIRE_LOCK_CLASS_BYTES) {
+        struct wire_lock_class *class = &classes->class[i];
+
+        *class = (struct wire_lock_class){wire_get32(data), wire_get32(data + 4), wire_get64(data + 8), ""};
+        memcpy(class->name, data + 16, WIRE_LOCK_NAME_BYTES - 1);
+        for (char *at = class->name; *at != '\0'; at++)
+            if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
+                *at = '?';
+    }
+    return true;
+}
+
+static bool ask_lock_classes(struct ctl *ctl, struct lock_classes *classes, struct fail *fail)
+{
+    const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
+    const uint8_t *data;
+    int32_t status;
+    size_t size;
+
+    if (ctl->source->class->control(ctl->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
+        return false;
+    if (status < 0)
+        return fail_set(fail, "%s", guest_error_text(status));
+    return parse_lock_classes(classes, data, size, fail);
+}
+
+static void print_lock_classes(const struct lock_classes *classes)
+{
+    printf("%-20s %12s %14s\n", "class", "logged", "contended");
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const struct wire_lock_class *class = &classes->class[i];
+        char logged[32] = "-", contended[32] = "-";
+
+        if (class->watch != 0)
+            snprintf(logged, sizeof(logged), "1 of %u", class->watch);
+        if (class->number != 0)
+            snprintf(contended, sizeof(contended), "%llu", (unsigned long long)class->contended);
+        printf("%-20s %12s %14s\n", class->name, logged, contended);
+    }
+}
+
+static void print_lock_classes_json(const struct lock_classes *classes)
+{
+    printf("{\"lock_classes\": [");
+    for (uint32_t i = 0; i < classes->count; i++)
+        printf("%s{\"name\": \"%s\", \"number\": %u, \"watch\": %u, \"contended\": %llu}", i ? ", " : "",
+               classes->class[i].name, classes->class[i].number, classes->class[i].watch,
+               (unsigned long long)classes->class[i].contended);
+    printf("]}\n");
+}
+
+/* Blanks of a name may be written as underscores. */
+static bool is_lock_class(const char *name, const char *word)
+{
+    for (; *name != '\0' && (*name == *word || (*name == ' ' && *word == '_')); name++)
+        word++;
+    return *name == '\0' && *word == '\0';
+}
+
+/* Several classes may have one name: the kernel's own and its port's. */
+static bool watch_locks(struct ctl *ctl, const char *word, const struct wire_request *wanted,
+                        struct fail *fail)
+{
+    struct wire_request request = *wanted;
+    struct lock_classes classes;
+    bool found = false, fine = true;
+
+    if (strcmp(word, "all") == 0 || strcmp(word, "none") == 0)
+        return run_request(ctl, wanted, fail);
+    if (!ask_lock_classes(ctl, &classes, fail))
+        return false;
+    for (uint32_t i = 0; i < classes.count && fine; i++) {
+        if (!is_lock_class(classes.class[i].name, word))
+            continue;
+        request.a = classes.class[i].number;
+        fine = run_request(ctl, &request, fail);
+        found = true;
+    }
+    return found ? fine
+                 : fail_set(fail, "no class of locks is called '%s'; tarn ctl ... locks lists them", word);
+}
+
+static bool list_locks(struct ctl *ctl, struct fail *fail)
+{
+    struct lock_classes classes;
+
+    if (!ask_lock_classes(ctl, &classes, fail))
+        return false;
+    (ctl->json ? print_lock_classes_json : print_lock_classes)(&classes);
+    return true;
+}
+
+static bool parse_watch(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    request->operation = WIRE_OP_WATCH_LOCKS;
+    request->a = UINT64_MAX;
+    request->b = 1;
+    if (argc != 2 && argc != 3)
+        return fail_set(fail, "watch takes a class and a number");
+    if (argc == 3 && !parse_number(argv[2], &request->b, fail))
+        return false;
+    if (strcmp(argv[1], "none") == 0)
+        request->b = 0;
+    return true;
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
+    if (strcmp(argv[0], "watch") == 0)
+        return parse_watch(argc, argv, request, fail);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);
@@ -247,6 +375,15 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
                (!command->parse_b || command->parse_b(argv[2], &request->b, fail));
     }
     return fail_set(fail, "no command '%s'; see tarn ctl --help", argv[0]);
+}
+
+static bool run_words(struct ctl *ctl, char **words, const struct wire_request *request, struct fail *fail)
+{
+    if (request->operation == WIRE_OP_WATCH_LOCKS)
+        return watch_locks(ctl, words[1], request, fail);
+    if (request->operation == WIRE_OP_LOCK_CLASSES)
+        return list_locks(ctl, fail);
+    return run_request(ctl, request, fail);
 }
 
 int run_ctl(int argc, char **argv)
@@ -282,11 +419,11 @@ int run_ctl(int argc, char **argv)
         char *words[] = {"pull", (char *)name, "--snapshot", "-o", argv[optind + 1], NULL};
         return run_pull(5, words);
     }
-    bool fine = optind < argc ? parse_request(argc - optind, argv + optind, &request, &fail)
-                              : parse_request(1, default_words, &request, &fail);
+    char **words = optind < argc ? argv + optind : default_words;
+    bool fine = parse_request(optind < argc ? argc - optind : 1, words, &request, &fail);
     if (fine) {
         ctl.source = open_source(name, wait, &fail);
-        fine = ctl.source && run_request(&ctl, &request, &fail);
+        fine = ctl.source && run_words(&ctl, words, &request, &fail);
         if (ctl.source)
             ctl.source->class->close(ctl.source);
     }

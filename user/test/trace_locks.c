@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/trace_locks.c - what the trace tells of locks, where it is known beforehand: how often they are
+ * taken, who waits for whom how long, for mutexes and for the kernel's own. tests/locks looks at the same
+ * from outside, with `tarn locks`.
+ */
+#include <pthread.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <trace/lock.h>
+#include <trace/state.h>
+#include <user/test/trace_help.h>
+
+enum { CONTENDED = 1, HELD, ACQUIRED, SLEEP };
+
+/* The bodies, as trace/schema/lock.ev has them. */
+struct contended_body {
+    uint64_t lock, wait, spins;
+    uint32_t lock_class, pid, holder_tid, holder_pid, holder_cpu, depth;
+};
+struct held_body {
+    uint64_t lock, held;
+    uint32_t lock_class, pid;
+};
+struct acquired_body {
+    uint64_t lock;
+    uint32_t lock_class, pid, acquisitions, depth;
+};
+struct sleep_body {
+    uint64_t lock;
+    uint32_t holder_tid, holder_pid, lock_class, pid;
+};
+
+/* What the rings hold of one lock, or of one class (lock 0). */
+struct findings {
+    uint64_t lock;
+    uint32_t lock_class;
+    uint32_t contended, held, acquired, sleeps;
+    uint64_t acquisitions, longest_wait, longest_held;
+    uint32_t chainless;       /* events whose call chain is empty */
+    struct contended_body by; /* the longest wait */
+    uint32_t sleep_holder;    /* of the first sleep */
+};
+
+static bool is_of(const struct findings *findings, uint64_t lock, uint32_t lock_class)
+{
+    return findings->lock ? lock == findings->lock : lock_class == findings->lock_class;
+}
+
+static void note_contended(struct findings *findings, const struct contended_body *body)
+{
+    if (!is_of(findings, body->lock, body->lock_class))
+        return;
+    findings->contended++;
+    findings->chainless += body->depth == 0;
+    if (body->wait >= findings->longest_wait) {
+        findings->longest_wait = body->wait;
+        findings->by = *body;
+    }
+}
+
+static void note_held(struct findings *findings, const struct held_body *body)
+{
+    if (!is_of(findings, body->lock, body->lock_class))
+        return;
+    findings->held++;
+    if (body->held > findings->longest_held)
+        findings->longest_held = body->held;
+}
+
+static void note_acquired(struct findings *findings, const struct acquired_body *body)
+{
+    if (!is_of(findings, body->lock, body->lock_class))
+        return;
+    findings->acquired++;
+    findings->acquisitions += body->acquisitions;
+    findings->chainless += body->depth == 0;
+}
+
+static void note_sleep(struct findings *findings, const struct sleep_body *body)
+{
+    if (is_of(findings, body->lock, body->lock_class) && findings->sleeps++ == 0)
+        findings->sleep_holder = body->holder_tid;
+}
+
+static void note_event(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    const void *body = event + 1;
+    if (TRACE_ID_CLASS(event->id) != TRACE_CLASS_LOCK)
+        return;
+    switch (TRACE_ID_MINOR(event->id)) {
+    case CONTENDED:
+        return note_contended(context, body);
+    case HELD:
+        return note_held(context, body);
+    case ACQUIRED:
+        return note_acquired(context, body);
+    case SLEEP:
+        return note_sleep(context, body);
+    }
+}
+
+static struct findings look_for(const void *lock, uint32_t lock_class)
+{
+    struct findings findings = {.lock = (uint64_t)(uintptr_t)lock, .lock_class = lock_class};
+    struct ring_findings rings;
+    if (!visit_rings(note_event, &findings, &rings))
+        printf("Bail out! no memory to read the rings\n");
+    return findings;
+}
+
+static uint64_t ticks_of_ms(uint64_t ms)
+{
+    return arch_trace_info()->clock_hz / 1000 * ms;
+}
+
+static void watch(uint64_t lock_class, uint64_t every)
+{
+    control(TRACE_OP_WATCH_LOCKS, lock_class, every);
+}
+
+/* ---- mutexes: acquisitions ------------------------------------------------------------------------------
+ */
+
+#define ROUNDS 1000
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct findings take_often(uint64_t every)
+{
+    control(TRACE_OP_CLEAR, 0, 0);
+    watch(TARN_LOCK_CLASS_USER, every);
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    watch(TARN_LOCK_CLASS_USER, 0);
+    return look_for(&mutex, 0);
+}
+
+static void test_acquisitions(void)
+{
+    struct findings all = take_often(1);
+    CHECK(all.acquired == ROUNDS && all.acquisitions == ROUNDS && all.held == ROUNDS && !all.chainless,
+          "a watched mutex: each acquisition, and how long it is held");
+    CHECK(all.contended == 0 && all.sleeps == 0, "nobody waits for it");
+    struct findings tenth = take_often(10);
+    CHECK(tenth.acquired == ROUNDS / 10 && tenth.acquisitions == ROUNDS && tenth.held == ROUNDS / 10,
+          "one of ten is logged: all are counted");
+    struct findings none = take_often(0);
+    CHECK(none.acquired == 0 && none.held == 0, "none: nothing is logged");
+    CHECK(control(TRACE_OP_WATCH_LOCKS, 4711, 1) == -E_NOT_FOUND, "no class 4711");
+}
+
+/* ---- mutexes: waits --------------------------------------------------------------------------------------
+ */
+
+#define WAITERS 3
+#define HOLD_MS 50
+
+static atomic_uint holder_tid;
+static atomic_bool is_held;
+
+static void *hold(void *argument)
+{
+    atomic_store(&holder_tid, thread_id());
+    pthread_mutex_lock(&mutex);
+    atomic_store(&is_held, true);
+    usleep(HOLD_MS * 1000);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void *want(void *argument)
+{
+    while (!atomic_load(&is_held))
+        usleep(1000);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void test_waits(void)
+{
+    pthread_t holder, waiter[WAITERS];
+    atomic_store(&is_held, false);
+    control(TRACE_OP_CLEAR, 0, 0);
+    pthread_create(&holder, NULL, hold, NULL);
+    for (int i = 0; i < WAITERS; i++)
+        pthread_create(&waiter[i], NULL, want, NULL);
+    for (int i = 0; i < WAITERS; i++)
+        pthread_join(waiter[i], NULL);
+    pthread_join(holder, NULL);
+    struct findings found = look_for(&mutex, 0);
+    uint32_t tid = atomic_load(&holder_tid);
+    CHECK(found.contended == WAITERS && !found.chainless,
+          "a mutex is held by one who sleeps: all others wait");
+    CHECK(found.longest_wait > ticks_of_ms(HOLD_MS / 2) && found.by.spins > 0, "about as long as it is held");
+    CHECK(found.by.holder_tid == tid && found.by.holder_pid == process_id() && found.by.pid == process_id(),
+          "the event names the holder");
+    CHECK(found.sleeps >= WAITERS && found.sleep_holder == tid, "before they sleep they say for whom");
+    CHECK(found.held == WAITERS && found.acquired == 0, "how long a lock is held that somebody waited for");
+}
+
+/* A holder that loses its processor: it is pinned where a thread of higher priority then works. */
+static pthread_mutex_t lost = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_wanted, may_end;
+
+static void *work(void *argument)
+{
+    uint64_t end = arch_trace_clock() + ticks_of_ms(HOLD_MS);
+    while (!atomic_load(&is_wanted) || arch_trace_clock() < end)
+        ;
+    atomic_store(&may_end, true);
+    return NULL;
+}
+
+static void *hold_and_lose(void *argument)
+{
+    atomic_store(&holder_tid, thread_id());
+    pthread_mutex_lock(&lost);
+    atomic_store(&is_held, true);
+    while (!atomic_load(&may_end))
+        ;
+    pthread_mutex_unlock(&lost);
+    return NULL;
+}
+
+static void test_lost_processor(void)
+{
+    struct sched_param low = {.sched_priority = (int)program_startup()->priority - 1};
+    pthread_attr_t holders, workers;
+    pthread_t holder, worker;
+    pthread_attr_init(&workers);
+    pthread_attr_setaffinity_mask_np(&workers, 1);
+    pthread_attr_init(&holders);
+    pthread_attr_setaffinity_mask_np(&holders, 1);
+    pthread_attr_setschedparam(&holders, &low);
+    atomic_store(&is_held, false);
+    move_to(1 % arch_trace_info()->cpu_count);
+    pthread_create(&holder, &holders, hold_and_lose, NULL);
+    while (!atomic_load(&is_held))
+        usleep(1000);
+    pthread_create(&worker, &workers, work, NULL);
+    atomic_store(&is_wanted, true);
+    pthread_mutex_lock(&lost);
+    pthread_mutex_unlock(&lost);
+    pthread_join(holder, NULL);
+    pthread_join(worker, NULL);
+    struct findings found = look_for(&lost, 0);
+    CHECK(found.contended == 1 && found.by.holder_tid == atomic_load(&holder_tid) &&
+              found.longest_wait > ticks_of_ms(HOLD_MS / 2),
+          "a holder that loses its processor");
+}
+
+/* ---- the kernel's ----------------------------------------------------------------------------------------
+ */
+
+static uint32_t find_class(const char *name)
+{
+    static struct system_lock_class classes[64];
+    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
+    for (uint64_t i = 0; bytes > 0 && i < (uint64_t)bytes / sizeof *classes; i++)
+        if (!strcmp(classes[i].name, name))
+            return classes[i].number;
+    return 0;
+}
+
+static struct findings make_notifications(uint32_t lock_class, uint64_t every)
+{
+    control(TRACE_OP_CLEAR, 0, 0);
+    watch(lock_class, every);
+    for (int i = 0; i < ROUNDS; i++)
+        sys_cap_close((cap_t)sys_notification_create());
+    watch(lock_class, 0);
+    return look_for(NULL, lock_class);
+}
+
+static void test_kernel_acquisitions(void)
+{
+    uint32_t slab = find_class("notification slab");
+    CHECK(slab != 0, "classes of the kernel's locks have names");
+    struct findings all = make_notifications(slab, 1);
+    CHECK(all.acquisitions == all.acquired && all.acquired >= ROUNDS && all.held == all.acquired,
+          "a watched class of the kernel's: each acquisition, and how long it is held");
+    struct findings some = make_notifications(slab, 50);
+    uint64_t cpus = arch_trace_info()->cpu_count;
+    CHECK(some.acquired < all.acquired / 40 && some.acquisitions + 50 * cpus >= all.acquired &&
+              some.acquisitions <= all.acquired + 50 * cpus && some.held == some.acquired,
+          "one of fifty is logged: all are counted");
+    struct findings none = make_notifications(slab, 0);
+    CHECK(none.acquired == 0 && none.held == 0, "none: nothing is logged");
+}
+
+/* Two processors want one lock, and who gets it keeps it for 50 ms (boot option debug.hang=1). */
+static void test_kernel_waits(void)
+{
+    static char *argv[] = {"debug", "lock", "50", NULL};
+    int status = -1;
+    process_set_affinity(0);
+    pid_t pid;
+    control(TRACE_OP_CLEAR, 0, 0);
+    watch(find_class("debug hang"), 1);
+    bool fine = !posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) &&
+                waitpid(pid, &status, 0) == pid && status == 0;
+    struct findings found = look_for(NULL, find_class("debug hang"));
+    watch(find_class("debug hang"), 0);
+    CHECK(fine && found.contended == 1 && found.held == 2, "two processors want one lock: one waits");
+    CHECK(found.by.pid == 0 && found.by.spins > 0 && found.by.depth > 0 &&
+              found.longest_wait > ticks_of_ms(1),
+          "it spins, with a call chain");
+    CHECK(found.by.holder_pid != 0 && found.by.holder_pid != UINT32_MAX && found.by.holder_tid != 0 &&
+              found.by.holder_cpu < arch_trace_info()->cpu_count,
+          "who holds it, and where");
+    CHECK(found.longest_held > ticks_of_ms(HOLD_MS / 2), "how long it is held then");
+}
+
+int main(void)
+{
+    control(TRACE_OP_SET_GEOMETRY, 64 << 10, 16);
+    control(TRACE_OP_SET_MASK, 1ull << TRACE_CLASS_LOCK | 1ull << TRACE_CLASS_STATE, 0);
+    test_acquisitions();
+    test_waits();
+    test_lost_processor();
+    test_kernel_acquisitions();
+    test_kernel_waits();
+    return finish_tests();
+}
