@@ -208,10 +208,11 @@ struct chosen {
     char comm[TRACE_NAME_BYTES];
 };
 
+/* Numbers do not change once they are known, whatever a damaged trace says; names do. */
 static bool is_current(const struct answer *answer, const struct chosen *chosen,
                        const struct model_thread *thread)
 {
-    if (!chosen->is_known || chosen->pid != thread->pid)
+    if (!chosen->is_known || (chosen->pid == MODEL_NOBODY && thread->pid != MODEL_NOBODY))
         return false;
     return answer->filter->process == NULL || (chosen->changes == answer->model->names.changes &&
                                                memcmp(chosen->comm, thread->comm, TRACE_NAME_BYTES) == 0);
