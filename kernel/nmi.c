@@ -16,9 +16,7 @@
 #include <kernel/report.h>
 #include <kernel/sched.h>
 
-/* Emulated processors may stand still for long. */
-#define TURN_MS    3000u
-#define ARRIVAL_MS 500u
+#define ARRIVAL_MS 500u /* emulated processors may stand still for long */
 
 enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
 static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
@@ -30,22 +28,6 @@ void nmi_boot_options(void)
 }
 
 /* ---- report ------------------------------------------------------------------------------------------- */
-
-static _Atomic uint32_t reporter; /* 1 + number of the processor whose turn it is */
-
-/* False: it is not to be had, or this processor has it, and came here once more. */
-static bool take_turn(uint32_t mark)
-{
-    uint64_t begin = arch_clock();
-    for (;;) {
-        uint32_t nobody = 0;
-        if (atomic_compare_exchange_strong(&reporter, &nobody, mark))
-            return true;
-        if (nobody == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
-            return false;
-        arch_relax();
-    }
-}
 
 /* Of those that one NMI reached; a processor that comes again begins the next one. */
 static bool is_first(const struct cpu *cpu)
@@ -69,10 +51,10 @@ static void print_report(const struct kernel_regs *regs)
 
 static void report(const struct kernel_regs *regs)
 {
-    if (!take_turn(this_cpu()->index + 1))
+    if (!report_take_turn())
         return;
     print_report(regs);
-    atomic_store(&reporter, 0);
+    report_end_turn();
 }
 
 /* ---- debugger ----------------------------------------------------------------------------------------- */

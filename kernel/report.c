@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/report.c - the parts of a report, and how they share its lines. Interface: report.h. */
+#include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
@@ -194,6 +195,29 @@ void report_print(enum report_part part)
     begin_part(parts[part].percent);
     parts[part].print();
     end_part();
+}
+
+#define TURN_MS 3000u /* emulated processors may stand still for long */
+
+static _Atomic uint32_t reporter; /* 1 + number of the processor whose turn it is */
+
+bool report_take_turn(void)
+{
+    uint64_t begin = arch_clock();
+    uint32_t mark = this_cpu()->index + 1;
+    for (;;) {
+        uint32_t nobody = 0;
+        if (atomic_compare_exchange_strong(&reporter, &nobody, mark))
+            return true;
+        if (nobody == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
+            return false;
+        arch_relax();
+    }
+}
+
+void report_end_turn(void)
+{
+    atomic_store(&reporter, 0);
 }
 
 void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines)

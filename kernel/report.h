@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/report.h - what is told of a processor that failed, in parts: why, what ran there, registers, call
- * chains, the other processors, the last events. For a panic (panic.c) and for an NMI from outside (nmi.c).
+ * chains, the other processors, the last events. For a panic (panic.c), an NMI from outside (nmi.c), and one
+ * that hangs (watchdog.c).
  *
  * A report has so many lines. Each part may use a share of those that are left, and says how many it would
  * have needed. No locks, no memory; one report at a time.
@@ -14,6 +15,11 @@
 
 struct cpu;
 struct kernel_regs;
+
+/* For all but a panic, which asks nobody. False: it is not to be had for seconds, or this processor has it,
+ * and was interrupted. */
+bool report_take_turn(void);
+void report_end_turn(void);
 
 /* regs: of what failed there. cpu NULL: it is not known yet where this runs, and there is little to tell. */
 void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines);

@@ -3,16 +3,19 @@
  * kernel/watchdog.c - who is silent, and why. Interface: watchdog.h.
  *
  * One processor is looked into at a time, by one observer, at the observer's beats: begin(), then
- * go_on_with() until the silent one has beaten again (it clears its own suspicion), or has answered ANSWERS
- * times without, or does not even answer: then raise_alarm(). Others that are silent too wait for their turn;
- * an observer that falls silent itself loses the case. All words that others read are atomic, and no lock is
- * taken.
+ * go_on_with() until the silent one has beaten again (it clears its own suspicion), or has been nudged
+ * ARCH_PROOFS times and executed each time without a timer interrupt behind it. That one is broken into, and
+ * waits until the observer has looked at it (look_at()). If there is no proof for long the observer says so,
+ * and gives up. Others that are silent too wait for their turn; an observer that falls silent itself loses
+ * the case. All words that others read are atomic, and no lock is taken.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
+#include <kernel/panic.h>
+#include <kernel/report.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
@@ -22,41 +25,33 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-#define ANSWERS         3u /* without a timer interrupt behind any of them: it hangs */
-#define GRACES          8u /* in the limit; a grace passes behind each answer */
-#define PATIENCES       4u /* limits until who does not answer is reported without */
-#define CHAIN_MAX       16
-#define TAIL_EVENTS     16
-#define TEXT_MAX        3072
+#define GRACES          8u /* in the limit; a grace passes behind each proof */
+#define PATIENCES       4u /* limits until who gives no proof is reported without */
+#define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
 static enum { REPORT, DEBUGGER, PANIC } action; /* behind the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
+enum sight { HIDDEN, SHOWN, LOOKED_AT };
 
 static struct watch {
     _Atomic uint64_t beat_at;   /* ticks, of its last beat; 0: none yet */
     _Atomic uint32_t suspicion; /* raised by observers, cleared by the processor itself */
-    _Atomic bool asked;         /* to answer; cleared when it does */
-    uint64_t since;             /* its own: it has looked around without a gap since then, ticks */
-    uint32_t sessions;          /* its own: debugger_sessions() then */
+    _Atomic bool asked;         /* to show where it is; cleared when it does */
+    _Atomic uint32_t sight;     /* of its registers and stacks, while it waits */
+    const struct kernel_regs *regs;
+    uint64_t since;    /* its own: it has looked around without a gap since then, ticks */
+    uint32_t sessions; /* its own: debugger_sessions() then */
 } __attribute__((aligned(128))) watches[CPUS_MAX];
 
-/* Who is looked into. observer: 1 + index, 0 nobody. The rest is the observer's. */
+/* Who is looked into. observer: 1 + index, 0 nobody. The rest is the observer's; times in ticks, 0: not yet.
+ */
 static struct {
     _Atomic uint32_t observer;
-    uint32_t target, answers;
-    uint64_t asked_at;
+    uint32_t target, proofs;
+    uint64_t nudged_at, ran_at, asked_at;
 } the_case;
-
-/* Where the target is, by its own word. It writes, then clears `asked`; the observer reads what it finds
- * cleared. */
-static struct {
-    uint64_t answered_at; /* ticks */
-    uint64_t ip;
-    size_t length;
-    char text[TEXT_MAX]; /* lines: who runs there, registers, call chain */
-} sighting;
 
 /* ---- boot options ------------------------------------------------------------------------------------- */
 
@@ -81,52 +76,27 @@ void watchdog_init(void)
 
 /* ---- on the silent processor -------------------------------------------------------------------------- */
 
-/* A line into the sighting, as far as it fits. */
-static void __attribute__((format(printf, 1, 2))) put_line(const char *format, ...)
+/* Until the observer has read its registers and stacks, or does not come. */
+static void stay(struct watch *mine)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = TEXT_MAX - sighting.length;
-    int length = format_text_list(sighting.text + sighting.length, room, format, arguments);
-    va_end(arguments);
-    sighting.length += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void put_chain(struct cpu *cpu, const struct kernel_regs *regs)
-{
-    char symbol[80];
-    uint64_t chain[CHAIN_MAX];
-    uint32_t depth = arch_trap_calls(regs, debug_read_kernel_word, cpu, chain, CHAIN_MAX);
-    for (uint32_t i = 0; i < depth; i++) {
-        (i ? debugger_return_symbol : debugger_symbol)(symbol, sizeof symbol, chain[i]);
-        put_line("  %016lx %s\n", chain[i], symbol);
+    uint64_t begin = arch_clock();
+    while (atomic_load(&mine->sight) != HIDDEN && !panic_is_on()) {
+        uint32_t sight = SHOWN;
+        if (debugger_is_active() || arch_clock() - begin > clock_hz / 1000 * STAY_MS)
+            atomic_compare_exchange_strong(&mine->sight, &sight, HIDDEN);
+        arch_relax();
     }
-}
-
-static void note_sighting(struct cpu *cpu, const struct kernel_regs *regs)
-{
-    const struct thread_block *block = cpu->current->block;
-    bool of_user = arch_trap_of_user(regs);
-    sighting.length = 0;
-    put_line("cpu %u: %s mode, interrupts %s, current %s tid %u pid %u\n", cpu->index,
-             of_user ? "user" : "kernel", arch_trap_was_interruptible(regs) ? "on" : "off", block->name,
-             block->tid, block->pid);
-    arch_print_trap(regs, put_line);
-    if (!of_user)
-        put_chain(cpu, regs);
-    sighting.ip = arch_trap_ip(regs);
-    sighting.answered_at = arch_clock();
 }
 
 bool watchdog_answer(const struct kernel_regs *regs)
 {
-    struct cpu *cpu = this_cpu();
-    struct watch *mine = &watches[cpu->index];
-    if (!atomic_load_explicit(&mine->asked, memory_order_acquire)) /* pairs with ask() */
+    struct watch *mine = &watches[this_cpu()->index];
+    if (!atomic_load(&mine->asked))
         return false;
-    if (the_case.target == cpu->index)
-        note_sighting(cpu, regs);
-    atomic_store_explicit(&mine->asked, false, memory_order_release);
+    mine->regs = regs;
+    atomic_store(&mine->sight, SHOWN);
+    atomic_store(&mine->asked, false);
+    stay(mine);
     return true;
 }
 
@@ -162,30 +132,22 @@ static uint64_t milliseconds_of(uint64_t ticks)
     return timer_nanoseconds(ticks) / 1000000;
 }
 
-static void print_sighting(void)
+/* regs NULL: it is not known where it is. */
+static void report(struct cpu *target, const char *what, const struct kernel_regs *regs)
 {
-    char line[160];
-    for (const char *at = sighting.text; *at;) {
-        size_t size = 0;
-        while (at[size] && at[size] != '\n' && size < sizeof line - 1)
-            size++;
-        memcpy(line, at, size);
-        line[size] = 0;
-        log_line("%s", line);
-        at += size + (at[size] == '\n');
-    }
-}
-
-static void report(uint32_t target, const char *what, bool answered)
-{
+    if (!report_take_turn())
+        return;
     bool locked = log_begin_urgent();
-    log_line("watchdog: %s, noticed by cpu %u", what, this_cpu()->index);
-    if (answered)
-        print_sighting();
-    else
-        log_line("cpu %u does not answer an interrupt that nothing masks", target);
-    trace_dump_newest(1ull << target, TAIL_EVENTS, log_line);
+    report_begin(target, regs, panic_lines());
+    report_title("watchdog: %s, noticed by cpu %u", what, this_cpu()->index);
+    if (!regs)
+        report_say("cpu %u does not answer: its host does not run it, or nothing can interrupt it",
+                   target->index);
+    for (enum report_part part = REPORT_CURRENT; part <= REPORT_OWN_EVENTS; part++)
+        if (part != REPORT_OTHERS && (regs || part == REPORT_CURRENT || part == REPORT_OWN_EVENTS))
+            report_print(part);
     log_end_urgent(locked);
+    report_end_turn();
 }
 
 static void act(const char *what)
@@ -204,31 +166,52 @@ static void close_case(void)
     atomic_compare_exchange_strong(&the_case.observer, &me, 0);
 }
 
-static void raise_alarm(uint64_t now)
+/* False: it takes timer interrupts again. regs NULL: see report(). */
+static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what, size_t size)
+{
+    struct cpu *target = &cpus[the_case.target];
+    struct watch *watch = &watches[target->index];
+    uint32_t suspected = SUSPECTED;
+    uint64_t silence = milliseconds_of(elapsed(atomic_load(&watch->beat_at), now));
+    if (!atomic_compare_exchange_strong(&watch->suspicion, &suspected, REPORTED))
+        return false;
+    trace_timer_silent(target->index, (uint32_t)silence, regs ? arch_trap_ip(regs) : 0);
+    format_text(what, size, "cpu %u took no timer interrupt for %lu.%lu s", target->index, silence / 1000,
+                silence % 1000 / 100);
+    report(target, what, regs);
+    return true;
+}
+
+/* It is not known that it hangs: nothing is done about it. */
+static void give_up(uint64_t now)
+{
+    char what[80];
+    raise_alarm(now, NULL, what, sizeof what);
+    close_case();
+}
+
+static void look_at(struct watch *watch, uint64_t now)
 {
     static char what[80]; /* the debugger shows it during its session */
-    bool answered = the_case.answers > 0;
-    uint32_t target = the_case.target, suspected = SUSPECTED;
-    struct watch *watch = &watches[target];
-    uint64_t silence = milliseconds_of(now - atomic_load(&watch->beat_at));
-    if (!atomic_compare_exchange_strong(&watch->suspicion, &suspected, REPORTED)) {
-        close_case();
-        return;
-    }
-    trace_timer_silent(target, (uint32_t)silence, answered ? sighting.ip : 0);
-    format_text(what, sizeof what, "cpu %u took no timer interrupt for %lu.%lu s", target, silence / 1000,
-                silence % 1000 / 100);
-    report(target, what, answered);
+    bool hangs = raise_alarm(now, watch->regs, what, sizeof what);
+    atomic_store(&watch->sight, HIDDEN);
     close_case();
-    act(what);
+    if (hangs)
+        act(what);
+}
+
+static void nudge(uint64_t now)
+{
+    the_case.nudged_at = now;
+    the_case.ran_at = 0;
+    arch_nudge(&cpus[the_case.target]);
 }
 
 static void ask(uint64_t now)
 {
-    struct cpu *target = &cpus[the_case.target];
     the_case.asked_at = now;
-    atomic_store(&watches[target->index].asked, true);
-    arch_break_in(target);
+    atomic_store(&watches[the_case.target].asked, true);
+    arch_break_in(&cpus[the_case.target]);
 }
 
 /* Takes the case if nobody has it, or somebody who is silent. */
@@ -242,24 +225,46 @@ static void begin(uint32_t target, uint64_t now)
         return;
     atomic_compare_exchange_strong(&watch->suspicion, &trusting, SUSPECTED); /* or the last observer's */
     the_case.target = target;
-    the_case.answers = 0;
-    ask(now);
+    the_case.proofs = 0;
+    the_case.asked_at = 0;
+    nudge(now);
+}
+
+/* Does it execute? */
+static void await_proof(uint64_t now)
+{
+    bool has_run = the_case.ran_at || arch_has_run(&cpus[the_case.target]);
+    if (!has_run && now - the_case.nudged_at > limit * PATIENCES)
+        give_up(now);
+    else if (has_run && !the_case.ran_at)
+        the_case.ran_at = now;
+    else if (has_run && now - the_case.ran_at > limit / GRACES && ++the_case.proofs < ARCH_PROOFS)
+        nudge(now);
+    else if (the_case.proofs == ARCH_PROOFS)
+        ask(now);
+}
+
+/* Where? */
+static void await_answer(uint64_t now)
+{
+    struct watch *watch = &watches[the_case.target];
+    uint32_t sight = SHOWN;
+    if (atomic_compare_exchange_strong(&watch->sight, &sight, LOOKED_AT))
+        look_at(watch, now);
+    else if (!atomic_load(&watch->asked)) /* it did not wait so long */
+        ask(now);
+    else if (now - the_case.asked_at > limit * PATIENCES)
+        give_up(now);
 }
 
 static void go_on_with(uint64_t now)
 {
-    struct watch *watch = &watches[the_case.target];
-    if (atomic_load(&watch->suspicion) != SUSPECTED) {
+    if (atomic_load(&watches[the_case.target].suspicion) != SUSPECTED)
         close_case();
-    } else if (atomic_load_explicit(&watch->asked, memory_order_acquire)) { /* pairs with watchdog_answer */
-        if (now - the_case.asked_at > limit * PATIENCES)
-            raise_alarm(now);
-    } else if (elapsed(sighting.answered_at, now) > limit / GRACES) {
-        if (++the_case.answers == ANSWERS)
-            raise_alarm(now);
-        else
-            ask(now);
-    }
+    else if (the_case.asked_at)
+        await_answer(now);
+    else
+        await_proof(now);
 }
 
 /* ---- hanging on purpose ------------------------------------------------------------------------------- */
@@ -273,7 +278,8 @@ static struct {
 static void __attribute__((noinline)) hang(uint64_t milliseconds)
 {
     for (uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds; arch_clock() - begin < ticks;)
-        arch_relax();
+        for (volatile uint32_t turns = 0; turns < 10000; turns++)
+            ; /* no arch_relax: what hangs does not relax either */
 }
 
 void watchdog_hang(uint64_t cpus, uint64_t milliseconds)

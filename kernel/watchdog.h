@@ -5,10 +5,12 @@
  *
  * Every processor has a timer interrupt a few times a second, idle ones too (trace_heartbeat). At each of
  * them it looks whether the next one in the ring of processors had its own. One that was silent for the boot
- * option's time is looked into: an interrupt that nothing masks makes it tell where it is, several times,
- * with time between them to take the timer interrupt that it owes. An emulated processor that its host did
- * not let run takes it at once, and nothing was wrong but the time; one that hangs answers and still takes
- * none.
+ * option's time is looked into: it is to prove that it executes (arch_nudge), several times, with time
+ * between them to take the timer interrupt that it owes. An emulated processor that its host did not let run
+ * takes it as soon as it can execute anything, and nothing was wrong but the time; one that hangs executes
+ * and still takes none. Only that one is made to show where it is, by an interrupt that nothing masks, which
+ * on some machines would not be harmless for the other (arch_break_in). One that never proves anything is
+ * told of, and nothing else is done: nobody can know what is wrong with it.
  *
  * Time that stood still for whoever looks (a session of the debugger, a machine that was stopped from
  * outside) counts for nobody. If no processor takes interrupts nobody notices: then an interrupt from outside

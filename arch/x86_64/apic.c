@@ -11,6 +11,7 @@
 #include "x86.h"
 #include <arch/debug.h>
 #include <kernel/cpu.h>
+#include <stdatomic.h>
 
 enum apic_register {
     APIC_EOI = 0x0b0,
@@ -98,6 +99,18 @@ void arch_break_in(struct cpu *target)
     uint32_t high = apic_read(APIC_COMMAND_HIGH);
     send_command(target->arch.apic_id, COMMAND_NMI | COMMAND_ASSERT);
     apic_write(APIC_COMMAND_HIGH, high);
+}
+
+/* An NMI changes nothing for what it interrupts, so it is a proof itself. */
+void arch_nudge(struct cpu *target)
+{
+    atomic_store(&target->arch.nudged, true);
+    arch_break_in(target);
+}
+
+bool arch_has_run(const struct cpu *target)
+{
+    return !atomic_load(&target->arch.nudged);
 }
 
 void apic_timer_init(void)

@@ -19,6 +19,7 @@
 #include <kernel/space.h>
 #include <kernel/thread.h>
 #include <kernel/watchdog.h>
+#include <stdatomic.h>
 #include <tarn/abi.h>
 
 _Static_assert(USER_END == 0x600000000000, "user_copy.S");
@@ -121,7 +122,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    bool answered = watchdog_answer(regs); /* one NMI may be for both */
-    if (!debugger_stop(regs) && !answered)
+    bool nudged = atomic_exchange(&this_cpu()->arch.nudged, false), answered = watchdog_answer(regs);
+    if (!debugger_stop(regs) && !answered && !nudged) /* one NMI may be for all of them */
         handle_nmi(regs);
 }

@@ -4,8 +4,9 @@
  *
  * A session belongs to the processor in `owner`. It sets the bits of all others in `wanted`, asks them by an
  * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
- * not come within ASK_MS by an interrupt that nothing masks. Emulated processors may stand still for 100 ms
- * and more, so nothing is concluded from less than a second. Each parks in a trap, with all its registers in
+ * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (arch_nudge). One that
+ * its host does not run stops when it does. Emulated processors may stand still for 100 ms and more, so
+ * nothing is concluded from less than a second. Each parks in a trap, with all its registers in
  * memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
  *
  * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
@@ -24,6 +25,8 @@
 #include <stdatomic.h>
 
 #define ASK_MS   2000u
+#define PROOF_MS 1000u
+#define GRACE_MS 100u /* behind a proof */
 #define FORCE_MS 5000u
 
 static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */
@@ -106,6 +109,28 @@ static bool wait_for(uint64_t targets, uint32_t milliseconds)
     return true;
 }
 
+/* Those that do not stop, but have executed since they were nudged. */
+static uint64_t nudge(uint64_t targets)
+{
+    uint64_t ran = 0, begin = arch_clock();
+    for (uint64_t left = targets; left; left &= left - 1)
+        arch_nudge(&cpus[__builtin_ctzll(left)]);
+    do
+        for (uint64_t left = targets & ~ran; left; left &= left - 1)
+            if (arch_has_run(&cpus[__builtin_ctzll(left)]))
+                ran |= left & -left;
+    while (!wait_for(targets & ~ran, 1) && arch_clock() - begin < clock_hz / 1000 * PROOF_MS);
+    wait_for(ran, GRACE_MS);
+    return ran & ~atomic_load(&stopped);
+}
+
+static uint64_t those_that_hang(uint64_t targets)
+{
+    for (uint32_t proofs = 0; targets && proofs < ARCH_PROOFS; proofs++)
+        targets = nudge(targets);
+    return targets;
+}
+
 static void force(uint64_t targets)
 {
     for (uint64_t left = targets; left; left &= left - 1) {
@@ -123,7 +148,10 @@ static void stop_others(struct cpu *self)
         arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_CALL);
     if (wait_for(targets, ASK_MS))
         return;
-    force(targets & ~atomic_load(&stopped));
+    targets &= ~atomic_load(&stopped);
+    if (!holds) /* else nobody's way back matters any more */
+        targets = those_that_hang(targets);
+    force(targets);
     wait_for(targets, FORCE_MS);
 }
 

@@ -235,7 +235,8 @@ static void do_line(char *line)
 }
 
 static const char *const stop_texts[] = {
-    [STOP_RUNNING] = "does not answer, and is not stopped",
+    [STOP_RUNNING] =
+        "does not answer, and is not stopped: its host does not run it, or nothing can interrupt it",
     [STOP_FORCED] = "took no interrupt, and was stopped by force",
     [STOP_ENDED] = "was stopped for good before",
 };

@@ -32,6 +32,10 @@ GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once a
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))
 BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
 
+# What tests/watchdog starves.
+$(eval $(call user_program,test_spin,user/test/spin.c))
+BOOT_FILES += test/spin=$(BA)/user/test_spin
+
 # The guest's side of tests/sockets.
 $(eval $(call user_program,test_echo,user/test/echo.c))
 BOOT_FILES += test/echo=$(BA)/user/test_echo

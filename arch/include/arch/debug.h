@@ -25,8 +25,18 @@ static inline void arch_breakpoint(void);
 
 /* Makes a processor call debugger_stop(), wherever it is, with interrupts on or off. Where the machine cannot
  * tell afterwards what it interrupted (the first instructions of an entry into the kernel, on some machines)
- * that processor cannot go on: ask it by an IPI first. */
+ * that processor cannot go on: ask it by an IPI first, and have it proved that it executes. */
 void arch_break_in(struct cpu *target);
+
+/* Does a processor that does not answer execute anything, or does its host not run it? One that is not run
+ * may be just at its entry into the kernel, with the interrupt that it owes an answer, so it is no hang and
+ * no target for a break-in. arch_nudge() asks for a proof, and disturbs nothing; arch_has_run(): it has begun
+ * to run since. Several in a row, with some time behind each, prove that it would have taken an interrupt if
+ * it took any. Where the port cannot find out, arch_has_run() is always true. One nudger at a time for each
+ * target: of two the last counts. */
+#define ARCH_PROOFS 3u
+void arch_nudge(struct cpu *target);
+bool arch_has_run(const struct cpu *target);
 
 /* ---- what a trap found ---------------------------------------------------------------------------- */
 

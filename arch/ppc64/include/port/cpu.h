@@ -18,6 +18,8 @@ struct arch_cpu {
     _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
     uint32_t hardware_id;           /* interrupt server number */
     bool stop_requested;            /* set by IPI_STOP's sender, read by the system reset that follows */
+    bool counts_runs;               /* the hypervisor does (vpa.c) */
+    uint32_t nudged_at;             /* its count then; the nudger's */
     uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
 };
 
