@@ -8,6 +8,7 @@
 #include <arch/clock.h>
 #include <arch/counter.h>
 #include <arch/debug.h>
+#include <arch/user.h>
 #include <kernel/call.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
@@ -66,6 +67,31 @@ struct where {
     uint32_t count, kernel_count;
 };
 
+static bool read_own_stack(void *context, uint64_t address, uint64_t *word)
+{
+    if (address % sizeof *word || !arch_is_on_stack(context, address) ||
+        !arch_is_on_stack(context, address + sizeof *word - 1))
+        return false;
+    *word = *(const uint64_t *)address;
+    return true;
+}
+
+static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
+{
+    (void)context;
+    return arch_copy_from_user(word, (const void *)address, sizeof *word) == 0;
+}
+
+/* Behind what was interrupted; who reads the trace can tell whether it is one. */
+static void put_caller(struct where *where, uint32_t at, uint64_t address)
+{
+    if (!address || where->count <= at || where->count == 1 + CHAIN_MAX)
+        return;
+    for (uint32_t i = where->count++; i > at + 1; i--)
+        where->chain[i] = where->chain[i - 1];
+    where->chain[at + 1] = address;
+}
+
 /* Of the program that runs or called the kernel. Another's tables may be loaded in the middle of a switch. */
 static void put_user(struct where *where)
 {
@@ -76,19 +102,13 @@ static void put_user(struct where *where)
     uint64_t fault_address = cpu->fault_address; /* this may be in the middle of a copy */
     uint32_t fault_access = cpu->fault_access;
     bool present_only = cpu->copies_present_only;
-    where->count += arch_backtrace_user(thread, where->chain + where->count, 1 + CHAIN_MAX - where->count);
+    uint32_t at = where->count;
+    where->count += arch_backtrace_user(thread, where->chain + at, 1 + CHAIN_MAX - at);
+    cpu->copies_present_only = true;
+    put_caller(where, at, arch_frame_caller(&thread->frame, read_user_stack, NULL));
     cpu->fault_address = fault_address;
     cpu->fault_access = fault_access;
     cpu->copies_present_only = present_only;
-}
-
-static bool read_own_stack(void *context, uint64_t address, uint64_t *word)
-{
-    if (address % sizeof *word || !arch_is_on_stack(context, address) ||
-        !arch_is_on_stack(context, address + sizeof *word - 1))
-        return false;
-    *word = *(const uint64_t *)address;
-    return true;
 }
 
 static void log_sample(struct profile *profile, const struct where *where, uint64_t late)
@@ -141,6 +161,7 @@ void profile_kernel(const struct kernel_regs *regs)
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         where.count = arch_trap_calls(regs, read_own_stack, cpu, where.chain, CHAIN_MAX / 2);
+        put_caller(&where, 0, arch_trap_caller(regs, read_own_stack, cpu));
         sample_kernel(cpu, &where, now);
     }
     timer_set_sample(now + draw(&cpu->profile));

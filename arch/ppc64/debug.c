@@ -138,6 +138,18 @@ uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, 
     return follow(&walk, frame_sp(frame));
 }
 
+uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context)
+{
+    (void)regs, (void)read, (void)context;
+    return 0;
+}
+
+uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context)
+{
+    (void)frame, (void)read, (void)context;
+    return 0;
+}
+
 bool arch_is_on_stack(const struct cpu *cpu, uint64_t address)
 {
     return address >= cpu->arch.stack_low && address < cpu->arch.stack_high;

@@ -122,6 +122,22 @@ uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, 
     return follow(&walk, frame->rbp);
 }
 
+static uint64_t top_of_stack(uint64_t rsp, arch_read_word *read, void *context)
+{
+    uint64_t word;
+    return read(context, rsp, &word) ? word : 0;
+}
+
+uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context)
+{
+    return top_of_stack(regs->rsp, read, context);
+}
+
+uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context)
+{
+    return top_of_stack(frame->rsp, read, context);
+}
+
 bool arch_is_on_stack(const struct cpu *cpu, uint64_t address)
 {
     return address >= cpu->arch.stack_low && address < cpu->arch.stack_high;

@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"check", run_check, "verify every packet and event of a trace"},
     {"list", run_list, "print the events of all processors in order"},
     {"export", run_export, "write a trace in the format of another tool"},
+    {"symbols", run_symbols, "list a trace's programs and the files that name their functions; keep them"},
     {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -43,6 +43,7 @@ int run_list(int argc, char **argv);
 int run_pull(int argc, char **argv);
 int run_ctl(int argc, char **argv);
 int run_export(int argc, char **argv);
+int run_symbols(int argc, char **argv);
 int run_view(int argc, char **argv);
 
 /* Why something could not be done, in words for people. */

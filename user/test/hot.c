@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ROUNDS        2000
+#define ROUNDS        20000
 #define BURN          20000
 #define PAGE          4096
 #define MAP_BYTES     (256u * PAGE)
-#define KERNEL_ROUNDS 40
+#define KERNEL_ROUNDS 200
 #define PIPE_ROUNDS   400
 
 /* Kept from being merged, inlined, or turned into calls at the end of another. */

@@ -62,6 +62,10 @@ uint32_t arch_trap_calls(const struct kernel_regs *regs, arch_read_word *read, v
                          uint32_t max);
 uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, void *context,
                           uint64_t *chain, uint32_t max);
+/* What such a chain lacks: the return address of a function that has made no frame, if it is one. Anything if
+ * it has. Ports that have a register for it tell that second in chains, and here 0. */
+uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context);
+uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context);
 /* Is it in this processor's kernel stacks? */
 bool arch_is_on_stack(const struct cpu *cpu, uint64_t address);
 

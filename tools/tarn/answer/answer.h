@@ -40,13 +40,16 @@ struct answer_kind {
     unsigned table_count;
     const struct table *totals; /* of one row, which stands above the tables; NULL: none */
     bool chooses_events;        /* looks at each event: --class and --event mean something */
+    bool uses_symbols;          /* names addresses: answer->symbols */
     size_t size;                /* of its state, which begins with struct answer */
     /* All but observe are optional. VALUE is NULL for an option without argument. */
     bool (*set)(struct answer *answer, const char *option, const char *value, struct fail *fail);
     /* Trace, model and filter are there: fill answer->observer with functions. */
     bool (*open)(struct answer *answer, struct fail *fail);
     void (*finish)(struct answer *answer); /* after the walk, model still there: fill tables */
-    void (*close)(struct answer *answer);  /* whether opened or not */
+    /* What an option asked for besides tables, or instead of them (IS_ALL). */
+    bool (*print)(struct answer *answer, FILE *to, bool *is_all, struct fail *fail);
+    void (*close)(struct answer *answer); /* whether opened or not */
 };
 
 struct answer {
@@ -60,6 +63,7 @@ struct answer {
     struct table totals;
     struct table_row *total; /* its row; NULL without totals */
     uint64_t from, to;       /* ticks: what was looked at, within the trace */
+    char note[200];          /* what finish has to say to people; "": nothing */
     struct chosen *chosen;   /* by a thread's number: cache of answer_wants */
     uint32_t chosen_size;
 };

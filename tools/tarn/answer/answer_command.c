@@ -7,13 +7,14 @@
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP    15u
 #define OPTIONS_MAX 48u
 
 struct options {
     struct filter filter;
-    const char *by, *sort;
+    const char *by, *sort, *symbols;
     bool reverse;
     enum answer_format format;
     uint64_t top; /* 0: all */
@@ -28,6 +29,7 @@ enum {
     OPTION_TOP,
     OPTION_JSON,
     OPTION_CSV,
+    OPTION_SYMBOLS,
     OPTION_HELP,
     OPTION_KIND /* and the following: those of the kind */
 };
@@ -39,6 +41,7 @@ static const struct option shared_options[] = {FILTER_OPTIONS,
                                                {"top", required_argument, NULL, OPTION_TOP},
                                                {"json", no_argument, NULL, OPTION_JSON},
                                                {"csv", no_argument, NULL, OPTION_CSV},
+                                               {"symbols", required_argument, NULL, OPTION_SYMBOLS},
                                                {"help", no_argument, NULL, OPTION_HELP}};
 #define SHARED_OPTIONS (sizeof(shared_options) / sizeof(shared_options[0]))
 
@@ -62,6 +65,8 @@ static void print_help(FILE *to, const struct answer_kind *kind)
     fprintf(to, "usage: tarn %s [OPTION]... DIRECTORY\n\n%s\n", kind->name, kind->help);
     for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
         fprintf(to, "  --%s%s\n", option->name, option->help);
+    if (kind->uses_symbols)
+        fputs("  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n", to);
     fputs(kind->chooses_events ? FILTER_HELP : FILTER_RUNNING_HELP, to);
     print_tables_help(to, kind);
     fputs("  --sort COLUMN       by a column, as JSON and CSV call it, or name\n"
@@ -106,6 +111,9 @@ static bool set_option(struct options *options, int option, const char *value)
         options->top = strtoull(value, &end, 0);
         options->has_top = true;
         return *value >= '0' && *value <= '9' && *end == '\0';
+    case OPTION_SYMBOLS:
+        options->symbols = value;
+        return true;
     case OPTION_JSON:
         options->format = ANSWER_JSON;
         return true;
@@ -233,9 +241,22 @@ static void report_in_range(struct reporter *reporter, const struct report *repo
     range->losses.reporter.report(&range->losses.reporter, report);
 }
 
-static int show_answer(struct options *options, struct answer *answer, const struct trace *trace)
+static void complain_of_answer(const struct answer *answer)
+{
+    const char *text;
+
+    if (answer->note[0] != '\0')
+        complain("%s", answer->note);
+    for (unsigned i = 0; answer->symbols != NULL && (text = symbols_complaint(answer->symbols, i)) != NULL;
+         i++)
+        complain("%s", text);
+}
+
+static int show_answer(struct options *options, struct answer *answer, const struct trace *trace,
+                       struct symbols *symbols)
 {
     struct range_reporter range = {.reporter.report = report_in_range};
+    bool is_all = false;
     struct fail fail;
 
     if (!filter_resolve(&options->filter, trace, &fail)) {
@@ -246,13 +267,19 @@ static int show_answer(struct options *options, struct answer *answer, const str
     range.to = options->filter.to_ticks;
     losses_open(&range.losses, trace);
     range.losses.quiet = true;
-    if (!answers_ask(&answer, 1, trace, &options->filter, NULL, &range.reporter, &fail)) {
+    if (!answers_ask(&answer, 1, trace, &options->filter, symbols, &range.reporter, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
     losses_summary(&range.losses);
+    complain_of_answer(answer);
+    if (answer->kind->print != NULL && !answer->kind->print(answer, stdout, &is_all, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
     answer_sort(answer, options->sort, options->reverse, &fail);
-    answer_print(stdout, answer, options->format, options->top, &range.losses);
+    if (!is_all)
+        answer_print(stdout, answer, options->format, options->top, &range.losses);
     return range.losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
 }
 
@@ -273,7 +300,10 @@ static int ask(struct options *options, struct answer *answer)
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    status = show_answer(options, answer, &trace);
+    struct symbols *symbols =
+        answer->kind->uses_symbols ? symbols_open(options->directory, options->symbols) : NULL;
+    status = show_answer(options, answer, &trace, symbols);
+    symbols_close(symbols);
     filter_free(&options->filter);
     trace_close(&trace);
     return status;

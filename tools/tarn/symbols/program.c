@@ -262,6 +262,77 @@ uint64_t program_base(const struct program *program)
     return program->base;
 }
 
+/* ---- frames ------------------------------------------------------------------------------------------ */
+
+/* A register and an offset. */
+struct location {
+    uint64_t reg;
+    int64_t offset;
+};
+
+static bool read_location(const Dwarf_Op *ops, size_t count, struct location *location)
+{
+    if (count != 1)
+        return false;
+    if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+        *location = (struct location){ops[0].atom - DW_OP_breg0, (int64_t)ops[0].number};
+    else if (ops[0].atom == DW_OP_bregx)
+        *location = (struct location){ops[0].number, (int64_t)ops[0].number2};
+    else
+        return false;
+    return true;
+}
+
+/* Where the return address lies, from the canonical frame address on; where that lies. */
+static bool read_frame(Dwarf_Frame *frame, int64_t *from_cfa, struct location *cfa)
+{
+    Dwarf_Op memory[3], *ops;
+    size_t count;
+    int reg = dwarf_frame_info(frame, NULL, NULL, NULL);
+
+    if (reg < 0 || dwarf_frame_register(frame, reg, memory, &ops, &count))
+        return false;
+    *from_cfa = 0;
+    if (count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst)
+        *from_cfa = (int64_t)ops[1].number;
+    return dwarf_frame_cfa(frame, &ops, &count) == 0 && read_location(ops, count, cfa);
+}
+
+/* When a function begins, the frame address is told from the stack pointer. */
+static bool is_stack_pointer(Dwarf_CFI *cfi, uint64_t begin, uint64_t reg)
+{
+    Dwarf_Frame *frame = NULL;
+    struct location cfa;
+    int64_t from_cfa;
+    bool is_it =
+        dwarf_cfi_addrframe(cfi, begin, &frame) == 0 && read_frame(frame, &from_cfa, &cfa) && cfa.reg == reg;
+
+    free(frame);
+    return is_it;
+}
+
+enum return_place program_return_place(struct program *program, uint64_t address)
+{
+    const struct function *function = find_function(program, address);
+    Dwarf_CFI *cfi = program->dwarf != NULL ? dwarf_getcfi(program->dwarf) : NULL;
+    enum return_place place = RETURN_UNKNOWN;
+    Dwarf_Frame *frame = NULL;
+    struct location cfa;
+    int64_t from_cfa;
+
+    if (cfi != NULL && function != NULL && dwarf_cfi_addrframe(cfi, address, &frame) == 0 &&
+        read_frame(frame, &from_cfa, &cfa)) {
+        if (from_cfa >= 0)
+            place = RETURN_IN_REGISTER;
+        else if (from_cfa + cfa.offset == 0 && is_stack_pointer(cfi, function->begin, cfa.reg))
+            place = RETURN_ON_TOP;
+        else
+            place = RETURN_BURIED;
+    }
+    free(frame);
+    return place;
+}
+
 /* ---- lines ------------------------------------------------------------------------------------------- */
 
 static const char *copy(struct arena *arena, const char *text)

@@ -24,6 +24,14 @@ struct program *program_open(const char *path); /* NULL: it cannot be read */
 void program_close(struct program *program);
 /* The address at which the file wants its first byte to be: subtract it, and add where it was. */
 uint64_t program_base(const struct program *program);
+/* Where the return address is, of the function at ADDRESS, as the file's frame information has it. */
+enum return_place {
+    RETURN_UNKNOWN,     /* there is no information */
+    RETURN_ON_TOP,      /* a call pushes it, and nothing lies on it */
+    RETURN_BURIED,      /* a call pushes it, and something does */
+    RETURN_IN_REGISTER, /* still, or it was */
+};
+enum return_place program_return_place(struct program *program, uint64_t address);
 /* At an address as the file has them. Memory of the symbols comes from ARENA. */
 struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena);
 

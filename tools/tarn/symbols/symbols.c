@@ -383,6 +383,32 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct image *i
     return known->symbol;
 }
 
+static const struct symbol *outermost(const struct symbol *symbol)
+{
+    while (symbol->outer != NULL)
+        symbol = symbol->outer;
+    return symbol;
+}
+
+/* A register keeps the address of the last call that returned into the function, if any did. */
+bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
+                       const struct image *caller_image, uint64_t caller)
+{
+    const struct symbol *symbol = outermost(symbols_find(symbols, image, address));
+    const struct symbol *other = outermost(symbols_find(symbols, caller_image, caller - 1));
+    struct candidate *file = image != NULL ? place_of(symbols, image)->file : NULL;
+    struct program *program = file != NULL ? open_program(symbols, file) : NULL;
+    enum return_place place = RETURN_UNKNOWN;
+
+    if (symbol->function == NULL || other->function == NULL)
+        return false;
+    if (program != NULL)
+        place = program_return_place(program, address - image->base + program_base(program));
+    if (place == RETURN_ON_TOP || place == RETURN_BURIED)
+        return place == RETURN_ON_TOP;
+    return symbol->image != other->image || strcmp(symbol->function, other->function) != 0;
+}
+
 /* ---- names ------------------------------------------------------------------------------------------- */
 
 const char *image_name(const struct image *image)

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/profile.c - `tarn profile`: where processors were when they were sampled.
+ *
+ * A sample (profile_sample) stands for the time that its processor was not asleep since its last one, so
+ * samples of a processor add up to the time it worked. Where the processor counts instructions they stand for
+ * those, too. See kernel/profile.h for what can be seen of the kernel.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/flame.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/profile.h>
+
+#define CHAIN_MAX 256u
+
+/* ---- the walk ------------------------------------------------------------------------------------------ */
+
+static uint64_t element(const struct field *field, const struct event *event, uint64_t i)
+{
+    return load64(event->bytes + field->offset + 8 * i, field->swap);
+}
+
+/* What all share that found no room in the map: it is no place. */
+static bool is_rest(const struct profile *profile, const struct stack_node *node)
+{
+    return profile->stacks.others != NULL && (const void *)node == profile->stacks.others->value;
+}
+
+/* The process's program is part of the key: another may come in its place. */
+static struct stack_node *root_of(struct profile *profile, uint32_t pid)
+{
+    const struct image *program = images_of(&profile->answer.model->images, pid);
+    struct stack_node *node = map_at(&profile->stacks, 0, (uint64_t)(uintptr_t)program, pid);
+
+    if (is_rest(profile, node))
+        return node;
+    node->pid = pid;
+    node->image = program;
+    return node;
+}
+
+#define IS_KERNEL 0x100000000ull
+#define IS_RETURN 0x200000000ull
+
+static struct stack_node *call_from(struct profile *profile, struct stack_node *outer, uint64_t address,
+                                    uint64_t flags)
+{
+    struct stack_node *node =
+        map_at(&profile->stacks, (uint64_t)(uintptr_t)outer, address, outer->pid | flags);
+
+    if (node->outer == NULL && !is_rest(profile, node)) {
+        node->outer = outer;
+        node->address = address;
+        node->pid = outer->pid;
+        node->depth = outer->depth + 1;
+        node->is_kernel = flags & IS_KERNEL;
+        node->is_return = flags & IS_RETURN;
+        node->image = images_find(&profile->answer.model->images, node->is_kernel ? 0 : node->pid, address);
+    }
+    return node;
+}
+
+/* From the outermost. Behind the kernel's part of a chain comes where the program was, which is exact. */
+static struct stack_node *take_chain(struct profile *profile, const struct event *event, uint32_t pid,
+                                     bool is_kernel)
+{
+    uint64_t count = field_count(profile->chain, event);
+    uint64_t kernel_count = is_kernel ? field_integer(profile->kernel_depth, event->bytes) : 0;
+    struct stack_node *node = root_of(profile, pid);
+
+    for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;) {
+        bool in_kernel = is_kernel && i < kernel_count, is_exact = is_kernel && i == kernel_count;
+
+        node = call_from(profile, node, element(profile->chain, event, i),
+                         (in_kernel ? IS_KERNEL : 0) | (is_exact ? 0 : IS_RETURN));
+    }
+    return call_from(profile, node, field_integer(profile->ip, event->bytes), is_kernel ? IS_KERNEL : 0);
+}
+
+static void take_sample(struct profile *profile, const struct event *event, const struct model_thread *thread)
+{
+    bool is_kernel = field_integer(profile->mode, event->bytes) != 0;
+    struct sums sums = {1, answer_ns(&profile->answer, field_integer(profile->busy, event->bytes)),
+                        field_integer(profile->instructions, event->bytes)};
+    struct thread_sums *own = map_at(&profile->threads, thread->number, 0, 0);
+
+    own->thread = thread;
+    sums_add(is_kernel ? &own->kernel : &own->user, &sums);
+    sums_add(is_kernel ? &profile->kernel : &profile->user, &sums);
+    sums_add(&profile->whole, &sums);
+    sums_add(
+        &take_chain(profile, event, (uint32_t)field_integer(profile->pid, event->bytes), is_kernel)->self,
+        &sums);
+    distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct profile *profile = ANSWER_OF(self, struct profile);
+
+    if (cursor->event.type == profile->sample) {
+        if (answer_wants_event(&profile->answer, cursor, thread))
+            take_sample(profile, &cursor->event, thread);
+    } else if (cursor->event.type == profile->setting) {
+        profile->period = field_integer(profile->set_period, cursor->event.bytes);
+        profile->has_counter |= field_integer(profile->set_counter, cursor->event.bytes) != 0;
+    }
+}
+
+/* ---- opening, options ------------------------------------------------------------------------------------
+ */
+
+static bool find_fields(struct profile *profile)
+{
+    const struct {
+        const struct field **field;
+        const char *event, *name;
+    } wanted[] = {
+        {&profile->ip, "profile_sample", "ip"},
+        {&profile->busy, "profile_sample", "busy"},
+        {&profile->instructions, "profile_sample", "instructions"},
+        {&profile->lateness, "profile_sample", "late"},
+        {&profile->tid, "profile_sample", "tid"},
+        {&profile->pid, "profile_sample", "pid"},
+        {&profile->mode, "profile_sample", "mode"},
+        {&profile->kernel_depth, "profile_sample", "kernel_depth"},
+        {&profile->chain, "profile_sample", "chain"},
+        {&profile->set_period, "profile_setting", "period"},
+        {&profile->set_counter, "profile_setting", "counts_instructions"},
+    };
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        *wanted[i].field = answer_field(&profile->answer, wanted[i].event, wanted[i].name);
+        if (*wanted[i].field == NULL)
+            return false;
+    }
+    return profile->chain->kind == FIELD_SEQUENCE && profile->chain->width == 8;
+}
+
+static bool open_profile(struct answer *answer, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)answer;
+
+    map_open(&profile->stacks, sizeof(struct stack_node));
+    map_open(&profile->threads, sizeof(struct thread_sums));
+    map_open(&profile->lines, sizeof(struct line_sums));
+    call_tree_open(&profile->calls);
+    call_tree_open(&profile->callers);
+    if (!find_fields(profile))
+        return true; /* a system without samples: nothing is found */
+    profile->sample = schema_find_event(&answer->trace->schema, "profile_sample");
+    profile->setting = schema_find_event(&answer->trace->schema, "profile_setting");
+    answer->observer.event = take_event;
+    return true;
+}
+
+static void close_profile(struct answer *answer)
+{
+    struct profile *profile = (struct profile *)answer;
+
+    if (profile->stacks.value_size != 0) {
+        map_close(&profile->stacks);
+        map_close(&profile->threads);
+        map_close(&profile->lines);
+    }
+    call_tree_close(&profile->calls);
+    call_tree_close(&profile->callers);
+    arena_free(&profile->arena);
+}
+
+static bool set_weight(struct profile *profile, const char *value, struct fail *fail)
+{
+    static const char *const names[] = {"time", "samples", "instructions"};
+
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            profile->weight = (enum weight)i;
+            return true;
+        }
+    return fail_set(fail, "samples are weighed by time, samples or instructions, not by '%.40s'", value);
+}
+
+static bool set_profile(struct answer *answer, const char *option, const char *value, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)answer;
+    char *end;
+
+    if (strcmp(option, "weight") == 0)
+        return set_weight(profile, value, fail);
+    if (strcmp(option, "folded") == 0)
+        return profile->folded = true;
+    if (strcmp(option, "flame") == 0) {
+        profile->flame = value;
+        return true;
+    }
+    profile->least = strtod(value, &end);
+    if (end == value || *end != '\0' || !(profile->least >= 0 && profile->least <= 100))
+        return fail_set(fail, "'%.40s' is no percentage", value);
+    profile->has_least = true;
+    return true;
+}
+
+static void finish_profile(struct answer *answer)
+{
+    struct profile *profile = (struct profile *)answer;
+
+    if (!profile->has_least)
+        profile->least = 1;
+    if (profile->whole.samples == 0)
+        snprintf(
+            answer->note, sizeof(answer->note),
+            "there are no samples: the guest takes them if it is booted with profile=1000, or told to by "
+            "`tarn ctl SOURCE profile 1000`");
+    else if (profile->weight == WEIGHT_INSTRUCTIONS && profile->whole.instructions == 0)
+        snprintf(
+            answer->note, sizeof(answer->note),
+            "the processors of this machine do not count instructions: samples cannot be weighed by them");
+    profile_fill(profile);
+}
+
+/* ---- other forms ------------------------------------------------------------------------------------------
+ */
+
+/* One line for each chain: functions with semicolons between them, a blank, the weight. */
+static void put_folded(FILE *to, const struct call_node *node, enum weight weight, char *line, size_t length)
+{
+    static const size_t room = 65536;
+    uint64_t self = sums_weight(&node->self, weight);
+
+    if (self != 0)
+        fprintf(to, "%.*s %" PRIu64 "\n", (int)length, line, self);
+    for (const struct call_node *child = node->first; child != NULL; child = child->next) {
+        size_t used = length;
+
+        if (length + strlen(child->function->name) + sizeof("_[k];") >= room)
+            continue;
+        if (used > 0)
+            line[used++] = ';';
+        for (const char *at = child->function->name; *at != '\0'; at++)
+            line[used++] = *at == ';' || *at == '\n' ? ':' : *at;
+        if (child->function->is_kernel)
+            used = (size_t)(stpcpy(line + used, "_[k]") - line);
+        put_folded(to, child, weight, line, used);
+    }
+}
+
+static bool write_flame(const struct profile *profile, struct fail *fail)
+{
+    static const char *const of[] = {"Time on processors", "Samples", "Instructions"};
+    FILE *to = strcmp(profile->flame, "-") == 0 ? stdout : fopen(profile->flame, "w");
+    bool fine;
+
+    if (to == NULL)
+        return fail_set(fail, "%s: %s", profile->flame, strerror(errno));
+    flame_print(to, &profile->calls, profile->weight, of[profile->weight]);
+    fine = fflush(to) == 0 && !ferror(to);
+    if (to != stdout)
+        fine &= fclose(to) == 0;
+    return fine || fail_set(fail, "%s: %s", profile->flame, strerror(errno));
+}
+
+static bool print_profile(struct answer *answer, FILE *to, bool *is_all, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)answer;
+    char *line;
+
+    *is_all = profile->folded || profile->flame != NULL;
+    if (profile->flame != NULL && !write_flame(profile, fail))
+        return false;
+    if (!profile->folded)
+        return true;
+    line = alloc_zero(1, 65536);
+    put_folded(to, &profile->calls.root, profile->weight, line, 0);
+    free(line);
+    return true;
+}
+
+static const struct answer_option options[] = {
+    {"weight", true,
+     " WHAT       what counts: time (the default), samples, or instructions (of\n"
+     "                      processors that count them)"},
+    {"least", true, " PERCENT     leave out branches of calls and callers that are lighter (1)"},
+    {"folded", false, "            folded stacks: a line for each call chain, with its weight (ns)"},
+    {"flame", true, " FILE        a flame graph as SVG; -: to standard output"},
+    {NULL, false, NULL},
+};
+
+const struct answer_kind profile_answer = {
+    .name = "profile",
+    .summary = "where processors spent their time, by sampling: functions, lines, call chains",
+    .help = "Samples of what processors did, by process, thread, image, function and line, as a tree of "
+            "calls from\n"
+            "the outermost function (--by calls) or from the innermost (--by callers), as folded stacks, or "
+            "as a\n"
+            "flame graph. A sample stands for the time its processor worked since the last one. `late` is "
+            "how long\n"
+            "after the chosen time samples were taken, because no interrupt could come: what is late is told "
+            "of the\n"
+            "place where it could. --by lateness shows how that is distributed.\n",
+    .options = options,
+    .tables = profile_tables,
+    .table_count = PROFILE_TABLES,
+    .totals = &profile_totals,
+    .uses_symbols = true,
+    .size = sizeof(struct profile),
+    .set = set_profile,
+    .open = open_profile,
+    .finish = finish_profile,
+    .print = print_profile,
+    .close = close_profile,
+};

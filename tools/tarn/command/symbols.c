@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/symbols.c - `tarn symbols`: the programs of a trace and their files, kept with it if
+ * wished.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <tools/tarn/model/model.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/read/order.h>
+#include <tools/tarn/symbols/symbols.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tarn symbols [OPTION]... DIRECTORY\n\n"
+    "Lists the programs that ran while a trace was taken, and the kernel, with build-id and the file\n"
+    "that names their functions and lines.\n\n"
+    "  --symbols DIR[:DIR] look there, too\n"
+    "  --save              copy the files into DIRECTORY/symbols: so the trace can be read elsewhere,\n"
+    "                      and after the programs were built again\n"
+    "  --help              this text\n";
+
+static void learn_images(struct model *model, const struct trace *trace)
+{
+    struct losses losses;
+    struct cursor *cursor;
+    struct merge merge;
+
+    losses_open(&losses, trace);
+    losses.quiet = true;
+    merge_open(&merge, trace, NULL, 0, &losses.reporter);
+    while ((cursor = merge_next(&merge)) != NULL)
+        model_take(model, cursor);
+    merge_close(&merge);
+}
+
+static bool copy_all(int from, int to)
+{
+    ssize_t count;
+
+    while ((count = sendfile(to, from, NULL, 1 << 30)) > 0)
+        ;
+    return count == 0;
+}
+
+/* Under its build-id's digits: names of different programs may be the same. */
+static bool save(const char *directory, const char *path, const char *id, struct fail *fail)
+{
+    const char *slash = strrchr(path, '/');
+    char to[PATH_MAX];
+    int from_file, to_file;
+    bool fine;
+
+    if ((size_t)snprintf(to, sizeof(to), "%s/symbols/%s-%.8s", directory, slash != NULL ? slash + 1 : path,
+                         id) >= sizeof(to))
+        return fail_set(fail, "%s: too long a path", directory);
+    if (strncmp(path, to, strlen(directory) + sizeof("/symbols/") - 1) == 0)
+        return true; /* it is a saved one */
+    from_file = open(path, O_RDONLY | O_CLOEXEC);
+    to_file = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    fine = from_file >= 0 && to_file >= 0 && copy_all(from_file, to_file);
+    if (!fine)
+        fail_set(fail, "%s to %s: %s", path, to, strerror(errno));
+    if (from_file >= 0)
+        close(from_file);
+    if (to_file >= 0)
+        close(to_file);
+    return fine;
+}
+
+static bool is_known(const char *id, char **known, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(known[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* Every program once, however many processes ran it. */
+static bool show(const struct model *model, struct symbols *symbols, const char *save_to, struct fail *fail)
+{
+    char **known = NULL, id[2 * sizeof(((struct image *)0)->build_id) + 1];
+    struct arena arena = {NULL};
+    size_t count = 0;
+    bool fine = true;
+
+    printf("%-32s  %-20s  %s\n", "build-id begins with", "program", "file");
+    for (uint32_t i = 0; i < model->images.room && fine; i++)
+        for (const struct image *image = model->images.table[i]; image != NULL && fine; image = image->next) {
+            const char *path = symbols_file(symbols, image);
+
+            for (unsigned b = 0; b < sizeof(image->build_id); b++)
+                snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
+            if (is_known(id, known, count))
+                continue;
+            known = alloc_more(known, count + 1, sizeof(known[0]));
+            known[count++] = arena_string(&arena, id, strlen(id));
+            printf("%s  %-20s  %s\n", id, image_name(image), path != NULL ? path : "(none)");
+            if (save_to != NULL && path != NULL)
+                fine = save(save_to, path, id, fail);
+        }
+    free(known);
+    arena_free(&arena);
+    return fine;
+}
+
+static int list_symbols(const char *directory, const char *path, bool is_saving)
+{
+    struct symbols *symbols;
+    struct trace trace;
+    struct model model;
+    struct fail fail;
+    char folder[PATH_MAX];
+    const char *text;
+    bool fine = true;
+
+    if (!trace_open(&trace, directory, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_DAMAGE;
+    }
+    symbols = symbols_open(directory, path);
+    model_open(&model, &trace, 0, UINT64_MAX);
+    learn_images(&model, &trace);
+    snprintf(folder, sizeof(folder), "%s/symbols", directory);
+    if (is_saving && mkdir(folder, 0755) && errno != EEXIST)
+        fine = fail_set(&fail, "%s: %s", folder, strerror(errno));
+    fine = fine && show(&model, symbols, is_saving ? directory : NULL, &fail);
+    for (unsigned i = 0; (text = symbols_complaint(symbols, i)) != NULL; i++)
+        complain("%s", text);
+    if (!fine)
+        complain("%s", fail.text);
+    model_close(&model);
+    symbols_close(symbols);
+    trace_close(&trace);
+    return fine ? EXIT_FINE : EXIT_USAGE;
+}
+
+int run_symbols(int argc, char **argv)
+{
+    enum { SYMBOLS = 256, SAVE };
+    static const struct option options[] = {{"symbols", required_argument, NULL, SYMBOLS},
+                                            {"save", no_argument, NULL, SAVE},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    const char *path = NULL;
+    bool is_saving = false;
+    int option;
+
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h')
+            return fputs(help, stdout), EXIT_FINE;
+        if (option == SYMBOLS)
+            path = optarg;
+        else if (option == SAVE)
+            is_saving = true;
+        else
+            return EXIT_USAGE;
+    }
+    if (optind != argc - 1)
+        return fputs(help, stderr), EXIT_USAGE;
+    return list_symbols(argv[optind], path, is_saving);
+}
