@@ -120,6 +120,17 @@ static void export(const struct fuzz *fuzz, const struct export_format *format)
     nftw(path, remove_one, 4, FTW_DEPTH | FTW_PHYS);
 }
 
+static void run_with_itself(int (*command)(int, char **), const char *name, const char *option,
+                            const char *directory)
+{
+    char *argv[] = {(char *)name, (char *)option, (char *)directory, (char *)directory, NULL};
+
+    alarm(SECONDS_MAX);
+    command(4, argv);
+    alarm(0);
+    fflush(stdout);
+}
+
 /* Everything that reads a trace, over it; returns what check said. */
 static int run_all(struct fuzz *fuzz, unsigned turn)
 {
@@ -143,6 +154,7 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
         run(run_answer, "noise", "--quantum=1", fuzz->work);
         run(run_answer, "ipc", "--request=longest", fuzz->work);
+        run_with_itself(run_diff, "diff", formats[draw(fuzz, 3)], fuzz->work);
         break;
     case 4:
         export(fuzz, &export_formats[draw(fuzz, 4)]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/known_answers.h>
+#include <tests/tap.h>
 
 struct trace known_trace;
 uint64_t tick_ns;

@@ -7,7 +7,6 @@
 #define TESTS_KNOWN_ANSWERS_H
 
 #include <inttypes.h>
-#include <tests/tap.h>
 #include <tests/trace_text.h>
 #include <tools/tarn/answer/answer.h>
 
@@ -19,6 +18,7 @@ int test_both_orders(void (*test)(const char *order));
 /* Writes TEXT and opens it as known_trace; the caller closes that. Ends the program on failure. */
 void open_known(const char *text, const char *order);
 
+/* tap.h's tell, for all files of the test. */
 void tell_about(bool fine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Options are names and values by turns up to NULL. A filter's have a +, as in "+tid". */

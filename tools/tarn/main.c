@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"list", run_list, "print the events of all processors in order"},
     {"export", run_export, "write a trace in the format of another tool"},
     {"symbols", run_symbols, "list a trace's programs and the files that name their functions; keep them"},
+    {"diff", run_diff, "what changed between two traces, by the tables of the answers"},
     {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

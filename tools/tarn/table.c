@@ -74,6 +74,11 @@ struct table_row *table_row(struct table *table, uint64_t key, const char *name)
     return *place;
 }
 
+const struct table_row *table_find(const struct table *table, uint64_t key, const char *name)
+{
+    return table->place_count != 0 ? *find_place(table, key, name) : NULL;
+}
+
 const char *table_text(struct table *table, const char *text)
 {
     return arena_string(&table->arena, text, strlen(text));
@@ -124,6 +129,7 @@ static int compare_known(const struct table_column *column, union table_cell lef
     case COLUMN_TEXT:
         return strcmp(left.text, right.text);
     case COLUMN_SIGNED:
+    case COLUMN_CHANGE:
         return (left.number > right.number) - (left.number < right.number);
     case COLUMN_REAL:
         return (left.real < right.real) - (left.real > right.real);

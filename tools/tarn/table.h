@@ -20,6 +20,7 @@ enum column_kind {
     COLUMN_BAR,    /* count; text draws it, the other formats leave it out */
     COLUMN_NUMBER, /* count that names something (a process) */
     COLUMN_SIGNED, /* number: a result, an exit status */
+    COLUMN_CHANGE, /* number: nanoseconds more, or less; adds up */
     COLUMN_HEX,    /* count: an address */
     COLUMN_WHEN,   /* count: nanoseconds since the trace's begin */
     COLUMN_TEXT,   /* text */
@@ -34,6 +35,7 @@ struct table_column {
     enum column_kind kind;
     enum column_sum sum;
     uint8_t decimals; /* of COLUMN_REAL in text */
+    bool is_key;      /* of COLUMN_TEXT: belongs to the row's name, where traces are compared */
 };
 
 /* Elements of an array of columns. */
@@ -53,6 +55,7 @@ struct table_column {
 #define HEX_COLUMN(heading, key)            COLUMN_AS(heading, key, COLUMN_HEX, SUM_NOTHING, 0)
 #define WHEN_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_WHEN, SUM_NOTHING, 0)
 #define TEXT_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_TEXT, SUM_NOTHING, 0)
+#define TEXT_KEY(heading_, key_) {.heading = (heading_), .key = (key_), .kind = COLUMN_TEXT, .is_key = true}
 
 /* clang-format on */
 
@@ -111,6 +114,8 @@ struct table {
 struct table_row *table_add(struct table *table, const char *name);
 /* The row of KEY and NAME, made if it is not there. */
 struct table_row *table_row(struct table *table, uint64_t key, const char *name);
+/* One that table_row made; NULL: it is not there. */
+const struct table_row *table_find(const struct table *table, uint64_t key, const char *name);
 /* A copy of TEXT, for a cell. */
 const char *table_text(struct table *table, const char *text);
 const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

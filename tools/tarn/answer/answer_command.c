@@ -225,22 +225,6 @@ void answer_print(FILE *to, const struct answer *answer, enum answer_format form
     }
 }
 
-/* A reporter that passes on what concerns the chosen time. */
-struct range_reporter {
-    struct reporter reporter;
-    struct losses losses;
-    uint64_t from, to;
-};
-
-static void report_in_range(struct reporter *reporter, const struct report *report)
-{
-    struct range_reporter *range = (struct range_reporter *)reporter;
-
-    if (anomaly_kinds[report->anomaly].is_loss && (report->end < range->from || report->begin > range->to))
-        return;
-    range->losses.reporter.report(&range->losses.reporter, report);
-}
-
 static void complain_of_answer(const struct answer *answer)
 {
     const char *text;
@@ -255,7 +239,7 @@ static void complain_of_answer(const struct answer *answer)
 static int show_answer(struct options *options, struct answer *answer, const struct trace *trace,
                        struct symbols *symbols)
 {
-    struct range_reporter range = {.reporter.report = report_in_range};
+    struct losses losses;
     bool is_all = false;
     struct fail fail;
 
@@ -263,15 +247,15 @@ static int show_answer(struct options *options, struct answer *answer, const str
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    range.from = options->filter.from_ticks;
-    range.to = options->filter.to_ticks;
-    losses_open(&range.losses, trace);
-    range.losses.quiet = true;
-    if (!answers_ask(&answer, 1, trace, &options->filter, symbols, &range.reporter, &fail)) {
+    losses_open(&losses, trace);
+    losses.from = options->filter.from_ticks;
+    losses.to = options->filter.to_ticks;
+    losses.quiet = true;
+    if (!answers_ask(&answer, 1, trace, &options->filter, symbols, &losses.reporter, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    losses_summary(&range.losses);
+    losses_summary(&losses);
     complain_of_answer(answer);
     if (answer->kind->print != NULL && !answer->kind->print(answer, stdout, &is_all, &fail)) {
         complain("%s", fail.text);
@@ -279,8 +263,8 @@ static int show_answer(struct options *options, struct answer *answer, const str
     }
     answer_sort(answer, options->sort, options->reverse, &fail);
     if (!is_all)
-        answer_print(stdout, answer, options->format, options->top, &range.losses);
-    return range.losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+        answer_print(stdout, answer, options->format, options->top, &losses);
+    return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
 }
 
 /* Options are understood: the rest needs the trace. */

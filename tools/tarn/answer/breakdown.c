@@ -123,11 +123,10 @@ enum { ACTIVITY_KIND, ACTIVITY_COUNT, ACTIVITY_TOTAL, ACTIVITY_SHARE, ACTIVITY_M
 #define ACTIVITY_COLUMNS                                                                              \
     COUNT_COLUMN("times", "times"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2), \
         TIME_OF_ONE("mean", "mean_ns")
-static const struct table_column activity_columns[] = {TEXT_COLUMN("kind", "kind"), ACTIVITY_COLUMNS};
+static const struct table_column activity_columns[] = {TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS};
 enum { USE_PID = 1, USE_PROCESS };
-static const struct table_column use_columns[] = {TEXT_COLUMN("kind", "kind"), ACTIVITY_COLUMNS,
-                                                  NUMBER_COLUMN("pid", "pid"),
-                                                  TEXT_COLUMN("process", "process")};
+static const struct table_column use_columns[] = {
+    TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid", "pid"), TEXT_KEY("process", "process")};
 enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
 static const struct table_column call_columns[] = {COUNT_COLUMN("calls", "calls"),
                                                    COUNT_COLUMN("faults", "fault_count"),

@@ -44,7 +44,7 @@ static const struct table_column kind_columns[] = {NUMBER_COLUMN("kind", "number
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), ALL_COLUMNS};
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
                                                      ALL_COLUMNS};
-static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_COLUMN("kind", "what"),
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_KEY("kind", "what"),
                                                   ALL_COLUMNS};
 enum {
     PLACE_PID,

@@ -13,9 +13,8 @@ static const struct table_column total_columns[] = {
     MEAN_COLUMN("% of the work", "taken_percent", 2)};
 const struct table noise_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
 enum { CAUSE_GROUP, CAUSE_PERCENT, CAUSE_TIMES };
-static const struct table_column cause_columns[] = {TEXT_COLUMN("kind", "kind"),
-                                                    REAL_COLUMN("% of work", "percent", 3),
-                                                    DISTRIBUTION_COLUMNS("times", "times")};
+static const struct table_column cause_columns[] = {
+    TEXT_KEY("kind", "kind"), REAL_COLUMN("% of work", "percent", 3), DISTRIBUTION_COLUMNS("times", "times")};
 enum { THREAD_TID, THREAD_PID, THREAD_WORK, THREAD_TAKEN, THREAD_PERCENT, THREAD_NOISES };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
                                                      NUMBER_COLUMN("pid", "pid"),

@@ -43,12 +43,12 @@ static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"
                                                       COUNT_COLUMN("threads", "threads"), WHO_COLUMNS};
 enum { DELAY_BY_TID, DELAY_WHO, DELAY_TID, DELAY_COUNT, DELAY_TOTAL, DELAY_MAX, DELAY_AT };
 static const struct table_column delay_columns[] = {
-    NUMBER_COLUMN("tid", "by_tid"),      TEXT_COLUMN("delayed", "delayed"), NUMBER_COLUMN("tid", "tid"),
-    COUNT_COLUMN("times", "times"),      TIME_COLUMN("total", "total_ns"),  TIME_LARGEST("max", "max_ns"),
+    NUMBER_COLUMN("tid", "by_tid"),      TEXT_KEY("delayed", "delayed"),   NUMBER_COLUMN("tid", "tid"),
+    COUNT_COLUMN("times", "times"),      TIME_COLUMN("total", "total_ns"), TIME_LARGEST("max", "max_ns"),
     WHEN_COLUMN("max at s", "max_at_ns")};
 enum { WAKER_BY_TID, WAKER_WHO, WAKER_TID, WAKER_WAITS };
-static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid", "by_tid"),
-                                                    TEXT_COLUMN("woke", "woken"), NUMBER_COLUMN("tid", "tid"),
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid", "by_tid"), TEXT_KEY("woke", "woken"),
+                                                    NUMBER_COLUMN("tid", "tid"),
                                                     DISTRIBUTION_COLUMNS("wakeups", "wakeups")};
 static const struct table_column end_columns[] = {DISTRIBUTION_COLUMNS("stretches", "stretches")};
 enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };

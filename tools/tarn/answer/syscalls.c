@@ -27,10 +27,10 @@ static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
                                                      ALL_COLUMNS};
 static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                  TEXT_COLUMN("system call", "what"), ALL_COLUMNS};
+                                                  TEXT_KEY("system call", "what"), ALL_COLUMNS};
 enum { ERROR_RESULT, ERROR_COUNT, ERROR_MEANING };
 static const struct table_column error_columns[] = {
-    SIGNED_COLUMN("result", "result"), COUNT_COLUMN("count", "count"), TEXT_COLUMN("meaning", "meaning")};
+    SIGNED_COLUMN("result", "result"), COUNT_COLUMN("count", "count"), TEXT_KEY("meaning", "meaning")};
 enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0", "arg0"),
                                                       HEX_COLUMN("arg1", "arg1"),

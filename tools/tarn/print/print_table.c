@@ -69,15 +69,21 @@ const char *plain_text(const char *text, char *copy, size_t size)
     return copy;
 }
 
+static uint64_t magnitude(int64_t number)
+{
+    return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
 static struct unit choose_unit(const struct table *table, unsigned column)
 {
     uint64_t largest = 0;
 
     for (size_t i = 0; i < table->count; i++) {
         union table_cell cell = table->rows[i]->cells[column];
+        uint64_t size = table->columns[column].kind == COLUMN_CHANGE ? magnitude(cell.number) : cell.count;
 
-        if (table_cell_is_known(&table->columns[column], cell) && cell.count > largest)
-            largest = cell.count;
+        if (table_cell_is_known(&table->columns[column], cell) && size > largest)
+            largest = size;
     }
     if (largest < 100000000)
         return (struct unit){" us", 1e3};
@@ -99,6 +105,9 @@ static void format_cell(const struct table_column *column, union table_cell cell
         break;
     case COLUMN_TIME:
         snprintf(text, 400, "%.3f", (double)cell.count / unit.ns);
+        break;
+    case COLUMN_CHANGE:
+        snprintf(text, 400, "%+.3f", (double)cell.number / unit.ns);
         break;
     case COLUMN_WHEN:
         snprintf(text, 400, "%" PRIu64 ".%09" PRIu64, cell.count / 1000000000, cell.count % 1000000000);
@@ -203,7 +212,7 @@ static void lay_out(const struct table *table, uint64_t top, const struct table_
         struct layout *layout = &layouts[c];
 
         *layout = (struct layout){is_left(column) ? 1 : CELL_WIDTH_MIN, {"", 1}, 0};
-        if (column->kind == COLUMN_TIME)
+        if (column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE)
             layout->unit = choose_unit(table, c);
         if (layout->width < strlen(column->heading) + strlen(layout->unit.suffix))
             layout->width = (unsigned)(strlen(column->heading) + strlen(layout->unit.suffix));
@@ -306,6 +315,7 @@ static void print_number(FILE *to, const struct table_column *column, union tabl
         fprintf(to, "%.*f", column->decimals + 3, cell.real);
         break;
     case COLUMN_SIGNED:
+    case COLUMN_CHANGE:
         fprintf(to, "%" PRId64, cell.number);
         break;
     case COLUMN_HEX:

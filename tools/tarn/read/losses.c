@@ -107,6 +107,8 @@ static void take_report(struct reporter *reporter, const struct report *report)
     struct losses *losses = (struct losses *)reporter;
     char text[1024];
 
+    if (anomaly_kinds[report->anomaly].is_loss && (report->end < losses->from || report->begin > losses->to))
+        return;
     switch (report->anomaly) {
     case ANOMALY_LOST_EVENTS:
         if (report->count == UINT64_MAX)
@@ -141,6 +143,7 @@ void losses_open(struct losses *losses, const struct trace *trace)
     memset(losses, 0, sizeof(*losses));
     losses->reporter.report = take_report;
     losses->trace = trace;
+    losses->to = UINT64_MAX;
 }
 
 void losses_summary(const struct losses *losses)
