@@ -34,6 +34,7 @@ SYNTHETIC := tests/synthetic.c tests/workload.c
 $(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC) $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread $(TARN_STAGES_LIBS)))
 UNIT_build/host/test/fuzz_tarn := seconds=300
+UNIT_build/host/test/view := seconds=300
 $(eval $(call host_test,stages,tests/stages_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 KNOWN_ANSWERS := tests/known_answers.c tests/trace_text.c $(SYNTHETIC) $(TARN_STAGES)
@@ -44,6 +45,8 @@ HOST_TESTS += tests/diff
 $(eval $(call host_test,model,tests/model_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,breakdown,tests/breakdown_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,model_walk,tests/model_walk_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,view,tests/view_test.c $(SYNTHETIC) $(TARN_STAGES) $(filter-out %/server.c %/puller.c %/command/view.c %/page_files.c %/draw.c %/draw_lanes.c %/draw_legend.c,$(TARN_VIEW)),\
+    -lm -lpthread $(TARN_STAGES_LIBS)))
 HOST_TESTS += tests/compare_readers tests/answers
 HOST_tests/answers := seconds=200
 $(eval $(call host_test,symbols,tests/symbols_test.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))

@@ -382,6 +382,20 @@ static enum trace_news refresh_stream(struct trace *trace, struct stream *stream
     return TRACE_GROWN;
 }
 
+void trace_cut_partial(struct trace *trace)
+{
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        struct stream *stream = &trace->streams[i];
+        uint64_t whole = stream->first_packet_bytes != 0
+                             ? stream->size / stream->first_packet_bytes * stream->first_packet_bytes
+                             : stream->size;
+        struct trace_packet header;
+
+        if (whole < stream->size && stream_header(trace, stream, whole, &header) == ANOMALY_TRUNCATED)
+            stream->size = whole;
+    }
+}
+
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
 {
     enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)

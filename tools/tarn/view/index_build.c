@@ -233,6 +233,7 @@ static void write_node(struct builder *builder, unsigned level)
     struct index_pile *pile = &builder->index->levels[level];
     size_t number = pile_count(pile);
 
+    tally_extend(&builder->tallies[level], index_begin(builder->index, (number + 1) * node_blocks(level)));
     tally_encode(&builder->tallies[level], &pile->bytes);
     pile_end(pile);
     if (level + 1 == INDEX_LEVELS)

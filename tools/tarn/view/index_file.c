@@ -69,6 +69,7 @@ static void write_streams(const struct trace *trace, struct buffer *out)
     buffer_add(out, trace->schema.tsdl.uuid, sizeof(trace->schema.tsdl.uuid));
     buffer_add(out, &trace->schema.clock_freq, sizeof(trace->schema.clock_freq));
     buffer_add(out, &trace->schema.clock_base_ns, sizeof(trace->schema.clock_base_ns));
+    buffer_add(out, &trace->metadata_bytes, sizeof(trace->metadata_bytes));
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
         struct stream_mark mark = mark_of(trace, stream, stream->size);
@@ -102,16 +103,17 @@ static enum index_state compare_streams(const struct trace *trace, struct buffer
     enum index_state state = INDEX_WHOLE;
     uint32_t numbers[2];
     uint8_t uuid[16];
-    uint64_t freq;
+    uint64_t freq, metadata_bytes;
     int64_t base;
 
     buffer_get(reader, numbers, sizeof(numbers));
     buffer_get(reader, uuid, sizeof(uuid));
     buffer_get(reader, &freq, sizeof(freq));
     buffer_get(reader, &base, sizeof(base));
+    buffer_get(reader, &metadata_bytes, sizeof(metadata_bytes));
     if (reader->failed || numbers[0] != trace->stream_count || numbers[1] != trace->schema.event_count ||
         memcmp(uuid, trace->schema.tsdl.uuid, sizeof(uuid)) != 0 || freq != trace->schema.clock_freq ||
-        base != trace->schema.clock_base_ns)
+        base != trace->schema.clock_base_ns || metadata_bytes != trace->metadata_bytes)
         return INDEX_NONE;
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
@@ -259,6 +261,15 @@ enum index_state index_read(struct index *index, const struct trace *trace, cons
         state = INDEX_NONE;
     }
     return state;
+}
+
+void index_forge(uint8_t *bytes, size_t size)
+{
+    struct head head;
+
+    memcpy(&head, bytes, sizeof(head));
+    head.checksum = checksum_of(bytes + sizeof(head), size - sizeof(head));
+    memcpy(bytes, &head, sizeof(head));
 }
 
 /* ---- the file ------------------------------------------------------------------------------------ */

@@ -181,7 +181,7 @@ static void note_states(struct walk_range *range, const struct model *model, con
         if (thread != NULL && thread->tid == MODEL_NOBODY)
             summer->last[i] = NODE_ABSENT;
         if (thread != NULL && thread->state == MODEL_RUNNING && limits[thread->cpu] < range->to)
-            summer->last[i] = node_kind_of_state(MODEL_UNKNOWN);
+            summer->last[i] = NODE_ABSENT;
     }
 }
 
@@ -206,9 +206,10 @@ static uint8_t percent(float part, double whole)
 
 static void add_run(struct buffer *runs, const struct lane_run *run)
 {
-    struct lane_run *last = (struct lane_run *)(runs->bytes + runs->used) - 1;
+    size_t count = lane_count(runs, sizeof(*run));
+    struct lane_run *last = count > 0 ? (struct lane_run *)runs->bytes + count - 1 : NULL;
 
-    if (runs->used != 0 && last->what == run->what &&
+    if (last != NULL && last->what == run->what &&
         memcmp(last->shares, run->shares, sizeof(run->shares)) == 0)
         last->pixels++;
     else

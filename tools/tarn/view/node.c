@@ -165,7 +165,7 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
         sum->last = node_kind(thread);
         if (thread->state == MODEL_RUNNING && limits[thread->cpu] < end) {
             until = limits[thread->cpu];
-            sum->last = node_kind_of_state(MODEL_UNKNOWN);
+            sum->last = NODE_ABSENT; /* nothing is known from there on */
         }
         if (thread->segment < until)
             tally_segment(tally, thread, thread->segment > tally->begin ? thread->segment : tally->begin,

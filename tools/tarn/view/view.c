@@ -127,11 +127,21 @@ static bool make_index(struct view *view, struct fail *fail)
     return true;
 }
 
+/* Somebody may be writing at the ends of its files. */
+static bool open_trace(struct trace *trace, const struct view_options *options, struct fail *fail)
+{
+    if (!trace_open(trace, options->directory, fail))
+        return false;
+    if (options->watch)
+        trace_cut_partial(trace);
+    return true;
+}
+
 static bool open_again(struct view *view, struct fail *fail)
 {
     struct trace trace;
 
-    if (!trace_open(&trace, view->options.directory, fail))
+    if (!open_trace(&trace, &view->options, fail))
         return false;
     trace_close(&view->trace);
     index_free(&view->index);
@@ -231,7 +241,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;
-    if (!trace_open(&view->trace, options->directory, fail))
+    if (!open_trace(&view->trace, options, fail))
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
