@@ -62,8 +62,7 @@ enum trace_store_end {
 struct trace_store_kept {
     uint32_t packets;  /* that are there, with the open ones */
     uint32_t unsummed; /* of these without a checksum: what they hold is validated only as it is read */
-    uint32_t
-        damaged; /* with a wrong one, not among `packets`: struck out, so that nobody takes them for one */
+    uint32_t damaged;  /* with a wrong one; struck out, so not among `packets` */
     uint32_t reserved;
 };
 
