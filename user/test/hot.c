@@ -6,19 +6,20 @@
  *
  * Seven rounds of ten burn in hot_seven, three in hot_three, both the same instructions, called through
  * hot_outer and hot_middle. Then as much work is left to the kernel: pages that are touched for the first
- * time, and a copy through a pipe.
+ * time, and a copy through a pipe. It begins when there was time to connect to the trace.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ROUNDS        20000
-#define BURN          20000
-#define PAGE          4096
-#define MAP_BYTES     (256u * PAGE)
-#define KERNEL_ROUNDS 200
-#define PIPE_ROUNDS   400
+#define ROUNDS          20000
+#define BURN            20000
+#define CONNECT_SECONDS 2 /* for who pulls the trace */
+#define PAGE            4096
+#define MAP_BYTES       (256u * PAGE)
+#define KERNEL_ROUNDS   200
+#define PIPE_ROUNDS     400
 
 /* Kept from being merged, inlined, or turned into calls at the end of another. */
 #define APART __attribute__((noinline, noclone, noipa))
@@ -89,6 +90,7 @@ APART static void hot_pipe(void)
 int main(int argc, char **argv)
 {
     unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : ROUNDS;
+    sleep(CONNECT_SECONDS);
     hot_outer(rounds);
     hot_faults();
     hot_pipe();
