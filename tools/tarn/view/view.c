@@ -235,6 +235,7 @@ static void *keep(void *argument)
 
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
+    pthread_rwlockattr_t writer_first;
     pthread_condattr_t monotonic;
     bool fine;
 
@@ -245,7 +246,11 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
-    pthread_rwlock_init(&view->lock, NULL);
+    /* Or a page that never stops asking would keep the index from growing. */
+    pthread_rwlockattr_init(&writer_first);
+    pthread_rwlockattr_setkind_np(&writer_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&view->lock, &writer_first);
+    pthread_rwlockattr_destroy(&writer_first);
     pthread_mutex_init(&view->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
