@@ -34,13 +34,20 @@ void walk_close(struct walk *walk)
     merge_close(&walk->merge);
 }
 
+/* Whether nothing is known of a processor after what the model has heard: no event follows, or one that comes
+ * after a gap. */
+static bool is_dark(const struct cursor *cursor, const struct model_cpu *cpu)
+{
+    return cursor->at == NULL || (cursor->has_gap && cpu->packet_end != cursor->packet.header.timestamp_end);
+}
+
 void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
 {
     for (unsigned i = 0; i < merge->trace->stream_count; i++) {
         const struct model_cpu *cpu = &model->cpus[i];
         uint64_t last = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
 
-        limits[i] = merge->cursors[i].at == NULL && last < end ? last : end;
+        limits[i] = is_dark(&merge->cursors[i], cpu) && last < end ? last : end;
     }
 }
 

@@ -50,7 +50,8 @@ bool walk_range(struct walk_range *range, const struct trace *trace, const struc
                 struct fail *fail);
 
 /* Until when, up to END, it is known what each processor does, given that all events before END have been
- * taken: of one that logged nothing more, up to the end of its last packet. */
+ * taken: of one that logged nothing more, or nothing before a gap, up to the
+ * end of its last packet. */
 void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits);
 
 #endif

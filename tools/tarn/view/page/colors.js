@@ -17,14 +17,15 @@ function oklch(lightness, chroma, hue) {
   }).join("");
 }
 
-function hash(text) { // FNV-1a
-  let h = 0x811c9dc5;
+// FNV-1a; begun with a number by which the hues of the system's own servers (fs, proc, net, console, traced, init, sh, sort)
+// come to lie far apart.
+function hash(text) {
+  let h = 25251;
   for (let i = 0; i < text.length; i++)
     h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  return h >>> 0;
+  return (h ^ (h >>> 15)) >>> 0;
 }
 
-const HUES = 20;
 export const MARK_COLORS = 8;
 
 // Which activities look how: names of custom properties.
@@ -33,8 +34,6 @@ const STATE_STYLES = ["running", "ready", "ipc", "receive", "ipc", "notification
                       "dead", "unknown"];
 
 export class Colors {
-  #places = new Map(); // a name's hue
-  #used = new Array(HUES).fill(0);
   #processes = new Map();
 
   constructor() {
@@ -56,26 +55,14 @@ export class Colors {
     this.patterns = new Map();
   }
 
-  // Names that hash to the same hue get the next one that is used least.
-  #hue(name) {
-    if (!this.#places.has(name)) {
-      const first = hash(name) % HUES, least = Math.min(...this.#used);
-      let place = first;
-      while (this.#used[place] !== least)
-        place = (place + 7) % HUES; // far away on the wheel
-      this.#used[place]++;
-      this.#places.set(name, place);
-    }
-    return this.#places.get(name) * 360 / HUES + 10;
-  }
-
-  // Of a process: in user code, and in the kernel on its behalf.
+  // Of a process: in user code, and in the kernel on its behalf. Nothing but the name decides, so the colour is the same in
+  // each trace and however that grows; a second part of the hash sets apart those whose hues are close.
   process(name) {
     let found = this.#processes.get(name);
     if (!found) {
-      const hue = this.#hue(name);
-      found = this.isDark ? {user: oklch(0.6, 0.11, hue), kernel: oklch(0.46, 0.1, hue)}
-                          : {user: oklch(0.83, 0.09, hue), kernel: oklch(0.69, 0.13, hue)};
+      const h = hash(name), hue = h % 360, step = (h >>> 16) % 2 * 0.06;
+      found = this.isDark ? {user: oklch(0.6 - step, 0.11, hue), kernel: oklch(0.46 - step, 0.1, hue)}
+                          : {user: oklch(0.84 - step, 0.09, hue), kernel: oklch(0.71 - step, 0.13, hue)};
       this.#processes.set(name, found);
     }
     return found;

@@ -3,7 +3,8 @@
 import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
 import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 
-// {row, t, box?, state?, calls?, shares?, depth?}; null: no lane. Calls are from the outermost.
+// {row, t, box?, state?, calls?, waits?, shares?, depth?, from, to}; null: no lane. Calls are from the outermost. What begins at
+// `from` or ends at `to` may reach farther than is known here.
 export function hit(x, y, scale, rows, data) {
   const row = rows.at(y), t = scale.t(x);
   if (!row)
@@ -16,10 +17,12 @@ export function hit(x, y, scale, rows, data) {
   if (!piece.set.isExact)
     return {row, t, shares: sharesAt(piece, t)};
   const slack = 1.5 / scale.factor; // a box that is one pixel wide may lie a little beside
+  const {from, to} = piece.set;
   if (row.kind === "cpu")
-    return {row, t, box: boxAt(piece.lane.boxes, BOX, t, slack)};
+    return {row, t, from, to, box: boxAt(piece.lane.boxes, BOX, t, slack)};
   const depth = Math.floor((y - rows.yOf(row) - PADDING - STRIP) / CALL_HEIGHT);
-  return {row, t, depth, state: boxAt(piece.lane.states, STATE, t, slack),
+  const waits = piece.set.waits.filter((wait) => wait.thread === row.n && wait.begin - slack <= t && t <= wait.end + slack);
+  return {row, t, from, to, depth, waits, state: boxAt(piece.lane.states, STATE, t, slack),
           calls: piece.lane.calls.map((boxes) => boxAt(boxes, CALL, t, slack)).filter(Boolean)};
 }
 

@@ -14,6 +14,7 @@ export class Names {
     this.moving = element("div", {class: "name-moving"});
     this.clip = element("div", {class: "name-clip"}, this.moving);
     root.append(this.marks, this.fixed, this.clip);
+    root.tabIndex = 0;
     root.addEventListener("click", (event) => this.#click(event));
   }
 
@@ -35,6 +36,10 @@ export class Names {
       }
     this.updateMarks();
     this.place();
+    if (this.#nodes.has(this.state.lane))
+      this.root.setAttribute("aria-activedescendant", "lane-" + this.state.lane);
+    else
+      this.root.removeAttribute("aria-activedescendant");
   }
 
   updateMarks() {
@@ -97,8 +102,8 @@ export class Names {
   #useOf(row) {
     if (row.kind !== "cpu")
       return row.use.ran > 0 ? formatSpan(row.use.ran) : "";
-    const {user, kernel, interrupt, idle} = row.use, all = user + kernel + interrupt + idle;
-    return all ? `${Math.round(100 * (all - idle) / all)} %` : "";
+    const {user, kernel, interrupt} = row.use;
+    return `${Math.round(100 * (user + kernel + interrupt) / this.rows.spanOfUse)} %`;
   }
 
   #parts(row, use) {

@@ -2,9 +2,10 @@
 // The whole trace in small, above: how busy each processor was, and which part the view shows. Dragging moves the view,
 // dragging beside it chooses another.
 import {Latest, ask} from "./api.js";
-import {RUN} from "./data.js";
+import {BOX, RUN} from "./data.js";
 import {Scale} from "./draw.js";
 
+const NARROWEST = 4; // pixels of a lane
 const EDGE = 5; // pixels around the edges of the view, which can be dragged
 
 export class Overview {
@@ -35,9 +36,7 @@ export class Overview {
   }
 
   async #load({width}, signal) {
-    const most = Math.max(1, Math.floor(this.canvas.clientHeight / 2)); // lanes that can be told apart
-    const cpus = this.trace.cpus.length > most ? `0-${most - 1}` : undefined;
-    this.#data = await ask("lanes", {from: 0, width, cpus, threads: "none", arrows: 0}, signal);
+    this.#data = await ask("lanes", {from: 0, width, threads: "none", arrows: 0}, signal);
     this.redraw();
   }
 
@@ -69,13 +68,35 @@ export class Overview {
     const data = this.#data;
     if (!data || data.cpus.length === 0)
       return;
-    const room = (height - 4) / data.cpus.length;
-    data.cpus.forEach((lane, i) => {
+    const byRank = new Map(data.cpus.map((lane) => [lane.rank, lane]));
+    const lanes = this.trace.cpusInOrder.map(({rank}) => byRank.get(rank)).filter(Boolean);
+    if (!data.exact && height / lanes.length < NARROWEST) {
+      this.#sum(context, scale, data, lanes, height);
+      return;
+    }
+    const room = (height - 4) / lanes.length;
+    lanes.forEach((lane, i) => {
       const bottom = 2 + room * (i + 1);
+      context.fillStyle = this.colors.stripes(context, this.colors.lost); // what nothing is drawn over is not known
+      context.fillRect(0, bottom - room + 1, scale.width, room - 1);
       if (data.exact)
         this.#boxes(context, scale, lane.boxes, bottom, room);
       else
         this.#runs(context, scale, data, lane.runs, bottom, room);
+    });
+  }
+
+  // Too many processors for lanes of their own: how many of them are busy.
+  #sum(context, scale, data, lanes, height) {
+    const busy = new Float64Array(data.width), grain = (data.to - data.from) / data.width;
+    for (const {runs} of lanes)
+      for (let i = 0, pixel = 0; i < runs.length; i += RUN)
+        for (const end = pixel + runs[i]; pixel < end; pixel++)
+          busy[pixel] += (runs[i + 2] + runs[i + 3] + runs[i + 4]) / 100;
+    context.fillStyle = this.colors.quiet;
+    busy.forEach((count, pixel) => {
+      const high = (height - 4) * count / lanes.length, x = scale.x(data.from + pixel * grain);
+      context.fillRect(x, height - 2 - high, scale.x(data.from + (pixel + 1) * grain) - x, high);
     });
   }
 
@@ -85,12 +106,11 @@ export class Overview {
   }
 
   #boxes(context, scale, boxes, bottom, room) {
-    for (let i = 0; i < boxes.length; i += 6)
-      if (!this.trace.thread(boxes[i + 2]).idle) {
-        context.fillStyle = this.#color(boxes[i + 2]);
-        const x = scale.x(boxes[i]);
-        context.fillRect(x, bottom - room + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), room - 1);
-      }
+    for (let i = 0; i < boxes.length; i += BOX) {
+      context.fillStyle = this.trace.thread(boxes[i + 2]).idle ? this.colors.background : this.#color(boxes[i + 2]);
+      const x = scale.x(boxes[i]);
+      context.fillRect(x, bottom - room + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), room - 1);
+    }
   }
 
   #runs(context, scale, data, runs, bottom, room) {
@@ -99,8 +119,10 @@ export class Overview {
     for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
       const x = scale.x(data.from + pixel * grain), width = scale.x(data.from + (pixel + runs[i]) * grain) - x;
       const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (room - 1) * busy / 100;
-      if (busy === 0)
-        continue;
+      if (busy + runs[i + 5] === 0)
+        continue; // not known
+      context.fillStyle = this.colors.background;
+      context.fillRect(x, bottom - room + 1, width, room - 1);
       context.fillStyle = runs[i + 1] >= 0 ? this.#color(runs[i + 1]) : this.colors.quiet;
       context.fillRect(x, bottom - high, width, high);
     }

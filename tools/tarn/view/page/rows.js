@@ -49,6 +49,7 @@ export class Rows {
     this.#active = answer.threads.filter((row) => !this.trace.thread(row.n).idle);
     this.hiddenThreads = answer.total - answer.threads.length;
     this.cpuUse = new Map(answer.cpus.map((cpu) => [cpu.rank, cpu]));
+    this.spanOfUse = to - from;
     this.#mayShrink = true;
     this.layOut();
   }
@@ -118,7 +119,7 @@ export class Rows {
   layOut() {
     const anchor = this.state.lane && this.#byKey.get(this.state.lane);
     const {pins, folded} = this.state, fixed = [], moving = [];
-    for (const {rank} of this.trace.cpus)
+    for (const {rank} of this.trace.cpusInOrder)
       fixed.push({key: "c" + rank, kind: "cpu", rank, height: CPU_HEIGHT, use: this.cpuUse?.get(rank)});
     const uses = new Map(this.#active.map((use) => [use.n, use]));
     for (const key of pins)
@@ -137,7 +138,7 @@ export class Rows {
     this.onChange();
   }
 
-  // A lane that is chosen stays where it is on the screen.
+  // A lane that is chosen stays where it is on the screen, unless the top of the list can be seen.
   #place(fixed, moving, anchor) {
     const height = fixed.reduce((sum, row) => sum + row.height, 0);
     if (height > (this.height - this.top) * 0.6)
@@ -161,7 +162,7 @@ export class Rows {
     for (const row of [...moving, ...fixed])
       this.#byKey.set(row.key, row);
     const now = anchor && this.#byKey.get(anchor.key);
-    if (now && !now.isFixed && !anchor.isFixed)
+    if (now && !now.isFixed && !anchor.isFixed && this.scroll > 0)
       this.scroll += now.y - anchor.y;
     this.scrollTo(this.scroll);
   }

@@ -51,14 +51,15 @@ export class State extends EventTarget {
     const span = asked > this.duration * 0.9999 ? this.duration : asked; // a little less is rounding
     const middle = (from + to) / 2;
     const begin = Math.min(Math.max(middle - span / 2, 0), this.duration - span);
-    if (begin !== this.from || begin + span !== this.to || Object.keys(more).length)
+    if (begin !== this.from || begin + span !== this.to || more.follow !== this.follow)
       this.change({from: begin, to: begin + span, follow: false, ...more});
   }
 
   zoom(factor, at = this.from + this.span / 2) {
     const span = Math.min(Math.max(this.span * factor, NARROWEST), this.duration);
-    const share = (at - this.from) / this.span;
-    this.show(at - span * share, at + span * (1 - share), this.follow && share > 0.98 ? {follow: true} : {});
+    const share = this.follow ? 1 : (at - this.from) / this.span; // one that follows stays at the end
+    const fixed = this.follow ? this.to : at;
+    this.show(fixed - span * share, fixed + span * (1 - share), {follow: this.follow});
   }
 
   pan(share) {

@@ -57,8 +57,9 @@ export class Tooltip {
     this.node.style.top = `${y + 18 + height > innerHeight ? Math.max(4, y - height - 12) : y + 18}px`;
   }
 
-  #span(begin, end) {
-    return `${formatSpan(end - begin)}, from ${formatTime(begin)}`;
+  #span([begin, end], found) {
+    const isCut = (begin > 0 && begin <= found.from) || (end >= found.to && end < this.trace.duration);
+    return `${isCut ? "at least " : ""}${formatSpan(end - begin)}, from ${begin > 0 && begin <= found.from ? "before " : ""}${formatTime(begin)}`;
   }
 
   #merged(count) {
@@ -70,7 +71,7 @@ export class Tooltip {
     if (found.shares)
       return row.kind === "cpu" ? this.#cpuShares(row, found.shares) : this.#threadShares(row, found.shares);
     if (found.box)
-      return this.#cpuBox(row, found.box);
+      return this.#cpuBox(row, found.box, found);
     if (found.state)
       return this.#thread(found);
     return [];
@@ -81,11 +82,11 @@ export class Tooltip {
     return thread.idle ? [] : [["process", `${this.trace.processName(thread.pid)} (${thread.pid})`]];
   }
 
-  #cpuBox(row, [begin, end, n, activity, detail, merged]) {
-    const thread = this.trace.thread(n);
+  #cpuBox(row, box, found) {
+    const [, , n, activity, detail, merged] = box, thread = this.trace.thread(n);
     return [[`CPU ${this.trace.cpu(row.rank)}: ${thread.idle ? "idle" : this.trace.threadName(n)}`], ...this.#who(n),
             ["in", activity >= 0 ? this.trace.activityName(activity, detail) : thread.idle ? "idle loop" : "its own code"],
-            ["for", this.#span(begin, end)], ...this.#merged(merged)];
+            ["for", this.#span(box, found)], ...this.#merged(merged)];
   }
 
   #cpuShares(row, {what, parts, grain}) {
@@ -103,9 +104,9 @@ export class Tooltip {
             ...(left > 0 && what >= 0 ? [[this.trace.stateName(what), `${left} %`]] : [])];
   }
 
-  #thread({row, state, calls}) {
-    const [begin, end, kind, other, merged] = state, lines = [[this.trace.threadName(row.n)], ...this.#who(row.n)];
-    lines.push([this.trace.stateName(kind), this.#span(begin, end)]);
+  #thread(found) {
+    const {row, state, calls} = found, [, , kind, other, merged] = state, lines = [[this.trace.threadName(row.n)], ...this.#who(row.n)];
+    lines.push([this.trace.stateName(kind), this.#span(state, found)]);
     if (kind === State.RUNNING && other >= 0)
       lines.push(["on", `CPU ${this.trace.cpu(other)}`]);
     else if (kind === State.READY && other >= 0)
@@ -113,8 +114,11 @@ export class Tooltip {
     else if (other >= 0)
       lines.push(["waits for", this.trace.threadName(other)]);
     lines.push(...this.#merged(merged));
+    for (const wait of found.waits)
+      lines.push(["waits for lock", `${wait.lock}: ${this.#span([wait.begin, wait.end], found)}` +
+                  (wait.holder >= 0 ? `, held by ${this.trace.threadName(wait.holder)}` : "")]);
     for (const call of calls)
-      lines.push(["in", `${this.trace.activityName(call[2], call[3])}: ${this.#span(call[0], call[1])}` +
+      lines.push(["in", `${this.trace.activityName(call[2], call[3])}: ${this.#span(call, found)}` +
                   (call[4] > 1 ? ` (${call[4]} merged)` : "")]);
     return lines;
   }

@@ -24,6 +24,7 @@ export class Trace {
     Object.assign(this, info);
     this.threads = info.threads ?? [];
     this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
+    this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // cpus has them by rank, as files are sorted
     this.eventNames = new Map(info.events.map((event) => [event.name, event]));
     this.classNames = new Map(info.classes.map((kind) => [kind.id, kind.name]));
     this.byTid = new Map();
