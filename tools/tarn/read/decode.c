@@ -4,7 +4,8 @@
 #include <string.h>
 #include <tools/tarn/read/decode.h>
 
-bool event_tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words)
+/* A string or sequence at an event's end: does its length fit the header's? */
+static bool tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words)
 {
     const struct field *tail = type->tail;
     uint64_t room = words * 8ul, size;
@@ -25,6 +26,19 @@ bool event_tail_fits(const struct event_type *type, const uint8_t *bytes, uint32
         size *= tail->width;
     }
     return (tail->offset + size + 7) / 8 == words;
+}
+
+enum anomaly event_check(const struct event *event, size_t left)
+{
+    const struct event_type *type = event->type;
+
+    if (event->words == 0 || event->words * 8ul > left)
+        return ANOMALY_EVENT_LENGTH;
+    if (type == NULL)
+        return ANOMALY_EVENT_ID;
+    if (type->tail == NULL ? event->words != type->words : !tail_fits(type, event->bytes, event->words))
+        return ANOMALY_EVENT_LAYOUT;
+    return ANOMALY_NONE;
 }
 
 size_t field_text_length(const struct field *field, const struct event *event)
@@ -163,7 +177,7 @@ void cursor_close(struct cursor *cursor)
     memset(cursor, 0, sizeof(*cursor));
 }
 
-bool cursor_next_packet(struct cursor *cursor)
+static bool next_packet(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
@@ -196,7 +210,7 @@ bool cursor_next_packet(struct cursor *cursor)
 }
 
 /* The rest of a packet cannot be trusted after a broken event; go on with the next packet. */
-void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly)
+static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
 {
     send_report(cursor, (struct report){.anomaly = anomaly,
                                         .offset = cursor->packet.offset +
@@ -235,4 +249,36 @@ void cursor_track(struct cursor *cursor)
     else
         running_set(&cursor->running, &cursor->event, known->context_pid, known->context_tid,
                     known->context_name);
+    cursor->is_switch = false;
+}
+
+void cursor_take_role(struct cursor *cursor)
+{
+    if (cursor->event.type->role == EVENT_SWITCH)
+        cursor->is_switch = true;
+    else
+        cursor_track(cursor);
+}
+
+bool cursor_next_slow(struct cursor *cursor)
+{
+    const struct schema *schema = &cursor->trace->schema;
+
+    for (;;) {
+        enum anomaly anomaly;
+
+        if (cursor->at == cursor->end && !next_packet(cursor))
+            return false;
+        anomaly = event_decode(schema, cursor->at, (size_t)(cursor->end - cursor->at), &cursor->event);
+        cursor->ticks += cursor->event.time - (uint32_t)cursor->ticks;
+        if (anomaly == ANOMALY_NONE && cursor->ticks > cursor->packet.header.timestamp_end)
+            anomaly = ANOMALY_EVENT_TIME;
+        if (anomaly == ANOMALY_NONE)
+            break;
+        skip_rest(cursor, anomaly);
+    }
+    cursor->at += cursor->event.words * 8ul;
+    if (cursor->event.type->role != EVENT_PLAIN)
+        cursor_take_role(cursor);
+    return true;
 }

@@ -48,6 +48,7 @@ struct cursor {
     struct event event;     /* the current one */
     uint64_t ticks;         /* its time */
     struct running running; /* who ran when it was logged */
+    bool is_switch;         /* it tells who runs from the next one on */
     /* where the walk is */
     const uint8_t *at, *end;
     struct packet packet;
@@ -59,28 +60,22 @@ struct cursor {
     uint64_t previous_end, previous_discarded, previous_seq;
 };
 
-/* A string or sequence at an event's end: does its length fit the header's? */
-bool event_tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words);
+/* Slow path of event_decode: an event that varies in size, or is broken. */
+enum anomaly event_check(const struct event *event, size_t left);
 
 /* The event at BYTES, of which the content has LEFT bytes (a multiple of 8, not 0). */
 static inline enum anomaly event_decode(const struct schema *schema, const uint8_t *bytes, size_t left,
                                         struct event *event)
 {
-    uint32_t word = load32(bytes, schema->swap);
+    uint32_t word = load32(bytes, schema->swap), time = load32(bytes + 4, schema->swap);
     uint32_t id = schema->big_endian ? word >> 10 : word & 0x3fffff;
+    uint32_t words = schema->big_endian ? word & 0x3ff : word >> 22;
     const struct event_type *type = schema_event(schema, id);
 
-    event->words = schema->big_endian ? word & 0x3ff : word >> 22;
-    event->time = load32(bytes + 4, schema->swap);
-    event->bytes = bytes;
-    event->type = type;
-    if (__builtin_expect(event->words == 0 || event->words * 8ul > left, 0))
-        return ANOMALY_EVENT_LENGTH;
-    if (__builtin_expect(type == NULL, 0))
-        return ANOMALY_EVENT_ID;
-    if (type->tail == NULL ? event->words != type->words : !event_tail_fits(type, bytes, event->words))
-        return ANOMALY_EVENT_LAYOUT;
-    return ANOMALY_NONE;
+    *event = (struct event){type, bytes, words, time};
+    if (__builtin_expect(type != NULL && words == type->fixed_words && words * 8ul <= left, 1))
+        return ANOMALY_NONE;
+    return event_check(event, left);
 }
 
 static inline uint32_t event_id(const struct schema *schema, const struct event *event)
@@ -116,36 +111,35 @@ struct position cursor_position(const struct cursor *cursor); /* before the even
  * reported again. A position that fits no event stands for the next one. */
 bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
                     struct position position, struct reporter *reporter);
-bool cursor_next_packet(struct cursor *cursor);                     /* slow path of cursor_next */
-void cursor_skip_rest(struct cursor *cursor, enum anomaly anomaly); /* of a packet, after a broken event */
 /* Who runs, as fields of EVENT tell. */
 void running_set(struct running *running, const struct event *event, const struct field *pid,
                  const struct field *tid, const struct field *comm);
+
 void cursor_track(struct cursor *cursor); /* after a context or switch event */
+
+/* Slow paths of cursor_next: the next event is the first of a packet, or broken; this one tells who runs. */
+bool cursor_next_slow(struct cursor *cursor);
+void cursor_take_role(struct cursor *cursor);
 
 /* The next event; false at the end of the stream. */
 static inline bool cursor_next(struct cursor *cursor)
 {
-    enum anomaly anomaly;
+    uint64_t ticks;
 
-    if (cursor->event.type != NULL && cursor->event.type->role == EVENT_SWITCH)
+    if (__builtin_expect(cursor->is_switch, 0))
         cursor_track(cursor);
-    for (;;) {
-        if (__builtin_expect(cursor->at == cursor->end, 0) && !cursor_next_packet(cursor))
-            return false;
-        anomaly = event_decode(&cursor->trace->schema, cursor->at, (size_t)(cursor->end - cursor->at),
-                               &cursor->event);
-        cursor->ticks += cursor->event.time - (uint32_t)cursor->ticks;
-        if (__builtin_expect(anomaly == ANOMALY_NONE && cursor->ticks > cursor->packet.header.timestamp_end,
-                             0))
-            anomaly = ANOMALY_EVENT_TIME;
-        if (__builtin_expect(anomaly == ANOMALY_NONE, 1))
-            break;
-        cursor_skip_rest(cursor, anomaly);
-    }
+    if (__builtin_expect(cursor->at == cursor->end, 0) ||
+        __builtin_expect(event_decode(&cursor->trace->schema, cursor->at, (size_t)(cursor->end - cursor->at),
+                                      &cursor->event) != ANOMALY_NONE,
+                         0))
+        return cursor_next_slow(cursor);
+    ticks = cursor->ticks + (cursor->event.time - (uint32_t)cursor->ticks);
+    if (__builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
+        return cursor_next_slow(cursor);
+    cursor->ticks = ticks;
     cursor->at += cursor->event.words * 8ul;
-    if (__builtin_expect(cursor->event.type->role == EVENT_CONTEXT, 0))
-        cursor_track(cursor);
+    if (__builtin_expect(cursor->event.type->role != EVENT_PLAIN, 0))
+        cursor_take_role(cursor);
     return true;
 }
 

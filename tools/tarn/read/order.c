@@ -3,30 +3,10 @@
 #include <stdlib.h>
 #include <tools/tarn/read/order.h>
 
+/* Cursors lie in the order of the streams' names. */
 static inline bool goes_first(const struct merge_place *left, const struct merge_place *right)
 {
-    return left->ns != right->ns ? left->ns < right->ns
-                                 : left->cursor->stream->rank < right->cursor->stream->rank;
-}
-
-/* The cursor at NUMBER may have become later than those below it. */
-static void sift_down(struct merge *merge, unsigned number)
-{
-    struct merge_place place = merge->heap[number];
-
-    for (;;) {
-        unsigned child = 2 * number + 1;
-
-        if (child >= merge->count)
-            break;
-        if (child + 1 < merge->count && goes_first(&merge->heap[child + 1], &merge->heap[child]))
-            child++;
-        if (goes_first(&place, &merge->heap[child]))
-            break;
-        merge->heap[number] = merge->heap[child];
-        number = child;
-    }
-    merge->heap[number] = place;
+    return left->ns != right->ns ? left->ns < right->ns : left->cursor < right->cursor;
 }
 
 /* All ticks below are in an earlier nanosecond than TICKS. schema_ns rounds down after three operations in
@@ -55,13 +35,9 @@ static void set_margin(struct merge *merge)
     }
 }
 
-static void set_limit(struct merge *merge)
+static inline void set_limit(struct merge *merge)
 {
-    const struct merge_place *second = &merge->heap[1];
-
-    if (merge->count > 2 && goes_first(&merge->heap[2], second))
-        second = &merge->heap[2];
-    merge->limit = merge->count < 2 ? UINT64_MAX : ticks_before(merge, second->cursor->ticks);
+    merge->limit = merge->count < 2 ? UINT64_MAX : ticks_before(merge, merge->order[1].cursor->ticks);
 }
 
 static void make_room(struct merge *merge, const struct trace *trace)
@@ -70,19 +46,17 @@ static void make_room(struct merge *merge, const struct trace *trace)
     merge->trace = trace;
     set_margin(merge);
     merge->cursors = alloc_zero(trace->stream_count, sizeof(merge->cursors[0]));
-    merge->heap = alloc_zero(trace->stream_count, sizeof(merge->heap[0]));
+    merge->order = alloc_zero(trace->stream_count, sizeof(merge->order[0]));
 }
 
 static void add_cursor(struct merge *merge, struct cursor *cursor)
 {
-    merge->heap[merge->count++] = (struct merge_place){cursor_ns(cursor), cursor};
-}
+    struct merge_place place = {cursor_ns(cursor), cursor};
+    unsigned at = merge->count++;
 
-static void make_heap(struct merge *merge)
-{
-    for (unsigned number = merge->count / 2; number-- > 0;)
-        sift_down(merge, number);
-    set_limit(merge);
+    for (; at > 0 && goes_first(&place, &merge->order[at - 1]); at--)
+        merge->order[at] = merge->order[at - 1];
+    merge->order[at] = place;
 }
 
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
@@ -102,7 +76,6 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
         if (found)
             add_cursor(merge, cursor);
     }
-    make_heap(merge);
 }
 
 void merge_save(const struct merge *merge, struct position *positions)
@@ -118,37 +91,31 @@ void merge_open_at(struct merge *merge, const struct trace *trace, const struct 
     for (unsigned i = 0; i < trace->stream_count; i++)
         if (cursor_open_at(&merge->cursors[i], trace, &trace->streams[i], positions[i], reporter))
             add_cursor(merge, &merge->cursors[i]);
-    make_heap(merge);
 }
 
-/* The first cursor has come near the second, or to its end. */
-static struct cursor *choose_first(struct merge *merge, bool has_more)
+struct cursor *merge_start(struct merge *merge)
 {
-    if (has_more)
-        merge->heap[0].ns = cursor_ns(merge->heap[0].cursor);
-    else
-        merge->heap[0] = merge->heap[--merge->count];
-    if (merge->count == 0)
-        return NULL;
-    sift_down(merge, 0);
+    merge->first = merge->count > 0 ? merge->order[0].cursor : NULL;
     set_limit(merge);
-    return merge->heap[0].cursor;
+    return merge->first;
 }
 
-struct cursor *merge_next(struct merge *merge)
+struct cursor *merge_leave(struct merge *merge)
 {
-    struct cursor *cursor;
-    bool has_more;
+    merge->count--;
+    memmove(&merge->order[0], &merge->order[1], merge->count * sizeof(merge->order[0]));
+    return merge_start(merge);
+}
 
-    if (merge->count == 0)
-        return NULL;
-    cursor = merge->heap[0].cursor;
-    if (!merge->started) {
-        merge->started = true;
-        return cursor;
-    }
-    has_more = cursor_next(cursor);
-    return has_more && cursor->ticks < merge->limit ? cursor : choose_first(merge, has_more);
+struct cursor *merge_choose(struct merge *merge)
+{
+    struct merge_place *order = merge->order, place = {cursor_ns(order[0].cursor), order[0].cursor};
+    unsigned at = 1;
+
+    for (; at < merge->count && goes_first(&order[at], &place); at++)
+        order[at - 1] = order[at];
+    order[at - 1] = place;
+    return merge_start(merge);
 }
 
 void merge_close(struct merge *merge)
@@ -156,5 +123,5 @@ void merge_close(struct merge *merge)
     for (unsigned i = 0; i < merge->trace->stream_count; i++)
         cursor_close(&merge->cursors[i]);
     free(merge->cursors);
-    free(merge->heap);
+    free(merge->order);
 }

@@ -231,6 +231,7 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
             type->tail = &fields[type->field_count - 1];
     }
     type->words = (uint32_t)((bits + 63) / 64);
+    type->fixed_words = type->tail == NULL ? type->words : UINT32_MAX;
     schema->events[index] = type;
     return true;
 }

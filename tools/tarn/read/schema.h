@@ -44,6 +44,7 @@ struct event_type {
     uint32_t id;
     enum event_role role;
     uint32_t words;           /* header included; of a variable event the least possible */
+    uint32_t fixed_words;     /* the same; of a variable event UINT32_MAX */
     const struct field *tail; /* the field that varies in size, or NULL */
     const struct field *fields;
     unsigned field_count;
