@@ -4,10 +4,13 @@ import {ask} from "./api.js";
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
+// Without those that are there for later, as tarn list prints them.
+export const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !name.startsWith("reserved"));
+
 export function eventRow(event, before, {trace, colors, state}) {
   const color = state.marks.get(event.name), delta = before === null ? "" : `+${formatSpan(event.t - before)}`;
   const thread = event.tid ? `${event.comm} (${event.tid})` : event.comm || "idle";
-  const fields = Object.entries(event.fields).map(([name, value]) =>
+  const fields = fieldsOf(event).map(([name, value]) =>
     element("span", {class: "field"}, element("b", {}, name), " " + value));
   return element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
                  element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),

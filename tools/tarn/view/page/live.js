@@ -8,12 +8,14 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export class Live {
   // grown(before): there is more; replaced(): it is another trace, in which no number means what it did.
-  constructor(trace, state, grown, replaced) {
-    Object.assign(this, {trace, state, grown, replaced});
+  // follows: whether the view is to stay at the end once it is known that the trace grows.
+  constructor(trace, state, {grown, replaced, follows}) {
+    Object.assign(this, {trace, state, grown, replaced, follows});
   }
 
   // Never returns.
   async run() {
+    this.#begin();
     for (let since = this.trace.version;;) {
       try {
         const news = await ask("changes", {since});
@@ -28,6 +30,13 @@ export class Live {
     }
   }
 
+  #begin() {
+    if (this.follows && this.trace.live) {
+      this.follows = false; // from now on the user decides
+      this.state.change({follow: true});
+    }
+  }
+
   async #take(news) {
     const {state, trace} = this, before = trace.duration, generation = trace.generation;
     trace.take(await ask("trace"));
@@ -35,6 +44,7 @@ export class Live {
     if (trace.generation !== generation)
       this.replaced();
     this.grown(before);
+    this.#begin();
     if (trace.duration === before)
       return;
     const end = trace.duration;

@@ -104,14 +104,13 @@ class Page {
     };
     const hasRange = location.hash.includes("from=");
     state.start(Math.max(trace.duration, 1));
-    if (trace.live && !hasRange)
-      state.change({follow: true});
-    new Live(trace, state, (before) => {
+    const grown = (before) => {
       this.data.grow(before);
       this.overview.refresh();
       this.rows.refresh();
       this.#showState();
-    }, () => this.#replaced()).run();
+    };
+    new Live(trace, state, {grown, replaced: () => this.#replaced(), follows: !hasRange}).run();
   }
 
   // Other files, or a program has declared events of its own.

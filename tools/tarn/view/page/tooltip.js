@@ -2,6 +2,7 @@
 // What is known of the thing under the pointer. What needs a question to the server (arguments) comes when the pointer rests.
 import {Latest, ask} from "./api.js";
 import {element} from "./element.js";
+import {fieldsOf} from "./events.js";
 import {ARROW_NAMES} from "./arrows.js";
 import {Activity, State} from "./trace.js";
 import {formatSpan, formatTime} from "./time.js";
@@ -137,6 +138,6 @@ export class Tooltip {
     const row = answer.rows[0];
     if (this.#key !== key || !row || row.t !== call[0])
       return;
-    this.#fill([...lines, ["arguments", Object.entries(row.fields).map(([name, value]) => `${name} ${value}`).join(", ")]]);
+    this.#fill([...lines, ["arguments", fieldsOf(row).map(([name, value]) => `${name} ${value}`).join(", ")]]);
   }
 }
