@@ -28,6 +28,26 @@ static const uint8_t excluded[ACTIVITIES] = {
     [ACTIVITY_REQUEST] = KERNEL,
 };
 
+static __attribute__((noinline)) void tell_enter(struct model *model, const struct model_thread *thread,
+                                                 const struct model_frame *frame)
+{
+    if (!is_in_range(model))
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->enter != NULL)
+            observer->enter(observer, thread, frame);
+}
+
+static __attribute__((noinline)) void tell_leave(struct model *model, const struct model_thread *thread,
+                                                 const struct model_frame *frame, uint64_t end)
+{
+    if (end < model->from)
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->leave != NULL)
+            observer->leave(observer, thread, frame, end);
+}
+
 /* The segment up to END is closed already. */
 static void leave_top(struct model *model, struct model_thread *thread, uint64_t end)
 {
@@ -47,7 +67,8 @@ static void leave_top(struct model *model, struct model_thread *thread, uint64_t
         frame->begin = model->from;
         frame->is_cut = true;
     }
-    tell_leave(model, thread, frame, end);
+    if (model->wants_activities)
+        tell_leave(model, thread, frame, end);
 }
 
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at)
@@ -82,7 +103,8 @@ void activity_enter(struct model *model, struct model_thread *thread, enum activ
     struct model_frame *frame;
 
     close_segment(model, thread, model->now);
-    cut_excluded(model, thread, excluded[kind]);
+    if (thread->depth != 0)
+        cut_excluded(model, thread, excluded[kind]);
     if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
         thread->is_stack_known = true;
     if (thread->depth++ >= MODEL_DEPTH_MAX)
@@ -92,7 +114,8 @@ void activity_enter(struct model *model, struct model_thread *thread, enum activ
     frame = &thread->frames[thread->depth - 1];
     *frame = (struct model_frame){
         .kind = kind, .detail = detail, .begin = model->now, .args = {arg0, arg1}, .ran = thread->ran};
-    tell_enter(model, thread, frame);
+    if (model->wants_activities)
+        tell_enter(model, thread, frame);
 }
 
 static inline bool is_frame(const struct model_frame *frame, enum activity kind, uint32_t detail,

@@ -170,6 +170,7 @@ void model_observe(struct model *model, struct model_observer *observer)
     observer->next = NULL;
     model->wants_segments |= observer->segment != NULL;
     model->wants_events |= observer->event != NULL;
+    model->wants_activities |= observer->enter != NULL || observer->leave != NULL;
     set_actions(model);
 }
 

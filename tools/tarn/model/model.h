@@ -188,7 +188,7 @@ struct model {
     uint32_t thread_count;
     /* the model's own */
     struct model_observer *observers;
-    bool wants_segments, wants_events;
+    bool wants_segments, wants_events, wants_activities;
     uint32_t thread_room;
     uint64_t now; /* the time of the event at hand; never goes back, as ticks may within a nanosecond */
     struct model_thread **places; /* hash table of those that live */

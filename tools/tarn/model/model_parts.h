@@ -36,26 +36,6 @@ static inline void tell_thread(struct model *model, const struct model_thread *t
             observer->thread(observer, thread, has_ended, model->now);
 }
 
-static inline void tell_enter(struct model *model, const struct model_thread *thread,
-                              const struct model_frame *frame)
-{
-    if (!is_in_range(model))
-        return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->enter != NULL)
-            observer->enter(observer, thread, frame);
-}
-
-static inline void tell_leave(struct model *model, const struct model_thread *thread,
-                              const struct model_frame *frame, uint64_t end)
-{
-    if (end < model->from)
-        return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->leave != NULL)
-            observer->leave(observer, thread, frame, end);
-}
-
 /* ---- threads.c ---- */
 
 /* Who has this number; NULL: none that lives. Thread 0 is the idle thread of processor RANK. */
@@ -74,6 +54,7 @@ struct model_thread *thread_record(struct model *model, uint32_t number);
 void thread_forget(struct model *model, struct model_thread *thread); /* takes it out of the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
+void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to);
 /* The segment that is open ends at AT, and the next begins. */
 static inline void close_segment(struct model *model, struct model_thread *thread, uint64_t at)
 {
@@ -85,10 +66,7 @@ static inline void close_segment(struct model *model, struct model_thread *threa
     to = to < model->to ? to : model->to;
     if (from < to) {
         if (model->wants_segments)
-            for (struct model_observer *observer = model->observers; observer != NULL;
-                 observer = observer->next)
-                if (observer->segment != NULL)
-                    observer->segment(observer, thread, from, to);
+            tell_segment(model, thread, from, to);
         if (thread->state == MODEL_RUNNING)
             thread->ran += to - from;
     }

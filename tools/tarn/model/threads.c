@@ -165,6 +165,13 @@ void thread_end(struct model *model, struct model_thread *thread)
     thread_forget(model, thread);
 }
 
+void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->segment != NULL)
+            observer->segment(observer, thread, from, to);
+}
+
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid)
 {
     return thread_find(model, tid, 0);
