@@ -93,18 +93,23 @@ void merge_open_at(struct merge *merge, const struct trace *trace, const struct 
             add_cursor(merge, &merge->cursors[i]);
 }
 
-struct cursor *merge_start(struct merge *merge)
+static inline struct cursor *set_first(struct merge *merge)
 {
     merge->first = merge->count > 0 ? merge->order[0].cursor : NULL;
     set_limit(merge);
     return merge->first;
 }
 
+struct cursor *merge_start(struct merge *merge)
+{
+    return set_first(merge);
+}
+
 struct cursor *merge_leave(struct merge *merge)
 {
     merge->count--;
     memmove(&merge->order[0], &merge->order[1], merge->count * sizeof(merge->order[0]));
-    return merge_start(merge);
+    return set_first(merge);
 }
 
 struct cursor *merge_choose(struct merge *merge)
@@ -115,7 +120,7 @@ struct cursor *merge_choose(struct merge *merge)
     for (; at < merge->count && goes_first(&order[at], &place); at++)
         order[at - 1] = order[at];
     order[at - 1] = place;
-    return merge_start(merge);
+    return set_first(merge);
 }
 
 void merge_close(struct merge *merge)
