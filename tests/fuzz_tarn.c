@@ -120,6 +120,17 @@ static void export(const struct fuzz *fuzz, const struct export_format *format)
     nftw(path, remove_one, 4, FTW_DEPTH | FTW_PHYS);
 }
 
+/* `tarn top` through all of it. */
+static void run_intervals(const char *directory)
+{
+    char *argv[] = {(char *)"top", (char *)"--batch=5", (char *)"--interval=0.003", (char *)directory, NULL};
+
+    alarm(SECONDS_MAX);
+    run_top(4, argv);
+    alarm(0);
+    fflush(stdout);
+}
+
 static void run_with_itself(int (*command)(int, char **), const char *name, const char *option,
                             const char *directory)
 {
@@ -154,6 +165,7 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
         run(run_answer, "noise", "--quantum=1", fuzz->work);
         run(run_answer, "ipc", "--request=longest", fuzz->work);
+        run_intervals(fuzz->work);
         run_with_itself(run_diff, "diff", formats[draw(fuzz, 3)], fuzz->work);
         break;
     case 4:

@@ -8,7 +8,10 @@ TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
-TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c,$(call tarn_folder,command))
+TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top.c,$(call tarn_folder,command))
+
+# What follows a guest, in the terminal.
+TARN_TOP := $(call tarn_folder,top) tools/tarn/command/top.c
 
 # The picture: its server, and the page, which becomes part of the program.
 TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))
@@ -20,7 +23,7 @@ $(GEN)/tarn/page_files.c: $(B)/host/embed $(TARN_PAGE)
 	@mkdir -p $(@D); echo "  EMBED   $@"
 	@$(B)/host/embed $(TARN_PAGE) >$@
 
-$(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_VIEW) tools/tarn/main.c,\
+$(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_TOP) $(TARN_VIEW) tools/tarn/main.c,\
     -lm -lpthread $(TARN_VIEW_LIBS) $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c $(TARN_STAGES) $(TARN_LINK) \
     tools/tarn/command/check.c,-lm -lpthread $(TARN_STAGES_LIBS)))
@@ -32,7 +35,8 @@ $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c $(TAR
 # Synthetic traces, and what is tested with them.
 SYNTHETIC := tests/synthetic.c tests/workload.c
 $(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC) $(TARN_STAGES) $(TARN_COMMANDS),-lm -lpthread $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC) $(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_TOP) \
+    tools/tarn/view/puller.c,-lm -lpthread $(TARN_STAGES_LIBS)))
 UNIT_build/host/test/fuzz_tarn := seconds=300
 UNIT_build/host/test/view := seconds=300
 $(eval $(call host_test,stages,tests/stages_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/top.c - `tarn top`: what a running guest does, refreshed; or a trace, interval by
+ * interval.
+ *
+ * A guest is pulled from by a process of its own (view/puller.h) into a directory that is followed as any
+ * trace that grows. What is shown ends a little before its newest packets: by then those of all processors
+ * have come.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/source/source.h>
+#include <tools/tarn/top/interval.h>
+#include <tools/tarn/top/screen.h>
+#include <tools/tarn/top/terminal.h>
+#include <tools/tarn/view/puller.h>
+#include <unistd.h>
+
+#define LAG_SECONDS   1.3 /* traced sends packets that are not full after a second */
+#define POLL_SECONDS  0.1
+#define OLD_SECONDS   1.0 /* that it has for what its buffers held when we came */
+#define WIDTH_BATCH   100u
+#define PATTERN_BYTES 64u
+
+static const char help[] =
+    "usage: tarn top [OPTION]... SOURCE|DIRECTORY\n\n"
+    "What a running guest does, refreshed in the terminal: processors, processes or threads by the time "
+    "that\n"
+    "they ran, system calls, IPC, locks. SOURCE is as `tarn pull` takes it (tcp:HOST:PORT, serial:PATH,\n"
+    "ram:FILE); a trace's DIRECTORY is followed while it is written, and otherwise walked through from its\n"
+    "begin on.\n\n"
+    "  --interval SEC   refresh so often (default 2); of that time the numbers are\n"
+    "  --at TIME        begin there: seconds since the trace's start\n"
+    "  --batch N        print N intervals as text, then end; 0: all\n"
+    "  --sort KEY       running (default), ready, switches, wakeups, name\n"
+    "  --threads        threads, not processes\n"
+    "  --filter PATTERN only processes or threads of this name\n"
+    "  -o, --output DIR keep the trace of a SOURCE there\n"
+    "  --help           this text\n\n"
+    "Keys: q ends; s sorts by the next column; t changes between threads and processes; f asks for a\n"
+    "pattern of names, an empty one is all; + and - double and halve the interval; space pauses; h says\n"
+    "this, too. Counts are by second, times in percent of one processor.\n";
+static const char keys_help[] =
+    "q end  s sort  t threads/processes  f filter  +/- interval  space pause  h no help";
+
+struct top {
+    const char *name, *output;
+    double interval, at; /* seconds; at < 0: not given */
+    long batch;          /* -1: a terminal; 0: to the end */
+    struct puller puller;
+    bool is_source, has_help, asks_pattern;
+    double old_until; /* now_seconds: up to then what comes is old; 0: nothing has come */
+    char pattern[PATTERN_BYTES], input[PATTERN_BYTES], line[PATTERN_BYTES + 64];
+    struct trace trace;
+    bool is_open;
+    struct intervals intervals;
+    struct screen screen;
+    bool has_screen;
+};
+
+/* ---- the trace ---- */
+
+static void forget_screen(struct top *top)
+{
+    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
+        if (top->screen.answers[i] != NULL)
+            answer_free(top->screen.answers[i]);
+    memset(top->screen.answers, 0, sizeof(top->screen.answers));
+    top->has_screen = false;
+}
+
+static void close_trace(struct top *top)
+{
+    forget_screen(top);
+    if (top->is_open) {
+        intervals_close(&top->intervals);
+        trace_close(&top->trace);
+    }
+    top->is_open = false;
+}
+
+static bool open_trace(struct top *top, const char *directory, struct fail *fail)
+{
+    close_trace(top);
+    if (!trace_open(&top->trace, directory, fail))
+        return false;
+    intervals_open(&top->intervals, &top->trace);
+    return top->is_open = true;
+}
+
+static uint64_t ticks_of(const struct top *top, double seconds)
+{
+    return (uint64_t)(seconds * (double)top->trace.schema.clock_freq);
+}
+
+static bool is_live(struct top *top)
+{
+    return top->is_source && puller_runs(&top->puller);
+}
+
+/* Up to when all is there. */
+static uint64_t known_until(struct top *top)
+{
+    uint64_t lag = is_live(top) ? ticks_of(top, LAG_SECONDS) : 0;
+
+    return top->trace.end > top->trace.begin + lag ? top->trace.end - lag : top->trace.begin;
+}
+
+/* Walks to TO without asking anything. */
+static bool skip(struct top *top, uint64_t to, struct fail *fail)
+{
+    struct filter filter = {0};
+
+    return to <= top->intervals.from || intervals_ask(&top->intervals, to, NULL, 0, &filter, NULL, fail);
+}
+
+/* Takes in what has come. A stream that is new makes it another trace: all is walked again, up to there. */
+static bool refresh(struct top *top, struct fail *fail)
+{
+    uint64_t from, shown = top->intervals.from;
+    bool has_begun = top->intervals.has_begun;
+
+    if (trace_refresh(&top->trace, &from) != TRACE_CHANGED)
+        return true;
+    return open_trace(top, top->puller.directory[0] != '\0' ? top->puller.directory : top->name, fail) &&
+           (!has_begun || skip(top, shown, fail));
+}
+
+/* ---- an interval ---- */
+
+static bool ask(struct top *top, uint64_t to, struct fail *fail)
+{
+    struct answer *asked[SCREEN_ANSWERS];
+    struct filter filter = {0};
+    unsigned count = 0;
+
+    forget_screen(top);
+    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
+        if (answer_find(screen_answers[i]) != NULL)
+            asked[count++] = top->screen.answers[i] = answer_new(answer_find(screen_answers[i]));
+    losses_open(&top->screen.losses, &top->trace);
+    top->screen.losses.quiet = true;
+    if (!screen_choose(top->screen.answers, fail) ||
+        !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
+        return false;
+    top->screen.lost_events += top->screen.losses.lost_events;
+    top->screen.lost_packets += top->screen.losses.lost_packets;
+    top->screen.behind =
+        is_live(top) ? (double)(top->trace.end - to) / (double)top->trace.schema.clock_freq : -1;
+    return top->has_screen = true;
+}
+
+static bool begin(struct top *top, struct fail *fail)
+{
+    const char *directory = top->name;
+    uint64_t at;
+
+    if (top->is_source) {
+        if (!puller_start(&top->puller, top->name, top->output, fail))
+            return false;
+        directory = top->puller.directory;
+    }
+    if (!open_trace(top, directory, fail))
+        return false;
+    at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
+    if (top->at >= 0 && !top->is_source && at >= top->trace.end)
+        return fail_set(fail, "the trace ends before %g s", top->at);
+    return skip(top, at, fail);
+}
+
+/* What a guest logged before is not shown. False: there is still some to come, or FAIL says why. */
+static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
+{
+    double now = now_seconds();
+
+    if (top->old_until < 0)
+        return true;
+    if (top->old_until == 0)
+        top->old_until = now + OLD_SECONDS;
+    if (now < top->old_until || !skip(top, until, fail))
+        return false;
+    top->old_until = -1;
+    return true;
+}
+
+/* The next one, when it is there: 1; 0: not yet; -1: there will be none, or FAIL says why. */
+static int next(struct top *top, struct fail *fail)
+{
+    uint64_t span, until, from;
+
+    fail->text[0] = '\0';
+    if (!refresh(top, fail))
+        return -1;
+    if (top->trace.stream_count == 0)
+        return is_live(top) || top->is_source ? 0 : -1;
+    until = known_until(top);
+    if (is_live(top) && top->at < 0 && !pass_old(top, until, fail))
+        return fail->text[0] != '\0' ? -1 : 0;
+    span = ticks_of(top, top->interval);
+    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
+    if (until < from + span && (is_live(top) || until <= from))
+        return is_live(top) ? 0 : -1;
+    /* what is left of a trace that ended is the last interval; who came late does not catch up one by one */
+    if (until < from + span)
+        span = until - from;
+    if (is_live(top) && top->batch < 0 && until > from + 2 * span && !skip(top, until - span, fail))
+        return -1;
+    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
+    return ask(top, from + span, fail) ? 1 : -1;
+}
+
+/* ---- output ---- */
+
+static int run_batch(struct top *top)
+{
+    struct fail fail = {""};
+    long done = 0;
+    int got = 0;
+
+    while ((top->batch == 0 || done < top->batch) && (got = next(top, &fail)) >= 0) {
+        if (got == 0) {
+            usleep((useconds_t)(POLL_SECONDS * 1e6));
+            continue;
+        }
+        if (done++ != 0)
+            putchar('\n');
+        screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
+        fflush(stdout);
+    }
+    if (fail.text[0] != '\0')
+        complain("%s", fail.text);
+    return fail.text[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
+}
+
+static void draw(struct top *top)
+{
+    unsigned width, height;
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+
+    terminal_size(&width, &height);
+    top->screen.line = NULL;
+    if (top->asks_pattern) {
+        snprintf(top->line, sizeof(top->line), "only names like (%s): %s_", "*, ?, [a-z]; empty: all",
+                 top->input);
+        top->screen.line = top->line;
+    } else if (top->has_help) {
+        top->screen.line = keys_help;
+    }
+    if (top->has_screen)
+        screen_print(to, &top->screen, width, height);
+    else
+        fprintf(to, "%s: waiting for %.1f s of its trace ... (q ends)\n", top->name, top->interval);
+    fclose(to);
+    terminal_draw(text);
+    free(text);
+}
+
+static void take_pattern(struct top *top, int key)
+{
+    size_t length = strlen(top->input);
+
+    if (key == '\n' || key == '\r') {
+        snprintf(top->pattern, sizeof(top->pattern), "%s", top->input);
+        top->asks_pattern = false;
+    } else if (key == 27) {
+        top->asks_pattern = false;
+    } else if ((key == 127 || key == 8) && length > 0) {
+        top->input[length - 1] = '\0';
+    } else if (key >= ' ' && key < 127 && length + 1 < sizeof(top->input)) {
+        top->input[length] = (char)key;
+        top->input[length + 1] = '\0';
+    }
+}
+
+/* False: end. */
+static bool take_key(struct top *top, int key)
+{
+    if (top->asks_pattern) {
+        take_pattern(top, key);
+        return true;
+    }
+    switch (key) {
+    case 'q':
+    case 'Q':
+        return false;
+    case 's':
+        top->screen.sort = (enum screen_sort)((top->screen.sort + 1) % SORTS);
+        break;
+    case 't':
+        top->screen.by_thread = !top->screen.by_thread;
+        break;
+    case 'f':
+        top->asks_pattern = true;
+        top->input[0] = '\0';
+        break;
+    case '+':
+        top->interval = top->interval < 60 ? 2 * top->interval : top->interval;
+        break;
+    case '-':
+        top->interval = top->interval > 0.01 ? top->interval / 2 : top->interval;
+        break;
+    case ' ':
+        top->screen.is_paused = !top->screen.is_paused;
+        break;
+    case 'h':
+    case '?':
+        top->has_help = !top->has_help;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+/* The next interval is due; what is recorded is shown at the pace at which it happened. */
+static bool step(struct top *top, double *due, struct fail *fail)
+{
+    double now = now_seconds();
+    int got;
+
+    if (top->screen.is_paused || now < *due)
+        return true;
+    got = next(top, fail);
+    if (got < 0 && (fail->text[0] != '\0' || !top->has_screen))
+        return false;
+    if (got < 0)
+        top->screen.is_paused = true; /* the end: it stays on the screen */
+    *due = now + (got == 0 ? POLL_SECONDS : is_live(top) ? top->interval / 2 : top->interval);
+    return true;
+}
+
+static int run_terminal(struct top *top)
+{
+    struct fail fail = {""};
+    double due = 0;
+    int key = 0;
+    bool goes_on = true;
+
+    if (!terminal_open(&fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    while (goes_on && step(top, &due, &fail)) {
+        double left = top->screen.is_paused ? 60 : due - now_seconds();
+
+        draw(top);
+        key = terminal_key(left);
+        goes_on = key >= 0 && take_key(top, key);
+    }
+    terminal_close();
+    if (fail.text[0] != '\0')
+        complain("%s", fail.text);
+    return fail.text[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
+}
+
+/* ---- options ---- */
+
+static bool parse_number(const char *text, double least, double most, double *number)
+{
+    char *end;
+
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+static bool parse_sort(const char *text, enum screen_sort *sort)
+{
+    for (unsigned i = 0; i < SORTS; i++)
+        if (strcmp(text, screen_sorts[i]) == 0) {
+            *sort = (enum screen_sort)i;
+            return true;
+        }
+    return false;
+}
+
+static bool set_option(struct top *top, int option, const char *value)
+{
+    double number;
+
+    switch (option) {
+    case 'i':
+        return parse_number(value, 0.000001, 3600, &top->interval);
+    case 'a':
+        return parse_number(value, 0, 1e9, &top->at);
+    case 'b':
+        if (!parse_number(value, 0, 1e9, &number))
+            return false;
+        top->batch = (long)number;
+        return true;
+    case 's':
+        return parse_sort(value, &top->screen.sort);
+    case 't':
+        return top->screen.by_thread = true;
+    case 'f':
+        snprintf(top->pattern, sizeof(top->pattern), "%s", value);
+        return strlen(value) < sizeof(top->pattern);
+    case 'o':
+        top->output = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Returns an exit status to leave with, or -1 to go on. */
+static int parse_options(struct top *top, int argc, char **argv)
+{
+    static const struct option known[] = {{"interval", required_argument, NULL, 'i'},
+                                          {"at", required_argument, NULL, 'a'},
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"sort", required_argument, NULL, 's'},
+                                          {"threads", no_argument, NULL, 't'},
+                                          {"filter", required_argument, NULL, 'f'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_FINE;
+        }
+        if (!set_option(top, option, optarg)) {
+            if (option != '?')
+                complain("'%s' is not understood", optarg);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind != argc - 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    top->name = argv[optind];
+    return -1;
+}
+
+int run_top(int argc, char **argv)
+{
+    struct top *top = alloc_zero(1, sizeof(*top));
+    struct fail fail;
+    int status;
+
+    top->interval = 2;
+    top->at = -1;
+    top->batch = -1;
+    status = parse_options(top, argc, argv);
+    if (status >= 0) {
+        free(top);
+        return status;
+    }
+    top->is_source = is_source(top->name);
+    top->screen.source = top->name;
+    top->screen.pattern = top->pattern;
+    if (!begin(top, &fail)) {
+        complain("%s", fail.text);
+        status = EXIT_DAMAGE;
+    } else {
+        status = top->batch >= 0 ? run_batch(top) : run_terminal(top);
+    }
+    puller_stop(&top->puller);
+    close_trace(top);
+    free(top);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/top/interval.c - one interval of a trace after the other; see interval.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/top/interval.h>
+
+void intervals_open(struct intervals *intervals, const struct trace *trace)
+{
+    *intervals = (struct intervals){.trace = trace, .from = trace->begin};
+    intervals->positions = alloc_zero(trace->stream_count + 1, sizeof(intervals->positions[0]));
+    names_open(&intervals->names, &trace->schema);
+}
+
+void intervals_close(struct intervals *intervals)
+{
+    names_close(&intervals->names);
+    free(intervals->positions);
+    free(intervals->model.bytes);
+}
+
+/* Names are not part of what a model saves. */
+static void copy_names(struct names *to, const struct names *from)
+{
+    for (uint32_t i = 0; i < from->size; i++)
+        if (from->table[i].is_used && from->table[i].name[0] != '\0')
+            names_set(to, from->table[i].pid, from->table[i].name, strlen(from->table[i].name));
+}
+
+static bool go_on(struct intervals *intervals, struct model *model, struct merge *merge,
+                  struct reporter *reporter, struct fail *fail)
+{
+    if (!intervals->has_begun) {
+        merge_open(merge, intervals->trace, NULL, 0, reporter);
+        return true;
+    }
+    merge_open_at(merge, intervals->trace, intervals->positions, reporter);
+    copy_names(&model->names, &intervals->names);
+    return model_restore(model, intervals->model.bytes, intervals->model.used, fail);
+}
+
+static void keep(struct intervals *intervals, const struct model *model, const struct merge *merge)
+{
+    intervals->model.used = 0;
+    model_save(model, &intervals->model);
+    merge_save(merge, intervals->positions);
+    copy_names(&intervals->names, &model->names);
+    intervals->has_begun = true;
+}
+
+/* Whatever was under way goes on up to the end of the interval, though no packet ends there. */
+static void finish(struct model *model, unsigned cpus, uint64_t to)
+{
+    for (unsigned i = 0; i < cpus; i++)
+        if (model->cpus[i].packet_end < to && model->cpus[i].thread != NULL)
+            model->cpus[i].packet_end = to;
+    model_finish(model);
+}
+
+bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
+                   struct filter *filter, struct reporter *reporter, struct fail *fail)
+{
+    struct model model;
+    struct merge merge;
+    struct cursor *cursor;
+    bool fine;
+
+    filter->from_ticks = intervals->from;
+    filter->to_ticks = to;
+    model_open(&model, intervals->trace, intervals->from, to);
+    fine = go_on(intervals, &model, &merge, reporter, fail) &&
+           answers_open(answers, count, &model, filter, NULL, fail);
+    if (fine) {
+        while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= to)
+            model_take(&model, cursor);
+        keep(intervals, &model, &merge);
+        finish(&model, intervals->trace->stream_count, to);
+        answers_finish(answers, count);
+        intervals->from = to;
+    }
+    merge_close(&merge);
+    model_close(&model);
+    return fine;
+}

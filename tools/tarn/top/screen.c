@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/top/screen.c - an interval on a screen; see screen.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/top/screen.h>
+
+#define PICKED_MAX  6u
+#define ROWS_BATCH  10u
+#define ROWS_SMALL  3u /* of a table beside the first, where there is little room */
+#define ROWS_LARGE  6u
+#define HEIGHT_MAIN 8u /* lines that the first table has at least */
+
+const char *const screen_sorts[SORTS] = {"running", "ready", "switches", "wakeups", "name"};
+const char *const screen_answers[SCREEN_ANSWERS] = {"stats", "threads", "syscalls", "ipc", "locks"};
+
+/* A table of the screen: some columns of an answer's. */
+struct part {
+    unsigned answer;
+    const char *table, *heading;  /* table NULL: its first */
+    const char *keys[PICKED_MAX]; /* NULL: its first columns */
+};
+
+static const struct part threads_part = {
+    SCREEN_THREADS, "thread", "thread", {"tid", "pid", "running_ns", "ready_ns", "switches", "wakeups"}};
+static const struct part processes_part = {
+    SCREEN_THREADS,
+    "process",
+    "process",
+    {"pid", "threads", "running_ns", "ready_ns", "switches", "wakeups"}};
+static const struct part other_parts[] = {
+    {SCREEN_SYSCALLS, "call", "system call", {"total_ns", "calls", "errors", "own_ns", "mean_ns", "max_ns"}},
+    {SCREEN_IPC, "edge", "IPC", {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"}},
+    {SCREEN_LOCKS, NULL, "lock", {NULL}},
+};
+#define OTHERS (sizeof(other_parts) / sizeof(other_parts[0]))
+
+static struct table *find_table(const struct answer *answer, const char *key)
+{
+    for (unsigned i = 0; answer != NULL && i < answer->kind->table_count; i++)
+        if (key == NULL || strcmp(answer->tables[i].key, key) == 0)
+            return &answer->tables[i];
+    return NULL;
+}
+
+bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fail)
+{
+    static const char *const needed[SCREEN_ANSWERS] = {"cpu", "thread,process", "call", "edge", NULL};
+
+    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
+        if (answers[i] != NULL && !answer_choose_tables(answers[i], needed[i], fail))
+            return false;
+    return true;
+}
+
+/* ---- tables ---- */
+
+/* How a column of an answer is shown. */
+static struct table_column column_of(const struct table_column *from)
+{
+    bool is_sum = from->sum == SUM_ADDED;
+
+    if (strcmp(from->key, "threads") == 0)
+        return (struct table_column)NUMBER_COLUMN("threads", "threads");
+    if (is_sum && from->kind == COLUMN_COUNT)
+        return (struct table_column)REAL_COLUMN(from->heading, from->key, 0);
+    if (is_sum && from->kind == COLUMN_TIME)
+        return (struct table_column)REAL_COLUMN(from->heading, from->key, 1);
+    return *from;
+}
+
+static union table_cell cell_of(const struct table_column *from, union table_cell cell, double seconds)
+{
+    double count = (double)cell.count;
+
+    if (from->sum != SUM_ADDED || strcmp(from->key, "threads") == 0)
+        return cell;
+    if (from->kind == COLUMN_COUNT)
+        return (union table_cell){.real = count / seconds};
+    if (from->kind == COLUMN_TIME)
+        return (union table_cell){.real = count / seconds * 1e-7};
+    return cell;
+}
+
+/* What counts and times have become stands in the headings. */
+static const char *heading_of(struct table *table, const struct table_column *from,
+                              const struct table_column *to)
+{
+    if (to->kind != COLUMN_REAL || from->kind == COLUMN_REAL)
+        return to->heading;
+    return table_format(table, from->kind == COLUMN_TIME ? "%s %%" : "%s/s", from->heading);
+}
+
+static bool is_nothing(const struct table *table, const struct table_row *row)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i].kind == COLUMN_REAL && row->cells[i].real > 0)
+            return false;
+    return true;
+}
+
+/* Rows of FROM of which PATTERN is the name, sorted by the column of that key. */
+static void pick(struct table *table, struct table_column columns[PICKED_MAX], const struct table *from,
+                 const struct part *part, const char *sort, const char *pattern, double seconds)
+{
+    int places[PICKED_MAX];
+
+    *table = (struct table){.key = from->key, .heading = part->heading, .others = from->others};
+    for (unsigned i = 0; i < PICKED_MAX; i++) {
+        int place = part->keys[0] == NULL   ? (int)i
+                    : part->keys[i] != NULL ? table_find_column(from, part->keys[i])
+                                            : -1;
+
+        if (place < 0 || place >= (int)from->column_count)
+            continue;
+        columns[table->column_count] = column_of(&from->columns[place]);
+        columns[table->column_count].heading =
+            heading_of(table, &from->columns[place], &columns[table->column_count]);
+        places[table->column_count++] = place;
+    }
+    table->columns = columns;
+    for (size_t i = 0; i < from->count; i++) {
+        struct table_row *row;
+
+        if (*pattern != '\0' && !match_glob(pattern, from->rows[i]->name))
+            continue;
+        row = table_add(table, from->rows[i]->name);
+        for (unsigned c = 0; c < table->column_count; c++)
+            row->cells[c] = cell_of(&from->columns[places[c]], from->rows[i]->cells[places[c]], seconds);
+        if (is_nothing(table, row))
+            table->count--; /* stays in the arena */
+    }
+    if (table_find_column(table, sort) >= TABLE_BY_NAME)
+        table_sort(table, table_find_column(table, sort));
+}
+
+/* At most LINES of them, heading and the blank line above included. Returns how many there were. */
+static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
+                           const char *pattern, double seconds, unsigned lines)
+{
+    const struct table *from = find_table(screen->answers[part->answer], part->table);
+    struct table_column columns[PICKED_MAX];
+    struct table table;
+    unsigned rows;
+
+    if (from == NULL || lines < 4)
+        return 0;
+    pick(&table, columns, from, part, sort, pattern, seconds);
+    rows = table.count <= lines - 2 ? (unsigned)table.count : lines - 3;
+    table_print_text(to, &table, rows);
+    rows += table.count > rows;
+    table_free(&table);
+    return rows + 2;
+}
+
+/* ---- above the tables ---- */
+
+static unsigned print_head(FILE *to, const struct screen *screen, double seconds)
+{
+    const struct answer *stats = screen->answers[SCREEN_STATS];
+    int rate = table_find_column(&stats->totals, "rate");
+
+    fprintf(to, "%s%s at %.3f s: %.2f s, %.0f events/s", screen->is_paused ? "(paused) " : "", screen->source,
+            (double)answer_when(stats, stats->to) * 1e-9, seconds, stats->total->cells[rate].real);
+    if (screen->behind >= 0)
+        fprintf(to, ", %.1f s behind", screen->behind);
+    fprintf(to, ", lost %" PRIu64 " events (in all %" PRIu64 ")", screen->losses.lost_events,
+            screen->lost_events);
+    if (screen->lost_packets != 0)
+        fprintf(to, ", %" PRIu64 " packets", screen->lost_packets);
+    fputc('\n', to);
+    if (screen->line == NULL)
+        return 1;
+    fprintf(to, "%s\n", screen->line);
+    return 2;
+}
+
+static void print_bar(FILE *to, double percent, unsigned width)
+{
+    unsigned full = percent > 0 ? (unsigned)(percent / 100 * width + 0.5) : 0;
+
+    for (unsigned i = 0; i < width; i++)
+        fputc(i < full ? '#' : '.', to);
+}
+
+/* As many side by side as there is room for. */
+static unsigned print_cpus(FILE *to, const struct screen *screen, unsigned width, unsigned most)
+{
+    const struct table *cpus = find_table(screen->answers[SCREEN_STATS], "cpu");
+    unsigned beside = width >= 80 ? width / 40 : 1, lines = 0;
+    int busy = table_find_column(cpus, "busy_percent");
+
+    if ((cpus->count + beside - 1) / beside > most)
+        beside = width / 26 != 0 ? width / 26 : 1;
+    for (size_t i = 0; i < cpus->count && lines < most; i++) {
+        const struct table_row *row = cpus->rows[i];
+        bool is_last = i + 1 == cpus->count || i % beside == beside - 1;
+        unsigned bar = width / beside > 24 ? width / beside - 20 : 4;
+
+        fprintf(to, "%-7s", row->name);
+        print_bar(to, row->cells[busy].real, bar);
+        fprintf(to, " %5.1f %%%s", isnan(row->cells[busy].real) ? 0 : row->cells[busy].real,
+                is_last ? "\n" : "    ");
+        lines += is_last;
+    }
+    return lines;
+}
+
+void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height)
+{
+    static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "wakeups", "name"};
+    double seconds = answer_seconds(screen->answers[SCREEN_STATS]);
+    unsigned used, left, others = ROWS_LARGE + 2;
+    unsigned all = height != 0 ? height : UINT32_MAX;
+
+    seconds = seconds > 0 ? seconds : 1e-9;
+    used = print_head(to, screen, seconds);
+    used += print_cpus(to, screen, width, height != 0 ? height / 4 + 1 : 64);
+    left = all > used ? all - used : 0;
+    if (height == 0)
+        others = left = ROWS_BATCH + 3;
+    else if (left < HEIGHT_MAIN + OTHERS * others)
+        others = left > HEIGHT_MAIN + 2 * (ROWS_SMALL + 3) ? ROWS_SMALL + 3 : 0;
+    if (height != 0)
+        left = others != 0 && left > 2 * others ? left - 2 * others : left;
+    if (height != 0 && others != 0 && screen->answers[SCREEN_LOCKS] != NULL && left > HEIGHT_MAIN + others)
+        left -= others;
+    print_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
+               screen->pattern, seconds, left);
+    for (unsigned i = 0; i < OTHERS && others != 0; i++)
+        print_part(to, screen, &other_parts[i], "total_ns", "", seconds, others);
+}

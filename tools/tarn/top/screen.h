@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/top/screen.h - what `tarn top` shows of an interval: lines of text that fit a screen.
+ *
+ * Parts of the answers' tables, as rates: what is counted is by second, times are percent of the interval (so
+ * of one processor).
+ */
+#ifndef TARN_SCREEN_H
+#define TARN_SCREEN_H
+
+#include <tools/tarn/answer/answer.h>
+
+enum screen_sort { SORT_RUNNING, SORT_READY, SORT_SWITCHES, SORT_WAKEUPS, SORT_NAME, SORTS };
+extern const char *const screen_sorts[SORTS];
+
+/* The answers that it needs; NULL where there is none of the kind. */
+enum { SCREEN_STATS, SCREEN_THREADS, SCREEN_SYSCALLS, SCREEN_IPC, SCREEN_LOCKS, SCREEN_ANSWERS };
+extern const char *const screen_answers[SCREEN_ANSWERS];
+
+struct screen {
+    const char *source;
+    struct answer *answers[SCREEN_ANSWERS];
+    struct losses losses;               /* of the interval */
+    uint64_t lost_events, lost_packets; /* since the beginning */
+    double behind;                      /* seconds that the source is ahead; < 0: it does not grow */
+    bool by_thread, is_paused;
+    enum screen_sort sort;
+    const char *pattern; /* of names of processes or threads; "": all */
+    const char *line;    /* instead of the help in the first line; NULL: none */
+};
+
+/* Which tables of the answers are needed. */
+bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fail);
+/* HEIGHT 0: as much as is of use. */
+void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height);
+
+#endif
