@@ -7,6 +7,7 @@
  * the record goes into the sums, so parts add up to latencies. Calls that a server makes on behalf of one it
  * works on are nodes of a tree: the chains. One call can be followed (ipc_path.c).
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ struct ipc {
     const char *client, *server, *function, *request; /* options */
     uint64_t request_id;                              /* 0: the rank of the longest */
     unsigned request_rank;
+    bool wants_dot;
+    char *dot; /* what --dot asked for; NULL: nothing */
     struct ipc_request found;
 };
 
@@ -126,6 +129,7 @@ static const struct answer_option options[] = {
     {"server", true, " PATTERN    only calls to these servers"},
     {"function", true, " PATTERN  only calls of these functions: read, or fs read"},
     {"request", true, " WHICH     follow one call: its id, longest, or longest:N"},
+    {"dot", false, "                 the graph of who calls whom, in Graphviz's language, instead of tables"},
     {NULL, false, NULL}};
 
 static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
@@ -155,6 +159,8 @@ static bool set_option(struct answer *answer, const char *option, const char *va
 
     if (strcmp(option, "request") == 0)
         return set_request(ipc, value, fail);
+    if (strcmp(option, "dot") == 0)
+        return ipc->wants_dot = true;
     *(strcmp(option, "client") == 0   ? &ipc->client
       : strcmp(option, "server") == 0 ? &ipc->server
                                       : &ipc->function) = value;
@@ -350,6 +356,7 @@ static void close_ipc(struct answer *answer)
     map_close(&ipc->edges);
     map_close(&ipc->nodes);
     slots_close(&ipc->flights);
+    free(ipc->dot);
 }
 
 /* ---- tables ---- */
@@ -564,6 +571,76 @@ static void follow_request(struct ipc *ipc)
     ipc_follow(&ipc->answer, &ipc->found, &ipc->functions, &own[ABOUT_REQUEST], &own[PATH], &own[WORK]);
 }
 
+/* ---- the graph ---- */
+
+static void put_quoted(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text >= ' ') {
+            if (*text == '"' || *text == '\\')
+                fputc('\\', to);
+            fputc(*text, to);
+        }
+    fputc('"', to);
+}
+
+/* Wider, the more of all clients' time is spent there. */
+static void put_edge(const struct ipc *ipc, FILE *to, const struct table_row *row, uint64_t all)
+{
+    uint64_t calls = row->cells[TIME_CALLS].count, ticks = row->cells[TIME_TOTAL].count;
+    double ms = (double)answer_ns(&ipc->answer, ticks) * 1e-6;
+
+    fprintf(to, "  %s [label=\"%" PRIu64 " calls\\n%.3f ms\\nmean %.1f us\", penwidth=%.2f];\n", row->name,
+            calls, ms, ms * 1e3 / (double)calls, 1 + 6 * (double)ticks / (double)(all ? all : 1));
+}
+
+static void draw_graph(struct ipc *ipc)
+{
+    struct table graph = {.columns = time_columns, .column_count = TIME_PARTS};
+    char server[FUNCTION_NAME_BYTES], *name;
+    uint64_t all = 0;
+    size_t size;
+    FILE *to;
+
+    for (size_t i = 0; i < ipc->edges.count; i++) {
+        const struct map_entry *entry = ipc->edges.entries[i];
+        struct table_row *row;
+
+        if (edge_in(entry)->latency.count == 0)
+            continue;
+        to = open_memstream(&name, &size);
+        put_quoted(to, client_name(ipc, entry));
+        fputs(" -> ", to);
+        put_quoted(to, functions_server(&ipc->functions, entry->key[1], server));
+        fclose(to);
+        row = table_row(&graph, 0, name);
+        row->cells[TIME_CALLS].count += edge_in(entry)->latency.count;
+        row->cells[TIME_TOTAL].count += edge_in(entry)->latency.total;
+        all += edge_in(entry)->latency.total;
+        free(name);
+    }
+    table_sort(&graph, TIME_TOTAL);
+    to = open_memstream(&ipc->dot, &size);
+    fputs("digraph ipc {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n", to);
+    for (size_t i = 0; i < graph.count; i++)
+        put_edge(ipc, to, graph.rows[i], all);
+    fputs("}\n", to);
+    fclose(to);
+    table_free(&graph);
+}
+
+static bool print_graph(struct answer *answer, FILE *to, bool *is_all, struct fail *fail)
+{
+    const struct ipc *ipc = (const struct ipc *)answer;
+
+    (void)fail;
+    if (ipc->dot != NULL)
+        fputs(ipc->dot, to);
+    *is_all = ipc->dot != NULL;
+    return true;
+}
+
 /* Those that are under way at the end. */
 static void cut_calls(struct ipc *ipc)
 {
@@ -590,6 +667,8 @@ static void finish_ipc(struct answer *answer)
     fill_longest(ipc);
     if (ipc->request != NULL)
         follow_request(ipc);
+    if (ipc->wants_dot)
+        draw_graph(ipc);
 }
 
 const struct answer_kind ipc_answer = {
@@ -612,5 +691,6 @@ const struct answer_kind ipc_answer = {
     .set = set_option,
     .open = open_ipc,
     .finish = finish_ipc,
+    .print = print_graph,
     .close = close_ipc,
 };
