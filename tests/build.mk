@@ -12,7 +12,7 @@
 # Options of guests: smp= memory= seconds= firmware icount alone, and append=NAME=VALUE for the kernel's command line.
 # Seconds are those of the fastest machine (tools/guest.py).
 
-HOST_TESTS += tests/top tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic
+HOST_TESTS += tests/top tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic tests/locks
 HOST_TESTS += tests/profile tests/view_live tests/view_page
 HOST_tests/view_page := seconds=300 each
 HOST_tests/view_live := seconds=300 alone each
@@ -34,6 +34,7 @@ HOST_tests/debugger := seconds=300 each
 HOST_tests/watchdog := seconds=200 each
 HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=120 each
+HOST_tests/locks := seconds=200 each
 HOST_tests/panic := seconds=200 each
 HOST_TESTS += tests/export
 HOST_tests/export := seconds=200 each

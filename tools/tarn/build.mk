@@ -44,6 +44,7 @@ $(eval $(call host_test,table,tests/table_test.c $(TARN_STAGES),-lm $(TARN_STAGE
 KNOWN_ANSWERS := tests/known_answers.c tests/trace_text.c $(SYNTHETIC) $(TARN_STAGES)
 $(eval $(call host_test,answers,tests/answers_test.c $(KNOWN_ANSWERS),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,ipc,tests/ipc_test.c $(KNOWN_ANSWERS),-lm $(TARN_STAGES_LIBS)))
+$(eval $(call host_test,locks,tests/locks_test.c $(KNOWN_ANSWERS),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,diff,tests/diff_test.c $(KNOWN_ANSWERS),-lm $(TARN_STAGES_LIBS)))
 HOST_TESTS += tests/diff
 $(eval $(call host_test,model,tests/model_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))

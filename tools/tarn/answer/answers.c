@@ -9,9 +9,9 @@
 #include <tools/tarn/read/order.h>
 
 const struct answer_kind *const answer_kinds[] = {
-    &stats_answer, &syscalls_answer,  &faults_answer, &irq_answer,       &threads_answer, &processes_answer,
-    &sched_answer, &intervals_answer, &noise_answer,  &breakdown_answer, &ipc_answer,     &profile_answer,
-    NULL};
+    &stats_answer,     &syscalls_answer, &faults_answer,    &irq_answer,   &threads_answer,
+    &processes_answer, &sched_answer,    &intervals_answer, &noise_answer, &breakdown_answer,
+    &ipc_answer,       &profile_answer,  &locks_answer,     NULL};
 
 const struct answer_kind *answer_find(const char *name)
 {

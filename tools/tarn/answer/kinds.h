@@ -7,6 +7,6 @@
 
 extern const struct answer_kind stats_answer, syscalls_answer, faults_answer, irq_answer, threads_answer,
     processes_answer, sched_answer, intervals_answer, noise_answer, breakdown_answer, ipc_answer,
-    profile_answer;
+    profile_answer, locks_answer;
 
 #endif

@@ -13,7 +13,7 @@
 struct saved_head {
     uint64_t now;
     uint32_t cpus, thread_count, nobody, live, ended;
-    uint32_t reserved;
+    uint32_t lock_classes; /* the first so many; then the processors */
 };
 
 struct saved_cpu {
@@ -119,17 +119,28 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
         buffer_add(out, thread->frames, frames_kept(thread->depth) * sizeof(thread->frames[0]));
 }
 
+static uint32_t count_lock_classes(const struct model *model)
+{
+    uint32_t count = MODEL_LOCK_CLASSES;
+
+    while (count > 0 && model->lock_classes[count - 1].name[0] == '\0')
+        count--;
+    return count;
+}
+
 size_t model_save(const struct model *model, struct buffer *out)
 {
     struct saved_head head = {.now = model->now,
                               .cpus = model->trace->stream_count,
                               .thread_count = model->thread_count,
                               .nobody = number_of(model->nobody),
-                              .live = model->live_count};
+                              .live = model->live_count,
+                              .lock_classes = count_lock_classes(model)};
     const struct model_thread *last = model->live;
     size_t start = out->used;
 
     buffer_add(out, &head, sizeof(head));
+    buffer_add(out, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
     for (uint32_t i = 0; i < head.cpus; i++)
         save_cpu(&model->cpus[i], out);
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
@@ -311,6 +322,17 @@ static void forget_all(struct model *model)
     model->thread_count = 0;
 }
 
+static bool restore_lock_classes(struct model *model, uint32_t count, struct buffer_reader *reader)
+{
+    if (count > MODEL_LOCK_CLASSES)
+        return false;
+    memset(model->lock_classes, 0, sizeof(model->lock_classes));
+    buffer_get(reader, model->lock_classes, count * sizeof(model->lock_classes[0]));
+    for (uint32_t i = 0; i < count; i++)
+        model->lock_classes[i].name[sizeof(model->lock_classes[i].name) - 1] = '\0';
+    return !reader->failed;
+}
+
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail)
 {
     struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
@@ -322,7 +344,8 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     buffer_get(&reader, &head, sizeof(head));
     fine = !reader.failed && head.cpus == model->trace->stream_count &&
            head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
-           (head.nobody == NONE || head.nobody < head.thread_count) && reader.left / sizeof(cpu) >= head.cpus;
+           (head.nobody == NONE || head.nobody < head.thread_count) &&
+           restore_lock_classes(model, head.lock_classes, &reader) && reader.left / sizeof(cpu) >= head.cpus;
     if (!fine)
         return fail_set(fail, "a checkpoint of the model is damaged");
     model->now = head.now;

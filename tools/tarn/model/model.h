@@ -143,6 +143,13 @@ struct model_process {
     uint32_t living;     /* the model's own: its threads that live */
 };
 
+/* A class of locks (state.ev), by its number. */
+#define MODEL_LOCK_CLASSES 128u
+struct model_lock_class {
+    char name[28];  /* empty: not told */
+    uint32_t watch; /* of so many acquisitions one is logged; 0: none */
+};
+
 /* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the
  * state is still that of before the change. Only what lies between model.from and model.to, cut there; for
  * each thread in order of time. A pointer that is passed is valid during the call, those to threads longer.
@@ -194,7 +201,8 @@ struct model {
     struct model_thread **places; /* hash table of those that live */
     uint32_t place_count, live_count;
     struct model_thread *live, *nobody;
-    struct model_process **processes; /* hash table */
+    struct model_lock_class lock_classes[MODEL_LOCK_CLASSES]; /* also in checkpoints */
+    struct model_process **processes;                         /* hash table */
     uint32_t process_room, process_count;
     struct model_action *actions; /* by event index */
     uint32_t call_receive;        /* the system call ipc_receive, or UINT32_MAX */

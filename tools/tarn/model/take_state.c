@@ -140,6 +140,31 @@ void take_state_image(struct model *model, struct model_cpu *cpu, const struct c
     images_add(&model->images, &image, get_text(cursor, action->at[5]), text_length(cursor, action->at[5]));
 }
 
+void take_state_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                          const struct model_action *action)
+{
+    uint32_t number = get32(model, cursor, action->at[0]);
+    struct model_lock_class *class = &model->lock_classes[number % MODEL_LOCK_CLASSES];
+    size_t length = text_length(cursor, action->at[1]);
+
+    (void)cpu;
+    if (number >= MODEL_LOCK_CLASSES)
+        return;
+    length = length < sizeof(class->name) ? length : sizeof(class->name) - 1;
+    memset(class->name, 0, sizeof(class->name));
+    memcpy(class->name, get_text(cursor, action->at[1]), length);
+}
+
+void take_state_lock_class(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                           const struct model_action *action)
+{
+    uint32_t number = get32(model, cursor, action->at[0]);
+
+    take_state_lock_name(model, cpu, cursor, action);
+    if (number < MODEL_LOCK_CLASSES)
+        model->lock_classes[number].watch = get32(model, cursor, action->at[2]);
+}
+
 /* Classes that are no longer logged: of their activities the end will not be seen. */
 void take_control(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                   const struct model_action *action)

@@ -140,13 +140,14 @@ static int compare_functions(const void *a, const void *b)
                                                        : strcmp(left->name, right->name);
 }
 
-/* Labels of assembly have neither size nor type, and go up to what follows. */
+/* Labels of assembly have neither size nor type, and go up to what follows. Variables are found like
+ * functions: what a lock is called is of use, too. */
 static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *room)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
 
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || name == NULL || *name == '\0' ||
-        *name == '.' || (type != STT_FUNC && type != STT_NOTYPE))
+        *name == '.' || (type != STT_FUNC && type != STT_NOTYPE && type != STT_OBJECT))
         return;
     if (program->count == *room) {
         *room = *room ? 2 * *room : 1024;
@@ -194,7 +195,7 @@ static void read_functions(struct program *program)
     Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
 
     for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
-        if (is_code(program->elf, &symbol))
+        if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT || is_code(program->elf, &symbol))
             add_function(program, &symbol, elf_strptr(program->elf, header.sh_link, symbol.st_name), &room);
     order_functions(program);
 }

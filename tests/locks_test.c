@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/locks_test.c - what tarn locks says of traces whose answers are known, in both byte orders. Prints
+ * TAP.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tests/known_answers.h>
+
+/*
+ * hold (11) on processor 0 has a mutex that wait (12) on processor 1 wants from 120000 to 190000. Meanwhile
+ * hold runs, is preempted by busy (13), runs, sleeps, is ready, and runs until it lets go and wakes wait. At
+ * the end wait sleeps for it again. Then there is a lock of the kernel, in a class that is watched.
+ */
+static const char one_wait[] =
+    "100000 0 trace_context\n"
+    "100000 1 trace_context\n"
+    "100100 0 state_lock_class lock_class=0 name=mutex\n"
+    "100200 0 state_lock_class lock_class=5 watch=1 name=buddy\n"
+    "100500 0 process_create pid=1\n"
+    "100600 0 process_rename pid=1 name=shop\n"
+    "101000 0 sched_create comm=hold tid=11 pid=1\n"
+    "101000 0 sched_create comm=wait tid=12 pid=1\n"
+    "101000 0 sched_create comm=busy tid=13 pid=1\n"
+    "110000 0 sched_switch next_tid=11 next_pid=1 next_comm=hold\n"
+    "110000 1 sched_switch next_tid=12 next_pid=1 next_comm=wait\n"
+    "125000 1 lock_sleep lock=0x5000 holder_tid=11 holder_pid=1 pid=1\n"
+    "126000 1 sched_switch prev_comm=wait prev_tid=12 prev_pid=1 prev_state=blocked_futex next_tid=0\n"
+    "130000 0 sched_switch prev_comm=hold prev_tid=11 prev_pid=1 prev_state=ready next_tid=13 next_pid=1 "
+    "next_comm=busy\n"
+    "150000 0 sched_switch prev_comm=busy prev_tid=13 prev_pid=1 prev_state=ready next_tid=11 next_pid=1 "
+    "next_comm=hold\n"
+    "160000 0 sched_switch prev_comm=hold prev_tid=11 prev_pid=1 prev_state=sleeping next_tid=0\n"
+    "170000 0 sched_wakeup comm=hold tid=11\n"
+    "171000 0 sched_switch prev_tid=0 prev_state=ready next_tid=11 next_pid=1 next_comm=hold\n"
+    "180000 0 sched_wakeup comm=wait tid=12\n"
+    "185000 1 sched_switch prev_tid=0 prev_state=ready next_tid=12 next_pid=1 next_comm=wait\n"
+    "190000 1 lock_contended lock=0x5000 wait=70000 spins=200 pid=1 holder_tid=11 holder_pid=1 depth=2 "
+    "chain=0x401000:0x402000\n"
+    "195000 1 lock_held lock=0x5000 held=5000 pid=1\n"
+    "200000 0 lock_acquired lock=0x9000 lock_class=5 acquisitions=3 depth=1 chain=0xf001\n"
+    "200500 0 lock_held lock=0x9000 held=400 lock_class=5\n"
+    "201000 1 lock_contended lock=0x9000 wait=200 spins=9 lock_class=5 holder_tid=4294967295 depth=1 "
+    "chain=0xf001\n"
+    "201100 1 lock_acquired lock=0x9000 lock_class=5 acquisitions=1 depth=1 chain=0xf001\n"
+    "201500 1 lock_held lock=0x9000 held=300 lock_class=5\n"
+    "210000 1 lock_sleep lock=0x5000 holder_tid=11 holder_pid=1 pid=1\n"
+    "210500 1 sched_switch prev_comm=wait prev_tid=12 prev_pid=1 prev_state=blocked_futex next_tid=0\n"
+    "230000 0 user_text text=end\n"
+    "230000 1 user_text text=end\n";
+
+static void test_wait(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"class mutex contentions", 1}, {"class mutex waited_ns", 70000},
+           {"class mutex wait_max_ns", 70000}, {"class mutex spins", 200},
+           {"class mutex acquisitions", EXPECT_NONE}, {"class mutex watch", EXPECT_NONE},
+           {"class mutex holds", 1}, {"class mutex held_ns", 5000}, {"lock 0x5000/1 waited_ns", 70000},
+           {"process shop/1 waited_ns", 70200}, {"thread wait contentions", 2});
+    EXPECT("locks", NO_OPTIONS, {"cause mutex running_ns", 10000 + 10000 + 9000},
+           {"cause mutex preempted_ns", 20000 + 1000}, {"cause mutex blocked_ns", 10000},
+           {"cause mutex free_ns", 10000}, {"cause mutex unknown_ns", 0}, {"holder hold/11 waits", 1},
+           {"holder hold/11 waited_ns", 60000}, {"holder hold/11 preempted_ns", 21000},
+           {"longest mutex duration_ns", 70000}, {"longest mutex at_ns", 20000},
+           {"longest mutex holder_tid", 11}, {"longest mutex blocked_ns", 10000},
+           {"wait (all) count", EXPECT_NO_ROW});
+    expect_text("locks", NO_OPTIONS, "longest mutex holder", "hold");
+    expect_text("locks", NO_OPTIONS, "longest mutex thread", "wait");
+    expect_text("locks", NO_OPTIONS, "chain 0x401000~<~0x402000 process", "shop");
+    EXPECT("locks", OPTIONS("depth", "1"), {"chain 0x401000 waited_ns", 70000});
+}
+
+static void test_watched(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"class buddy watch", 1}, {"class buddy acquisitions", 4},
+           {"class buddy contentions", 1}, {"class buddy percent", 25}, {"class buddy held_ns", 700},
+           {"class buddy held_max_ns", 400}, {"class buddy held_mean_ns", 350},
+           {"lock 0x9000/0 acquisitions", 4}, {"chain 0xf001 acquisitions", 4},
+           {"chain 0xf001 contentions", 1}, {"thread hold acquisitions", 3}, {"cause buddy unknown_ns", 200});
+    expect_text("locks", NO_OPTIONS, "chain 0xf001 process", "kernel");
+}
+
+static void test_rest(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"waiting wait tid", 12}, {"waiting wait since_ns", 110000},
+           {"waiting wait holder_tid", 11}, {"waiting hold tid", -1e9});
+    expect_text("locks", NO_OPTIONS, "waiting wait class", "mutex");
+    EXPECT("locks", OPTIONS("+tid", "11"), {"class mutex contentions", EXPECT_NO_ROW},
+           {"class buddy acquisitions", 3}, {"class buddy contentions", 0});
+    if (tick_ns == 1) /* names of classes are told before, and which of them are watched */
+        EXPECT("locks", OPTIONS("+from", "0.00010", "+to", "0.000102"), {"class buddy contentions", 1},
+               {"class buddy percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
+}
+
+/* Three threads one after the other: who waits is kept waiting by each of them. */
+static void test_convoy(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"holder a/11 waited_ns", 10000 + 10000}, {"holder a/11 waits", 2},
+           {"holder b/12 waited_ns", 20000}, {"holder b/12 waits", 1}, {"holder b/12 running_ns", 20000},
+           {"holder c/13 waited_ns", EXPECT_NO_ROW}, {"cause mutex running_ns", 40000},
+           {"cause mutex unknown_ns", 0}, {"longest mutex duration_ns", 30000},
+           {"longest mutex holder_tid", 12});
+}
+
+static const char convoy[] =
+    "100000 0 trace_context\n"
+    "100000 1 trace_context\n"
+    "100000 2 trace_context\n"
+    "100100 0 state_lock_class lock_class=0 name=mutex\n"
+    "101000 0 sched_create comm=a tid=11 pid=1\n"
+    "101000 0 sched_create comm=b tid=12 pid=1\n"
+    "101000 0 sched_create comm=c tid=13 pid=1\n"
+    "102000 0 sched_switch next_tid=11 next_pid=1 next_comm=a\n"
+    "102000 1 sched_switch next_tid=12 next_pid=1 next_comm=b\n"
+    "102000 2 sched_switch next_tid=13 next_pid=1 next_comm=c\n"
+    "120000 1 lock_contended lock=0x5000 wait=10000 pid=1 holder_tid=11 holder_pid=1\n"
+    "140000 2 lock_contended lock=0x5000 wait=30000 pid=1 holder_tid=11 holder_pid=1\n"
+    "150000 0 user_text text=end\n"
+    "150000 1 user_text text=end\n"
+    "150000 2 user_text text=end\n";
+
+/* A holder that has ended when the lock is taken. */
+static const char ended[] =
+    "100000 0 trace_context\n"
+    "100000 1 trace_context\n"
+    "101000 0 sched_create comm=a tid=11 pid=1\n"
+    "101000 0 sched_create comm=b tid=12 pid=1\n"
+    "102000 0 sched_switch next_tid=11 next_pid=1 next_comm=a\n"
+    "102000 1 sched_switch next_tid=12 next_pid=1 next_comm=b\n"
+    "120000 0 sched_exit tid=11\n"
+    "121000 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=a prev_state=dead next_tid=0\n"
+    "130000 1 lock_contended lock=0x5000 wait=15000 pid=1 holder_tid=11 holder_pid=1\n"
+    "150000 0 user_text text=end\n";
+
+static void test_ended(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"holder a/11 waits", 1}, {"longest class~0 holder_tid", 11},
+           {"longest class~0 duration_ns", 15000});
+}
+
+static void test_byte_order(const char *order)
+{
+    open_known(one_wait, order);
+    test_wait();
+    test_watched();
+    test_rest();
+    trace_close(&known_trace);
+    open_known(convoy, order);
+    test_convoy();
+    trace_close(&known_trace);
+    open_known(ended, order);
+    test_ended();
+    trace_close(&known_trace);
+}
+
+int main(void)
+{
+    return test_both_orders(test_byte_order);
+}

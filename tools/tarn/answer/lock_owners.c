@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/lock_owners.c - why a wait for a lock took so long; see lock_owners.h. */
+#include <stdlib.h>
+#include <tools/tarn/answer/lock_owners.h>
+
+#define ROOM_FIRST 8u
+#define ROOM_MOST  128u /* powers of two */
+
+/* ---- the newest of many ---- */
+
+void lock_changes_free(struct lock_changes *changes)
+{
+    free(changes->ring);
+    *changes = (struct lock_changes){0};
+}
+
+static struct lock_change *change_at(const struct lock_changes *changes, uint32_t number)
+{
+    return &changes->ring[number & (changes->room - 1)];
+}
+
+/* The number of the oldest that is there. */
+static uint32_t oldest(const struct lock_changes *changes)
+{
+    return changes->next > changes->room ? changes->next - changes->room : 0;
+}
+
+static void add_change(struct lock_changes *changes, struct lock_change change)
+{
+    if (changes->next == changes->room && changes->room < ROOM_MOST) {
+        changes->room = changes->room ? 2 * changes->room : ROOM_FIRST;
+        changes->ring = alloc_more(changes->ring, changes->room, sizeof(changes->ring[0]));
+    }
+    *change_at(changes, changes->next++) = change;
+}
+
+static const struct lock_change *newest(const struct lock_changes *changes)
+{
+    return changes->next != 0 ? change_at(changes, changes->next - 1) : NULL;
+}
+
+/* ---- states of threads ---- */
+
+void lock_states_open(struct lock_states *states)
+{
+    slots_open(&states->threads, sizeof(struct lock_changes));
+}
+
+void lock_states_close(struct lock_states *states)
+{
+    for (uint32_t i = 0; i < states->threads.count; i++)
+        lock_changes_free(slots_at(&states->threads, i));
+    slots_close(&states->threads);
+}
+
+static enum lock_cause cause_of(enum model_state state)
+{
+    return state == MODEL_RUNNING   ? CAUSE_RUNNING
+           : state == MODEL_READY   ? CAUSE_PREEMPTED
+           : state == MODEL_UNKNOWN ? CAUSE_UNKNOWN
+                                    : CAUSE_BLOCKED;
+}
+
+void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from)
+{
+    struct lock_changes *changes = slots_at(&states->threads, thread->number);
+    const struct lock_change *last = newest(changes);
+    enum lock_cause cause = cause_of(thread->state);
+
+    if (last == NULL || last->cause != cause)
+        add_change(changes, (struct lock_change){.at = from, .cause = cause});
+}
+
+/* What a holder did, from the end of the time: the segment that is open first. */
+static void explain_holder(const struct lock_states *states, const struct model_thread *thread, uint64_t from,
+                           uint64_t to, lock_blame *blame, void *context)
+{
+    const struct lock_changes *changes = slots_find(&states->threads, thread->number);
+    uint64_t begin = thread->segment;
+
+    if (begin < to && from < to) {
+        begin = begin > from ? begin : from;
+        blame(context, thread, cause_of(thread->state), to - begin);
+        to = begin;
+    }
+    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
+        const struct lock_change *change = change_at(changes, i - 1);
+
+        if (change->at >= to)
+            continue;
+        begin = change->at > from ? change->at : from;
+        blame(context, thread, change->cause, to - begin);
+        to = begin;
+    }
+    if (from < to)
+        blame(context, thread, CAUSE_UNKNOWN, to - from);
+}
+
+/* ---- owners of a lock ---- */
+
+void lock_taken(struct lock_changes *owners, const struct model_thread *thread, uint64_t at)
+{
+    const struct lock_change *last = newest(owners);
+
+    if (last != NULL && last->at >= at && last->thread == thread)
+        return;
+    if (last == NULL || last->thread != thread)
+        add_change(owners, (struct lock_change){.at = at, .thread = thread});
+}
+
+/* Who took it without a word is told of only now; changes stay in order. */
+void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from, uint64_t at)
+{
+    const struct lock_change *last = newest(owners);
+
+    if (last == NULL || (last->thread != thread && last->at <= from))
+        lock_taken(owners, thread, from);
+    if (newest(owners)->thread == thread && newest(owners)->at <= at)
+        lock_taken(owners, NULL, at);
+}
+
+/* ---- a wait ---- */
+
+struct explained {
+    const struct lock_states *states;
+    lock_blame *blame;
+    void *context;
+};
+
+/* A stretch in which the lock was THREAD's; of nobody's (NULL) the cause says whether it was free. */
+static void explain_owner(const struct explained *explained, const struct model_thread *thread,
+                          enum lock_cause cause, uint64_t from, uint64_t to)
+{
+    if (from >= to)
+        return;
+    if (thread != NULL)
+        explain_holder(explained->states, thread, from, to, explained->blame, explained->context);
+    else
+        explained->blame(explained->context, NULL, cause, to - from);
+}
+
+/* From when on the waiter was on its way, with nobody in between: it was woken, and LAST did not take the
+ * lock after that. */
+static uint64_t on_its_way(const struct lock_wait *wait, const struct lock_change *last)
+{
+    uint64_t woken = wait->waiter->woken;
+
+    if (!wait->may_sleep || woken <= wait->from || woken >= wait->to)
+        return wait->to;
+    if (woken > last->at)
+        return woken;
+    return last->thread == NULL ? last->at : wait->to;
+}
+
+void lock_explain(const struct lock_states *states, const struct lock_changes *owners,
+                  const struct lock_wait *wait, lock_blame *blame, void *context)
+{
+    const struct explained explained = {states, blame, context};
+    struct lock_change now = {.at = wait->from, .thread = wait->holder};
+    enum lock_cause cause = CAUSE_UNKNOWN; /* while nobody is known to have it */
+    uint32_t first = oldest(owners);
+    uint64_t way;
+
+    if (first > 0 && change_at(owners, first)->at > wait->from)
+        now.thread = NULL; /* others had it meanwhile that are forgotten */
+    for (uint32_t i = first; i < owners->next; i++) {
+        const struct lock_change *change = change_at(owners, i);
+
+        if (change->at <= now.at || change->at >= wait->to || change->thread == wait->waiter)
+            continue;
+        explain_owner(&explained, now.thread, cause, now.at, change->at);
+        now = *change;
+        cause = wait->all_known ? CAUSE_FREE : CAUSE_UNKNOWN;
+    }
+    way = on_its_way(wait, &now);
+    explain_owner(&explained, now.thread, cause, now.at, way);
+    explain_owner(&explained, NULL, CAUSE_FREE, way, wait->to);
+}

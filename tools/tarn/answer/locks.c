@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/answer/locks.c - `tarn locks`: who waited for which lock how long and why, how often locks are
+ * taken and how long they are held.
+ *
+ * A wait counts where it ends, with all of its time. Acquisitions are known of classes that are watched, and
+ * so the ratio is that of the time in which they were.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/answer/locks.h>
+
+#define NOT_KNOWN UINT32_MAX /* holder_tid */
+
+static void sum_wait(struct lock_sum *sum, uint64_t waited, uint64_t spins, bool is_watched)
+{
+    sum->contentions++;
+    sum->contentions_watched += is_watched;
+    sum->waited += waited;
+    sum->spins += spins;
+    if (waited > sum->longest)
+        sum->longest = waited;
+}
+
+static void sum_hold(struct lock_sum *sum, uint64_t held)
+{
+    sum->holds++;
+    sum->held += held;
+    if (held > sum->held_longest)
+        sum->held_longest = held;
+}
+
+/* ---- what an event says ---- */
+
+/* Where in the event the thread is that it is about: who runs. */
+struct lock_event {
+    const struct model_thread *thread;
+    uint64_t lock, at; /* ticks */
+    uint32_t class, pid;
+    bool is_watched;
+};
+
+static struct lock_event read_event(const struct locks *locks, const struct lock_fields *fields,
+                                    const struct cursor *cursor, const struct model_thread *thread)
+{
+    const uint8_t *bytes = cursor->event.bytes;
+    struct lock_event event = {.thread = thread,
+                               .lock = field_integer(fields->lock, bytes),
+                               .at = cursor->ticks,
+                               .class = (uint32_t)field_integer(fields->lock_class, bytes),
+                               .pid = (uint32_t)field_integer(fields->pid, bytes)};
+
+    if (event.class >= MODEL_LOCK_CLASSES)
+        event.class = LOCK_CLASS_OTHERS;
+    else
+        event.is_watched = locks->answer.model->lock_classes[event.class].watch != 0;
+    return event;
+}
+
+/* Ticks up to now: what is longer is nonsense. */
+static uint64_t duration_of(const struct field *field, const struct cursor *cursor)
+{
+    uint64_t ticks = field_integer(field, cursor->event.bytes);
+
+    return ticks < cursor->ticks ? ticks : cursor->ticks;
+}
+
+static struct lock *lock_at(struct locks *locks, const struct lock_event *event)
+{
+    struct lock *lock = map_at(&locks->locks, event->pid, event->lock, 0);
+
+    lock->class = event->class;
+    return lock;
+}
+
+/* The chain of an event, perhaps an empty one. Chains of one length and hash are taken for one. */
+static struct lock_chain *chain_at(struct locks *locks, const struct lock_fields *fields,
+                                   const struct cursor *cursor, const struct lock_event *event)
+{
+    const uint8_t *bytes = cursor->event.bytes;
+    uint64_t addresses[LOCK_CHAIN_MOST] = {0}, hash = 0xcbf29ce484222325ull;
+    uint32_t depth = fields->depth != NULL ? (uint32_t)field_integer(fields->depth, bytes) : 0;
+    struct lock_chain *chain;
+
+    depth = depth < LOCK_CHAIN_MOST ? depth : LOCK_CHAIN_MOST;
+    if (fields->chain == NULL || fields->chain->offset / 8 + depth > cursor->event.words)
+        depth = 0;
+    for (uint32_t i = 0; i < depth; i++) {
+        addresses[i] = load64(bytes + fields->chain->offset + 8ul * i, fields->chain->swap);
+        hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
+    /* The kernel's chains are the same for all. */
+    chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
+    chain->depth = depth;
+    memcpy(chain->addresses, addresses, depth * sizeof(addresses[0]));
+    return chain;
+}
+
+static const struct model_thread *holder_of(const struct locks *locks, const struct lock_fields *fields,
+                                            const struct cursor *cursor)
+{
+    uint32_t tid =
+        fields->holder != NULL ? (uint32_t)field_integer(fields->holder, cursor->event.bytes) : NOT_KNOWN;
+    const struct model_thread *thread, *const *ended;
+
+    if (tid == NOT_KNOWN || tid == 0)
+        return NULL;
+    thread = model_find_thread(locks->answer.model, tid);
+    ended = thread == NULL ? map_find(&locks->ended, tid, 0, 0) : NULL;
+    return ended != NULL ? *ended : thread;
+}
+
+static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                        uint64_t ticks)
+{
+    (void)ticks;
+    if (has_ended)
+        *(const struct model_thread **)map_at(&ANSWER_OF(self, struct locks)->ended, thread->tid, 0, 0) =
+            thread;
+}
+
+/* ---- waits ---- */
+
+struct blamed {
+    struct locks *locks;
+    const struct lock_event *event;
+    struct lock_wait_record record;
+    uint64_t holder_ticks; /* of the holder that was blamed last */
+    const struct model_thread *holder;
+};
+
+static void take_blame(void *context, const struct model_thread *thread, enum lock_cause cause,
+                       uint64_t ticks)
+{
+    struct blamed *blamed = context;
+    struct lock_holder *holder;
+
+    /* Nobody leaves the processor with a lock of the kernel: somebody else has it, who did not have to wait.
+     */
+    if (blamed->event->pid == 0 && (cause == CAUSE_PREEMPTED || cause == CAUSE_BLOCKED)) {
+        cause = CAUSE_UNKNOWN;
+        thread = NULL;
+    }
+    blamed->record.causes[cause] += ticks;
+    if (thread == NULL)
+        return;
+    blamed->holder_ticks = thread == blamed->holder ? blamed->holder_ticks + ticks : ticks;
+    blamed->holder = thread;
+    if (blamed->holder_ticks > blamed->record.holder_ticks) {
+        blamed->record.holder_ticks = blamed->holder_ticks;
+        blamed->record.holder = thread;
+    }
+    holder = map_at(&blamed->locks->holders, thread->number, blamed->event->class, 0);
+    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of it */
+    holder->waited += ticks;
+    holder->causes[cause] += ticks;
+    if (blamed->holder_ticks > holder->longest)
+        holder->longest = blamed->holder_ticks;
+}
+
+static void keep_longest(struct locks *locks, const struct lock_event *event, uint64_t waited,
+                         const struct lock_wait_record *record)
+{
+    struct longest_list *list = &locks->longest;
+    struct lock_wait_record *kept;
+
+    if (list->count == LONGEST_KEPT && waited <= list->items[0].ticks)
+        return;
+    kept = arena_alloc(&locks->arena, sizeof(*kept));
+    *kept = *record;
+    longest_add(list, &(struct longest){.ticks = waited,
+                                        .begin = record->wait.from,
+                                        .thread = event->thread,
+                                        .what = event->class,
+                                        .args = {event->lock, (uint64_t)(uintptr_t)kept}});
+}
+
+static void take_contended(struct locks *locks, const struct cursor *cursor,
+                           const struct model_thread *thread)
+{
+    const struct lock_fields *fields = &locks->contended;
+    const struct lock_event event = read_event(locks, fields, cursor, thread);
+    uint64_t waited = duration_of(fields->wait, cursor);
+    uint64_t spins = fields->spins != NULL ? field_integer(fields->spins, cursor->event.bytes) : 0;
+    struct lock *lock = lock_at(locks, &event);
+    struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
+    struct blamed blamed = {.locks = locks, .event = &event};
+    struct lock_wait *wait = &blamed.record.wait;
+
+    *wait = (struct lock_wait){.waiter = thread, .to = event.at, .may_sleep = event.pid != 0};
+    wait->all_known =
+        event.class < MODEL_LOCK_CLASSES && locks->answer.model->lock_classes[event.class].watch == 1;
+    wait->from = event.at - waited;
+    wait->holder = holder_of(locks, fields, cursor);
+    if (answer_wants_on(&locks->answer, thread, cursor->stream->rank)) {
+        lock_explain(&locks->states, &lock->owners, wait, take_blame, &blamed);
+        for (unsigned i = 0; i < LOCK_CAUSES; i++)
+            class->causes[i] += blamed.record.causes[i];
+        sum_wait(&class->sum, waited, spins, event.is_watched);
+        sum_wait(&lock->sum, waited, spins, event.is_watched);
+        sum_wait(map_at(&locks->threads, thread->number, 0, 0), waited, spins, event.is_watched);
+        sum_wait(&chain_at(locks, fields, cursor, &event)->sum, waited, spins, event.is_watched);
+        distribution_add(&class->waits, &locks->arena, waited);
+        distribution_add(&locks->waits, &locks->arena, waited);
+        keep_longest(locks, &event, waited, &blamed.record);
+    }
+    lock_taken(&lock->owners, thread, event.at);
+}
+
+static void take_sleep(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+{
+    const struct lock_event event = read_event(locks, &locks->sleep, cursor, thread);
+    struct lock_sleeper *sleeper = map_at(&locks->sleepers, thread->number, 0, 0);
+
+    *sleeper = (struct lock_sleeper){.since = event.at,
+                                     .lock = event.lock,
+                                     .switches = thread->switches,
+                                     .class = event.class,
+                                     .thread = thread,
+                                     .holder = holder_of(locks, &locks->sleep, cursor)};
+    if (sleeper->holder != NULL)
+        lock_taken(&lock_at(locks, &event)->owners, sleeper->holder, event.at);
+}
+
+/* ---- acquisitions and releases ---- */
+
+static void take_acquired(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+{
+    const struct lock_fields *fields = &locks->acquired;
+    const struct lock_event event = read_event(locks, fields, cursor, thread);
+    uint64_t times = field_integer(fields->acquisitions, cursor->event.bytes);
+    struct lock *lock = lock_at(locks, &event);
+    struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
+    struct lock_sum *of_thread = map_at(&locks->threads, thread->number, 0, 0);
+
+    lock_taken(&lock->owners, thread, event.at);
+    if (!answer_wants_on(&locks->answer, thread, cursor->stream->rank))
+        return;
+    class->sum.acquisitions += times;
+    lock->sum.acquisitions += times;
+    of_thread->acquisitions += times;
+    chain_at(locks, fields, cursor, &event)->sum.acquisitions += times;
+}
+
+static void take_held(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+{
+    const struct lock_event event = read_event(locks, &locks->held, cursor, thread);
+    uint64_t held = duration_of(locks->held.held, cursor);
+    struct lock *lock = lock_at(locks, &event);
+    struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
+
+    lock_released(&lock->owners, thread, event.at - held, event.at);
+    if (!answer_wants_on(&locks->answer, thread, cursor->stream->rank))
+        return;
+    sum_hold(&class->sum, held);
+    sum_hold(&lock->sum, held);
+    sum_hold(map_at(&locks->threads, thread->number, 0, 0), held);
+    distribution_add(&class->holds, &locks->arena, held);
+    distribution_add(&locks->holds, &locks->arena, held);
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct locks *locks = ANSWER_OF(self, struct locks);
+    const struct event_type *type = cursor->event.type;
+
+    if (type == locks->contended.type)
+        take_contended(locks, cursor, thread);
+    else if (type == locks->held.type)
+        take_held(locks, cursor, thread);
+    else if (type == locks->acquired.type)
+        take_acquired(locks, cursor, thread);
+    else if (type == locks->sleep.type)
+        take_sleep(locks, cursor, thread);
+}
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    if (!thread->is_idle)
+        lock_states_segment(&ANSWER_OF(self, struct locks)->states, thread, from);
+}
+
+/* ---- the answer ---- */
+
+static bool is_number(const struct field *field)
+{
+    return field != NULL && (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM);
+}
+
+static const struct field *number_field(const struct answer *answer, const char *event, const char *name)
+{
+    const struct field *field = answer_field(answer, event, name);
+
+    return is_number(field) ? field : NULL;
+}
+
+/* Older traces have fewer fields. NEEDED: without it the event is of no use. */
+static void find_fields(const struct answer *answer, const char *event, const char *needed,
+                        struct lock_fields *fields)
+{
+    fields->lock = number_field(answer, event, "lock");
+    fields->lock_class = number_field(answer, event, "lock_class");
+    fields->pid = number_field(answer, event, "pid");
+    fields->wait = number_field(answer, event, "wait");
+    fields->spins = number_field(answer, event, "spins");
+    fields->holder = number_field(answer, event, "holder_tid");
+    fields->held = number_field(answer, event, "held");
+    fields->acquisitions = number_field(answer, event, "acquisitions");
+    fields->depth = number_field(answer, event, "depth");
+    fields->chain = answer_field(answer, event, "chain");
+    if (fields->chain != NULL && (fields->chain->kind != FIELD_SEQUENCE || fields->chain->width != 8))
+        fields->chain = NULL;
+    if (fields->lock != NULL && fields->lock_class != NULL && fields->pid != NULL &&
+        number_field(answer, event, needed) != NULL)
+        fields->type = schema_find_event(&answer->trace->schema, event);
+}
+
+static bool open_locks(struct answer *answer, struct fail *fail)
+{
+    struct locks *locks = (struct locks *)answer;
+
+    (void)fail;
+    find_fields(answer, "lock_contended", "wait", &locks->contended);
+    find_fields(answer, "lock_held", "held", &locks->held);
+    find_fields(answer, "lock_acquired", "acquisitions", &locks->acquired);
+    find_fields(answer, "lock_sleep", "holder_tid", &locks->sleep);
+    lock_states_open(&locks->states);
+    map_open(&locks->classes, sizeof(struct lock_class));
+    map_open(&locks->locks, sizeof(struct lock));
+    map_open(&locks->chains, sizeof(struct lock_chain));
+    map_open(&locks->threads, sizeof(struct lock_sum));
+    map_open(&locks->holders, sizeof(struct lock_holder));
+    map_open(&locks->sleepers, sizeof(struct lock_sleeper));
+    map_open(&locks->ended, sizeof(const struct model_thread *));
+    if (locks->depth == 0)
+        locks->depth = 4;
+    answer->observer.event = take_event;
+    answer->observer.segment = take_segment;
+    answer->observer.thread = take_thread;
+    return true;
+}
+
+static void close_locks(struct answer *answer)
+{
+    struct locks *locks = (struct locks *)answer;
+
+    for (size_t i = 0; i < map_total(&locks->locks); i++)
+        lock_changes_free(&((struct lock *)(void *)map_entry(&locks->locks, i)->value)->owners);
+    lock_states_close(&locks->states);
+    map_close(&locks->classes);
+    map_close(&locks->locks);
+    map_close(&locks->chains);
+    map_close(&locks->threads);
+    map_close(&locks->holders);
+    map_close(&locks->sleepers);
+    map_close(&locks->ended);
+    arena_free(&locks->arena);
+}
+
+static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
+{
+    char *end;
+    unsigned long depth = strtoul(value, &end, 10);
+
+    if (strcmp(option, "depth") != 0 || *value < '0' || *value > '9' || *end != '\0' || depth == 0)
+        return fail_set(fail, "--depth '%.40s': a number of functions", value);
+    ((struct locks *)answer)->depth = depth < 1000 ? (unsigned)depth : 1000;
+    return true;
+}
+
+static const struct answer_option options[] = {
+    {"depth", true, " N           functions of a call chain that are told apart (4)"}, {NULL, false, NULL}};
+
+const struct answer_kind locks_answer = {
+    .name = "locks",
+    .summary = "waits for locks: who waited for whom, why and where; acquisitions, hold times",
+    .help =
+        "Waits for locks, of the kernel and of programs: by class of lock, lock, call chain and process;\n"
+        "who held the lock meanwhile, and whether he ran, was preempted or blocked himself. Of classes\n"
+        "that are watched (trace watch, tarn ctl ... watch) also acquisitions, and how long they were "
+        "held.\n",
+    .options = options,
+    .uses_symbols = true,
+    .tables = locks_tables,
+    .table_count = LOCKS_TABLES,
+    .size = sizeof(struct locks),
+    .set = set_option,
+    .open = open_locks,
+    .finish = locks_fill,
+    .close = close_locks,
+};
