@@ -9,6 +9,7 @@
 #include <arch/boot.h>
 #include <arch/machine.h>
 #include <kernel/cap.h>
+#include <kernel/elf.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
 #include <kernel/machine.h>
@@ -59,14 +60,6 @@ const char *boot_archive_file(const char *path, uint64_t *file_size)
 /* ---- the program -----------------------------------------------------------------------------------------
  */
 
-struct elf_header {
-    unsigned char ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, segments, sections;
-    uint32_t flags;
-    uint16_t header_size, segment_size, segment_count, section_size, section_count, names;
-};
 struct elf_segment {
     uint32_t type, flags;
     uint64_t offset, address, physical, file_size, memory_size, align;

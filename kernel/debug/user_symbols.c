@@ -9,18 +9,11 @@
  */
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/elf.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
 #include <kernel/space.h>
 
-struct elf_header {
-    unsigned char ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, segments, sections;
-    uint32_t flags;
-    uint16_t header_size, segment_size, segment_count, section_size, section_count, names;
-};
 struct elf_section {
     uint32_t name, type;
     uint64_t flags, address, offset, size;

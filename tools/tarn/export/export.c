@@ -100,20 +100,14 @@ struct value value_text(const char *text)
                         : (struct value){VALUE_NULL, 0, NULL, 0};
 }
 
-static const char *find_label(const struct field *field, uint64_t value)
-{
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
-        if (value >= label->low && value <= label->high)
-            return label->name;
-    return NULL;
-}
-
 struct value value_of_field(struct export *export, const struct field *field, const struct event *event)
 {
     struct value value = {field->is_signed    ? VALUE_SIGNED
                           : field->base == 16 ? VALUE_HEX
                                               : VALUE_UNSIGNED,
                           0, NULL, 0};
+    char number[ANSWER_NAME_BYTES];
+    const char *label;
 
     switch (field->kind) {
     case FIELD_TEXT:
@@ -129,8 +123,11 @@ struct value value_of_field(struct export *export, const struct field *field, co
         break;
     }
     value.number = field_integer(field, event->bytes);
-    if (field->kind == FIELD_ENUM && find_label(field, value.number) != NULL)
-        return value_text(find_label(field, value.number));
+    if (field->kind == FIELD_ENUM) {
+        label = label_of(field, value.number, number);
+        if (label != number)
+            return value_text(label);
+    }
     return value;
 }
 

@@ -61,19 +61,10 @@ static void cover_block(struct coverer *coverer, struct piece piece)
     add_piece(coverer, piece);
 }
 
-static uint64_t blocks_of(unsigned level)
-{
-    uint64_t blocks = 1;
-
-    while (level-- > 0)
-        blocks *= INDEX_FANOUT;
-    return blocks;
-}
-
 static void cover_node(struct coverer *coverer, unsigned level, size_t node)
 {
     const struct index *index = coverer->index;
-    uint64_t blocks = blocks_of(level);
+    uint64_t blocks = index_node_blocks(level);
     struct piece piece = {.begin = index_begin(index, node * blocks),
                           .end = index_begin(index, (node + 1) * blocks),
                           .node = node,
@@ -98,7 +89,7 @@ void cover_range(struct cover *cover, const struct index *index, uint64_t from, 
     struct coverer coverer = {
         .cover = cover, .index = index, .from = from, .to = to, .grain = grain, .budget = budget};
     unsigned top = INDEX_LEVELS - 1;
-    uint64_t blocks = blocks_of(top);
+    uint64_t blocks = index_node_blocks(top);
 
     *cover = (struct cover){0};
     for (size_t node = 0; node * blocks < index_block_count(index); node++)

@@ -3,14 +3,17 @@
 #include <stdlib.h>
 #include <tools/tarn/view/index.h>
 
-size_t index_find_time(const struct index *index, uint64_t ticks)
+/* The last block whose number at OFFSET in struct index_block is not above VALUE, or the first. */
+static size_t find_block(const struct index *index, size_t offset, uint64_t value)
 {
     size_t low = 0, high = index_block_count(index);
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
+        uint64_t number;
 
-        if (index_block(index, middle)->begin <= ticks)
+        memcpy(&number, (const char *)index_block(index, middle) + offset, sizeof(number));
+        if (number <= value)
             low = middle;
         else
             high = middle;
@@ -18,19 +21,14 @@ size_t index_find_time(const struct index *index, uint64_t ticks)
     return low;
 }
 
+size_t index_find_time(const struct index *index, uint64_t ticks)
+{
+    return find_block(index, offsetof(struct index_block, begin), ticks);
+}
+
 size_t index_find_event(const struct index *index, uint64_t number)
 {
-    size_t low = 0, high = index_block_count(index);
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (index_block(index, middle)->first <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return find_block(index, offsetof(struct index_block, first), number);
 }
 
 static uint64_t end_of(const struct index_pile *pile, size_t number)

@@ -144,4 +144,14 @@ struct index_yield {
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
                   struct fail *fail);
 
+/* Blocks under a node of a level. */
+static inline uint64_t index_node_blocks(unsigned level)
+{
+    uint64_t blocks = 1;
+
+    while (level-- > 0)
+        blocks *= INDEX_FANOUT;
+    return blocks;
+}
+
 #endif

@@ -206,19 +206,10 @@ static void note_images(struct index *index)
 
 /* ---- blocks and nodes ---------------------------------------------------------------------------- */
 
-static uint64_t node_blocks(unsigned level)
-{
-    uint64_t blocks = 1;
-
-    while (level-- > 0)
-        blocks *= INDEX_FANOUT;
-    return blocks;
-}
-
 /* Adds node NUMBER of a level to the open node of the level above. */
 static void add_to_parent(struct builder *builder, unsigned level, size_t number)
 {
-    uint64_t blocks = node_blocks(level);
+    uint64_t blocks = index_node_blocks(level);
     struct index *index = builder->index;
     struct tally *tally = &builder->tallies[level + 1];
 
@@ -233,7 +224,8 @@ static void write_node(struct builder *builder, unsigned level)
     struct index_pile *pile = &builder->index->levels[level];
     size_t number = pile_count(pile);
 
-    tally_extend(&builder->tallies[level], index_begin(builder->index, (number + 1) * node_blocks(level)));
+    tally_extend(&builder->tallies[level],
+                 index_begin(builder->index, (number + 1) * index_node_blocks(level)));
     tally_encode(&builder->tallies[level], &pile->bytes);
     pile_end(pile);
     if (level + 1 == INDEX_LEVELS)

@@ -25,6 +25,7 @@ import {Tooltip} from "./tooltip.js";
 import {Trace} from "./trace.js";
 
 const THEMES = ["auto", "light", "dark"];
+const SYSTEM_IS_DARK = matchMedia("(prefers-color-scheme: dark)");
 const ARROWS = ["auto", "all", "none"];
 
 class Page {
@@ -157,7 +158,7 @@ class Page {
       event.preventDefault();
       this.#goToText(byId("goto").value.trim());
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#theme());
+    SYSTEM_IS_DARK.addEventListener("change", () => this.#theme());
   }
 
   // ---- going somewhere
@@ -242,10 +243,8 @@ class Page {
 
   #theme() {
     const theme = localStorage.getItem("theme") ?? "auto";
-    if (theme === "auto")
-      delete document.documentElement.dataset.theme;
-    else
-      document.documentElement.dataset.theme = theme;
+    const system = SYSTEM_IS_DARK.matches ? "dark" : "light";
+    document.documentElement.dataset.theme = theme === "auto" ? system : theme;
     this.colors.refresh();
     this.names.update();
     this.timeline.redraw();

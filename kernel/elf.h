@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kernel/elf.h - how an ELF64 file begins: for who loads programs, and who looks up their symbols. */
+#ifndef KERNEL_ELF_H
+#define KERNEL_ELF_H
+
+#include <stdint.h>
+
+struct elf_header {
+    unsigned char ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, segments, sections;
+    uint32_t flags;
+    uint16_t header_size, segment_size, segment_count, section_size, section_count, names;
+};
+
+#endif
