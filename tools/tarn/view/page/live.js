@@ -52,6 +52,8 @@ export class Live {
       state.change({duration: end, from: Math.max(0, end - state.span), to: Math.max(end, Math.min(state.span, end))});
     else if (wasWhole)
       state.change({duration: end, from: 0, to: end});
+    else if (state.to > end) // a trace that was read anew may be shorter for a while
+      state.change({duration: end, from: Math.max(0, end - state.span), to: end});
     else
       state.change({duration: end});
   }
