@@ -4,8 +4,9 @@
  *
  *     stall [SECONDS]     needs the boot option debug.hang=1 and the right to the machine
  *
- * Threads read sensors, one each: a system call, a little arithmetic, a pause. One sensor breaks after a
- * while: THE KERNEL WAITS FOR IT WITH INTERRUPTS OFF, for so many seconds (60), and that processor does
+ * Threads read sensors, one each: a system call, a little arithmetic, a pause. Each is on a processor of its
+ * own, so that none has its timer on the one that hangs, and sleeps there for ever. One sensor breaks after
+ * a while: THE KERNEL WAITS FOR IT WITH INTERRUPTS OFF, for so many seconds (60), and that processor does
  * nothing else. The kernel has no such driver: what plays its part is the debugging call machine_debug.
  * docs/debugging.md shows how to find out.
  */
@@ -49,6 +50,14 @@ static void *watch_sensor(void *argument)
     return NULL;
 }
 
+static int start_sensor(pthread_t *thread, unsigned sensor)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_mask_np(&attributes, 1ull << (sensor + 1) % arch_trace_info()->cpu_count);
+    return pthread_create(thread, &attributes, watch_sensor, (void *)(uintptr_t)sensor);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread[SENSORS];
@@ -63,7 +72,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (unsigned i = 0; i < SENSORS; i++) {
-        if (pthread_create(&thread[i], NULL, watch_sensor, (void *)(uintptr_t)i)) {
+        if (start_sensor(&thread[i], i)) {
             fprintf(stderr, "stall: no memory for sensor %u\n", i);
             return 1;
         }
