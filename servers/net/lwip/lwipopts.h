@@ -38,13 +38,15 @@ extern unsigned char *net_heap; /* netif.c */
 #define MEMP_NUM_TCP_PCB_LISTEN 64
 #define MEMP_NUM_UDP_PCB        128
 #define MEMP_NUM_TCP_SEG        8192
-#define MEMP_NUM_ARP_QUEUE      64
+#define MEMP_NUM_ARP_QUEUE      64 /* frames that wait for a hardware address */
 #define MEMP_NUM_SYS_TIMEOUT    (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 4)
 
 /* protocols */
 #define LWIP_IPV4                1
 #define LWIP_IPV6                0
 #define LWIP_ARP                 1
+#define ARP_QUEUEING             1 /* or each frame to a new peer drops the one before it */
+#define ARP_QUEUE_LEN            32
 #define LWIP_ICMP                1
 #define LWIP_UDP                 1
 #define LWIP_TCP                 1
