@@ -55,10 +55,9 @@ static bool signal_object(struct irq *irq, uint32_t number)
     return true;
 }
 
-void handle_interrupt(uint32_t number)
+void handle_interrupt(uint32_t number, uint64_t ip)
 {
-    struct thread *current = current_thread();
-    trace_irq_handler_entry(number, current->space ? frame_ip(&current->frame) : 0);
+    trace_irq_handler_entry(number, ip);
     arch_irq_mask(number);
     arch_irq_end(number);
     /* Acquire: pairs with the release that published the object. */

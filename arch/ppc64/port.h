@@ -95,7 +95,7 @@ void cpu_load(struct cpu *cpu);                    /* on it: SPRGs, AMR, IAMR, F
 #define IRQ_PCI     1u              /* INTA; and three more */
 void xics_init_cpu(void);           /* this processor takes all priorities */
 void vpa_register(struct cpu *cpu); /* this processor; see arch_nudge */
-void xics_interrupt(void);          /* external interrupt: accept, IPI or handle_interrupt, end */
+void xics_interrupt(uint64_t ip);   /* external interrupt: accept, IPI or handle_interrupt, end */
 /* A message for the first entry of a device's MSI-X table: its source, 0: none. Under xics.c's irq_lock. */
 uint32_t pci_allocate_message(uint32_t device);
 void pci_free_message(uint32_t device);

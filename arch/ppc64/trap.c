@@ -145,14 +145,14 @@ static void give_fp(struct thread *thread)
     thread->frame.msr |= MSR_FP;
 }
 
-static bool handle_routine(uint64_t vector)
+static bool handle_routine(uint64_t vector, uint64_t ip)
 {
     switch (vector) {
     case VECTOR_DECREMENTER:
         clock_interrupt();
         return true;
     case VECTOR_EXTERNAL:
-        xics_interrupt();
+        xics_interrupt(ip);
         return true;
     default:
         return false;
@@ -168,7 +168,7 @@ void trap_from_user(uint64_t vector, uint64_t srr1)
         handle_page_fault(fault.address, fault.access, ip, false);
     else if (vector == VECTOR_FP_UNAVAILABLE)
         give_fp(self);
-    else if (!handle_routine(vector))
+    else if (!handle_routine(vector, ip))
         handle_exception((uint32_t)vector, fault_reason(vector, srr1),
                          vector == VECTOR_ALIGNMENT ? read_spr(SPR_DAR) : srr1, ip);
 }
@@ -232,7 +232,7 @@ void trap_from_kernel(struct kernel_regs *regs)
     read_fault_registers(regs);
     if (is_breakpoint(regs))
         take_breakpoint(regs);
-    else if (!sample_kernel(regs) && !handle_routine(regs->vector) && !fix_kernel_fault(regs))
+    else if (!sample_kernel(regs) && !handle_routine(regs->vector, regs->nip) && !fix_kernel_fault(regs))
         fail(regs);
 }
 

@@ -98,7 +98,7 @@ static uint32_t irq_of(uint32_t source)
     return ARCH_IRQ_COUNT;
 }
 
-void xics_interrupt(void)
+void xics_interrupt(uint64_t ip)
 {
     uint64_t results[HCALL_RESULTS];
     if (hcall(H_XIRR, 0, 0, 0, 0, results))
@@ -112,7 +112,7 @@ void xics_interrupt(void)
     }
     uint32_t irq = irq_of(source);
     if (irq < ARCH_IRQ_COUNT)
-        handle_interrupt(irq); /* calls arch_irq_end */
+        handle_interrupt(irq, ip); /* calls arch_irq_end */
     else
         end_interrupt(source); /* of a message that was freed */
 }

@@ -26,7 +26,7 @@ _Static_assert(USER_END == 0x600000000000, "user_copy.S");
 
 /* ---- interrupts ------------------------------------------------------------------------------------- */
 
-static void dispatch_interrupt(uint64_t vector)
+static void dispatch_interrupt(uint64_t vector, uint64_t ip)
 {
     if (vector == VECTOR_TIMER) {
         apic_end();
@@ -35,7 +35,7 @@ static void dispatch_interrupt(uint64_t vector)
         apic_end();
         handle_ipi((uint32_t)vector - VECTOR_IPI_FIRST);
     } else if (vector < VECTOR_IRQ_FIRST + ARCH_IRQ_COUNT) {
-        handle_interrupt((uint32_t)vector - VECTOR_IRQ_FIRST);
+        handle_interrupt((uint32_t)vector - VECTOR_IRQ_FIRST, ip);
     } /* else spurious: must not be acknowledged */
 }
 
@@ -59,11 +59,11 @@ static const uint8_t fault_reasons[32] = {
 
 void trap_from_user(uint64_t vector, uint64_t error)
 {
+    uint64_t ip = frame_ip(&this_cpu()->current->frame);
     if (vector >= VECTOR_IRQ_FIRST) {
-        dispatch_interrupt(vector);
+        dispatch_interrupt(vector, ip);
         return;
     }
-    uint64_t ip = frame_ip(&this_cpu()->current->frame);
     if (vector == VECTOR_PAGE_FAULT && !(error & PF_RESERVED)) {
         handle_page_fault(read_cr2(), access_of(error), ip, false);
         return;
@@ -106,7 +106,7 @@ void trap_from_kernel(struct kernel_regs *regs)
     if (regs->vector >= VECTOR_IRQ_FIRST && this_cpu()->profile.window)
         sample_kernel(regs);
     else if (regs->vector >= VECTOR_IRQ_FIRST)
-        dispatch_interrupt(regs->vector);
+        dispatch_interrupt(regs->vector, regs->rip);
     else if (regs->vector == VECTOR_BREAKPOINT)
         debugger_trap(regs);
     else if (regs->vector != VECTOR_PAGE_FAULT || regs->error & PF_RESERVED ||
