@@ -67,6 +67,11 @@ static const struct {
     [WHAT_UNKNOWN] = {"unknown", GROUP_UNKNOWN},
 };
 
+static const enum what_kind what_of_activity[ACTIVITIES] = {
+    [ACTIVITY_LIBC] = WHAT_POSIX,          [ACTIVITY_SYSCALL] = WHAT_SYSCALL, [ACTIVITY_FAULT] = WHAT_FAULT,
+    [ACTIVITY_EXCEPTION] = WHAT_EXCEPTION, [ACTIVITY_IRQ] = WHAT_IRQ,         [ACTIVITY_IPI] = WHAT_IPI,
+    [ACTIVITY_REQUEST] = WHAT_USER};
+
 struct what {
     enum what_kind kind;
     uint64_t detail;
@@ -191,10 +196,6 @@ static struct what what_when_blocked(struct breakdown *breakdown, const struct m
 /* A request that a server works on is its own code (and stands in the table `served`). */
 static struct what what_when_running(const struct model_thread *thread)
 {
-    static const enum what_kind of_activity[ACTIVITIES] = {
-        [ACTIVITY_LIBC] = WHAT_POSIX,  [ACTIVITY_SYSCALL] = WHAT_SYSCALL,
-        [ACTIVITY_FAULT] = WHAT_FAULT, [ACTIVITY_EXCEPTION] = WHAT_EXCEPTION,
-        [ACTIVITY_IRQ] = WHAT_IRQ,     [ACTIVITY_IPI] = WHAT_IPI};
     uint32_t depth = thread->depth;
 
     if (depth > MODEL_DEPTH_MAX)
@@ -202,7 +203,8 @@ static struct what what_when_running(const struct model_thread *thread)
     while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
         depth--;
     if (depth > 0)
-        return (struct what){of_activity[thread->frames[depth - 1].kind], thread->frames[depth - 1].detail};
+        return (struct what){what_of_activity[thread->frames[depth - 1].kind],
+                             thread->frames[depth - 1].detail};
     if (thread->is_idle)
         return (struct what){WHAT_IDLE, 0};
     return (struct what){thread->is_stack_known ? WHAT_USER : WHAT_UNKNOWN, 0};
@@ -315,10 +317,8 @@ static bool open_breakdown(struct answer *answer, struct fail *fail)
     map_open(&breakdown->functions, sizeof(struct function));
     functions_open(&breakdown->names_of_functions, answer);
     slots_open(&breakdown->progress, sizeof(struct progress));
-    breakdown->names[WHAT_POSIX] = answer_field(answer, "libc_entry", "call");
-    breakdown->names[WHAT_SYSCALL] = answer_field(answer, "syscall_entry", "number");
-    breakdown->names[WHAT_FAULT] = answer_field(answer, "fault_exit", "kind");
-    breakdown->names[WHAT_IPI] = answer_field(answer, "irq_ipi_entry", "kind");
+    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
+        breakdown->names[what_of_activity[kind]] = model_detail_field(&answer->trace->schema, kind);
     answer->observer.segment = take_segment;
     answer->observer.enter = take_enter;
     answer->observer.leave = take_leave;

@@ -142,7 +142,7 @@ static bool open_faults(struct answer *answer, struct fail *fail)
     map_open(&faults->pages, sizeof(struct place));
     map_open(&faults->instructions, sizeof(struct place));
     map_open(&faults->regions, sizeof(struct place));
-    faults->kinds = answer_field(answer, "fault_exit", "kind");
+    faults->kinds = model_detail_field(&answer->trace->schema, ACTIVITY_FAULT);
     answer->observer.leave = leave;
     return true;
 }

@@ -1,33 +1,94 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc.h - what the files of `tarn ipc` share: ipc.c counts, ipc_path.c follows one call. */
+/*
+ * tools/tarn/answer/ipc.h - what the files of `tarn ipc` share: ipc.c counts calls, ipc_tables.c shows them,
+ * ipc_graph.c draws them; ipc_path.h follows one of them.
+ */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
 
-#include <tools/tarn/answer/answer.h>
 #include <tools/tarn/answer/functions.h>
+#include <tools/tarn/answer/ipc_path.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/spans.h>
 
-/* A call that was seen whole. */
-struct ipc_request {
-    uint64_t id, label, whom; /* whom: functions_whom */
-    uint64_t called, returned;
-    uint32_t client; /* a thread's number in the model */
-    int64_t result;
+/* What happens between call and return. */
+enum ipc_part {
+    PART_TO_SERVER, /* no server has taken it */
+    PART_RUNNING,   /* its server runs */
+    PART_CALLS,     /* ... is inside a call of its own */
+    PART_READY,     /* ... waits for a processor */
+    PART_LOCKS,     /* ... for a futex */
+    PART_FAULTS,    /* ... for a pager or fault handler */
+    PART_WAITS,     /* ... for something else, or it is not known what it did */
+    PART_DEFERRED,  /* its server took it and works on something else */
+    PART_BACK,      /* answered, client does not run yet */
+    IPC_PARTS
 };
 
-/* Walks the trace once more up to the end of REQUEST and fills the tables: one row about it, its time line,
- * and the sums of that. The client is followed and all threads of servers that FUNCTIONS has seen. */
-void ipc_follow(const struct answer *answer, const struct ipc_request *request,
-                const struct functions *functions, struct table *about, struct table *path,
-                struct table *work);
+/* Calls of one process to one function. Ticks. */
+struct ipc_edge {
+    uint64_t errors, cut; /* cut: its begin or end was not seen */
+    uint64_t parts[IPC_PARTS];
+    struct distribution latency;
+};
 
-extern const struct table_column ipc_request_columns[8], ipc_path_columns[7], ipc_work_columns[4];
-/* The place of the total in the last. */
-#define IPC_WORK_TOTAL 2
+/* A function called from the function of another node; or from a process that serves nobody: NODE_ROOT. */
+struct ipc_node {
+    uint64_t number; /* from 1 */
+    uint64_t depth;
+    uint64_t errors;
+    struct distribution latency;
+};
+#define NODE_ROOT (1ull << 63) /* | pid */
 
-/* What a call came to: an error of the kernel's, or a negative answer. */
-static inline int64_t ipc_result(const struct model_call *call)
+enum {
+    BY_EDGE,
+    BY_TIME,
+    BY_FUNCTION,
+    BY_SERVER,
+    BY_CLIENT,
+    BY_PROCESS,
+    BY_CHAIN,
+    BY_DURATION,
+    BY_LONGEST,
+    ABOUT_REQUEST,
+    PATH,
+    WORK,
+    IPC_TABLES
+};
+extern const struct table ipc_tables[IPC_TABLES], ipc_totals;
+
+struct ipc {
+    struct answer answer;
+    struct functions functions;
+    struct map edges;            /* struct ipc_edge by client's pid, whom, label */
+    struct map nodes;            /* struct ipc_node by parent's number or NODE_ROOT, whom, label */
+    struct slots flights;        /* see ipc.c */
+    struct longest_list longest; /* args: id, label; what: whom */
+    const char *client, *server, *function, *request; /* options */
+    uint64_t request_id;                              /* 0: the rank of the longest */
+    unsigned request_rank;
+    bool wants_dot;
+    char *dot; /* what --dot asked for; NULL: nothing */
+    struct ipc_request found;
+};
+
+void ipc_fill_tables(struct ipc *ipc);
+void ipc_draw_graph(struct ipc *ipc); /* sets dot */
+
+static inline const struct ipc_edge *ipc_edge_in(const struct map_entry *entry)
 {
-    return call->error != 0 ? call->error : (int64_t)call->reply_label;
+    return (const struct ipc_edge *)(const void *)entry->value;
+}
+
+static inline const struct ipc_node *ipc_node_in(const struct map_entry *entry)
+{
+    return (const struct ipc_node *)(const void *)entry->value;
+}
+
+static inline const char *ipc_client_name(const struct ipc *ipc, const struct map_entry *entry)
+{
+    return answer_process_name(&ipc->answer, (uint32_t)entry->key[0]);
 }
 
 #endif

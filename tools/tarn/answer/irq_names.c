@@ -7,7 +7,7 @@
 void irq_names_open(struct irq_names *names, const struct answer *answer)
 {
     map_open(&names->names, sizeof(char *));
-    names->kinds = answer_field(answer, "irq_ipi_entry", "kind");
+    names->kinds = model_detail_field(&answer->trace->schema, ACTIVITY_IPI);
     names->irq = answer_field(answer, "state_irq", "irq");
     names->name = answer_field(answer, "state_irq", "name");
     if (names->irq != NULL && names->name != NULL &&

@@ -228,7 +228,7 @@ static bool open_noises(struct answer *answer, struct fail *fail)
     delays_open(&noises->delays, answer);
     noises->delays.delayed = take_delay;
     noises->delays.owner = noises;
-    noises->fault_kinds = answer_field(answer, "fault_exit", "kind");
+    noises->fault_kinds = model_detail_field(&answer->trace->schema, ACTIVITY_FAULT);
     answer->observer.segment = take_segment;
     answer->observer.leave = leave;
     answer->observer.event = take_event;

@@ -186,7 +186,7 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
 static bool open_sched(struct answer *answer, struct fail *fail)
 {
     struct sched *sched = (struct sched *)answer;
-    const struct field *numbers = answer_field(answer, "syscall_entry", "number");
+    const struct field *numbers = model_detail_field(&answer->trace->schema, ACTIVITY_SYSCALL);
 
     slots_open(&sched->threads, sizeof(struct sched_thread *));
     map_open(&sched->wakers, sizeof(struct distribution));

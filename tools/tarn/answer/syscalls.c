@@ -95,7 +95,7 @@ static bool open_syscalls(struct answer *answer, struct fail *fail)
     map_open(&calls->uses, sizeof(struct span));
     calls->uses.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&calls->errors, sizeof(uint64_t));
-    calls->numbers = answer_field(answer, "syscall_entry", "number");
+    calls->numbers = model_detail_field(&answer->trace->schema, ACTIVITY_SYSCALL);
     answer->observer.leave = leave;
     return true;
 }

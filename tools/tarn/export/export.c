@@ -133,13 +133,8 @@ struct value value_of_field(struct export *export, const struct field *field, co
 
 void activity_names_open(struct activity_names *names, const struct answer *answer)
 {
-    names->labels[ACTIVITY_LIBC] = answer_field(answer, "libc_entry", "call");
-    names->labels[ACTIVITY_SYSCALL] = answer_field(answer, "syscall_entry", "number");
-    names->labels[ACTIVITY_FAULT] = answer_field(answer, "fault_exit", "kind");
-    names->labels[ACTIVITY_EXCEPTION] = answer_field(answer, "exception_entry", "vector");
-    names->labels[ACTIVITY_IRQ] = answer_field(answer, "irq_handler_entry", "irq");
-    names->labels[ACTIVITY_IPI] = answer_field(answer, "irq_ipi_entry", "kind");
-    names->labels[ACTIVITY_REQUEST] = answer_field(answer, "fs_request_begin", "request");
+    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
+        names->labels[kind] = model_detail_field(&answer->trace->schema, kind);
 }
 
 const char *activity_name(const struct activity_names *names, const struct model_frame *frame,

@@ -15,6 +15,20 @@ const char *const model_activity_names[ACTIVITIES] = {
     [ACTIVITY_EXCEPTION] = "exception", [ACTIVITY_IRQ] = "irq",         [ACTIVITY_IPI] = "ipi",
     [ACTIVITY_REQUEST] = "request"};
 
+const struct field *model_detail_field(const struct schema *schema, enum activity kind)
+{
+    static const char *const fields[ACTIVITIES][2] = {[ACTIVITY_LIBC] = {"libc_entry", "call"},
+                                                      [ACTIVITY_SYSCALL] = {"syscall_entry", "number"},
+                                                      [ACTIVITY_FAULT] = {"fault_exit", "kind"},
+                                                      [ACTIVITY_EXCEPTION] = {"exception_entry", "vector"},
+                                                      [ACTIVITY_IRQ] = {"irq_handler_entry", "irq"},
+                                                      [ACTIVITY_IPI] = {"irq_ipi_entry", "kind"},
+                                                      [ACTIVITY_REQUEST] = {"fs_request_begin", "request"}};
+    const struct event_type *type = schema_find_event(schema, fields[kind][0]);
+
+    return type != NULL ? schema_find_field(type, fields[kind][1]) : NULL;
+}
+
 /* Kinds during which no activity of this kind can begin. User code is in none of the kernel's. */
 #define BIT(kind) (1u << (kind))
 #define KERNEL                                                                                   \

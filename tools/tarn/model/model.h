@@ -58,6 +58,8 @@ enum activity {
     ACTIVITIES
 };
 extern const char *const model_activity_names[ACTIVITIES];
+/* The field whose labels, if it has any, name the details of such activities; NULL: the trace has none. */
+const struct field *model_detail_field(const struct schema *schema, enum activity kind);
 
 /* One activity under way. Own time: ran - inner. Waiting in it: end - begin - ran. */
 struct model_frame {

@@ -63,15 +63,13 @@ static void add_events(const struct view *view, struct json *json)
     json_close(json, ']');
 }
 
-/* The names that an enumeration gives to numbers. */
-static void add_labels(const struct view *view, const char *key, const char *event, const char *field_name,
-                       struct json *json)
+/* The names that an enumeration gives to the details of activities. */
+static void add_labels(const struct view *view, enum activity kind, struct json *json)
 {
-    const struct event_type *type = schema_find_event(&view->trace.schema, event);
-    const struct field *field = type != NULL ? schema_find_field(type, field_name) : NULL;
+    const struct field *field = model_detail_field(&view->trace.schema, kind);
     char number[PUT_NUMBER_MAX + 1];
 
-    json_key(json, key);
+    json_key(json, model_activity_names[kind]);
     json_open(json, '{');
     if (field != NULL && field->kind == FIELD_ENUM) {
         for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
@@ -86,10 +84,8 @@ static void add_details(const struct view *view, struct json *json)
 {
     json_key(json, "details");
     json_open(json, '{');
-    add_labels(view, "syscall", "syscall_entry", "number", json);
-    add_labels(view, "libc", "libc_entry", "call", json);
-    add_labels(view, "fault", "fault_exit", "kind", json);
-    add_labels(view, "ipi", "irq_ipi_entry", "kind", json);
+    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
+        add_labels(view, kind, json);
     json_close(json, '}');
 }
 

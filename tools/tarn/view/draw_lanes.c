@@ -40,15 +40,7 @@ static void label_box(const struct draw *draw, double x, double y, double width,
 
 static void format_activity(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
 {
-    static const char *const fields[ACTIVITIES][2] = {[ACTIVITY_LIBC] = {"libc_entry", "call"},
-                                                      [ACTIVITY_SYSCALL] = {"syscall_entry", "number"},
-                                                      [ACTIVITY_FAULT] = {"fault_exit", "kind"},
-                                                      [ACTIVITY_IPI] = {"irq_ipi_entry", "kind"}};
-    const struct field *field =
-        fields[kind][0] != NULL
-            ? schema_find_field(schema_find_event(&draw->view->trace.schema, fields[kind][0]),
-                                fields[kind][1])
-            : NULL;
+    const struct field *field = model_detail_field(&draw->view->trace.schema, kind);
 
     for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
          label = label->next)

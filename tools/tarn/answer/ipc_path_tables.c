@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/ipc_path_tables.c - the time line of a call, in words and sums; see ipc_path.h. */
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/answer/ipc_path.h>
+
+static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
+enum {
+    ABOUT_ID,
+    ABOUT_AT,
+    ABOUT_LATENCY,
+    ABOUT_CLIENT,
+    ABOUT_SERVER,
+    ABOUT_NESTED,
+    ABOUT_STEPS,
+    ABOUT_RESULT
+};
+const struct table_column ipc_request_columns[8] = {HEX_COLUMN("id", "id"),
+                                                    WHEN_COLUMN("at s", "at_ns"),
+                                                    TIME_COLUMN("latency", "latency_ns"),
+                                                    NUMBER_COLUMN("client", "client_tid"),
+                                                    NUMBER_COLUMN("server", "server_tid"),
+                                                    COUNT_COLUMN("calls", "calls"),
+                                                    COUNT_COLUMN("steps", "steps"),
+                                                    SIGNED_COLUMN("result", "result")};
+enum { PATH_AT, PATH_DURATION, PATH_TID, PATH_CPU, PATH_PHASE, PATH_CALL, PATH_DOING };
+const struct table_column ipc_path_columns[7] = {
+    TIME_OF_ONE("after", "after_ns"), TIME_COLUMN("duration", "duration_ns"),
+    NUMBER_COLUMN("tid", "tid"),      NUMBER_COLUMN("cpu", "cpu"),
+    TEXT_COLUMN("for", "for"),        TEXT_COLUMN("call", "call"),
+    TEXT_COLUMN("doing", "doing")};
+enum { WORK_DOING, WORK_STEPS, WORK_TOTAL, WORK_SHARE };
+const struct table_column ipc_work_columns[4] = {
+    TEXT_COLUMN("doing", "doing"), COUNT_COLUMN("steps", "steps"), TIME_COLUMN("total", "total_ns"),
+    REAL_COLUMN("%", "percent", 2)};
+
+static const struct model_thread *thread_of(const struct path *path, uint32_t number)
+{
+    return number < path->answer.model->thread_count ? path->answer.model->threads[number] : NULL;
+}
+
+static const char *thread_name(const struct path *path, uint32_t number)
+{
+    const struct model_thread *thread = thread_of(path, number);
+
+    return thread != NULL ? answer_thread_name(&path->answer, thread) : "(nobody)";
+}
+
+static const char *call_name(const struct path *path, const struct path_call *call,
+                             char text[FUNCTION_NAME_BYTES])
+{
+    return call != NULL ? functions_name(path->functions, call->whom, call->label, text) : "another call";
+}
+
+static void describe_running(const struct path *path, const struct piece *piece, char *text, size_t size)
+{
+    char number[ANSWER_NAME_BYTES];
+
+    switch (piece->activity) {
+    case ACTIVITY_LIBC:
+        snprintf(text, size, "runs, POSIX call %s",
+                 label_of(path->details[ACTIVITY_LIBC], piece->detail, number));
+        break;
+    case ACTIVITY_SYSCALL:
+        snprintf(text, size, "runs, system call %s",
+                 label_of(path->details[ACTIVITY_SYSCALL], piece->detail, number));
+        break;
+    case ACTIVITY_FAULT:
+        snprintf(text, size, "runs, page fault %s",
+                 piece->detail != UINT32_MAX ? label_of(path->details[ACTIVITY_FAULT], piece->detail, number)
+                                             : "");
+        break;
+    case ACTIVITY_IRQ:
+        snprintf(text, size, "runs, interrupt %u", piece->detail);
+        break;
+    case ACTIVITY_IPI:
+        snprintf(text, size, "runs, IPI %s", label_of(path->details[ACTIVITY_IPI], piece->detail, number));
+        break;
+    case ACTIVITIES:
+        snprintf(text, size, "runs");
+        break;
+    default:
+        snprintf(text, size, "runs, %s", model_activity_names[piece->activity]);
+    }
+}
+
+static void describe_ready(const struct path *path, const struct piece *piece, char *text, size_t size)
+{
+    const struct model_thread *by = thread_of(path, piece->other);
+
+    if (by == NULL)
+        snprintf(text, size, "ready");
+    else if (by->is_idle)
+        snprintf(text, size, "ready, the processor wakes up");
+    else
+        snprintf(text, size, "ready behind %s/%u", answer_thread_name(&path->answer, by), by->tid);
+}
+
+static void describe(const struct path *path, const struct step *step, char *text, size_t size)
+{
+    const struct piece *piece = &step->piece;
+    const struct path_call *served = path_call_of(path, piece->serving);
+    const struct model_thread *waker = thread_of(path, piece->other);
+    char name[FUNCTION_NAME_BYTES];
+    size_t used;
+
+    if (step->phase == PHASE_DEFERRED) {
+        snprintf(text, size, "answers later%s%s%s", piece->serving ? ", while it serves " : "",
+                 piece->serving ? call_name(path, served, name) : "",
+                 served != NULL && thread_of(path, served->client) != NULL ? " of " : "");
+        used = strlen(text);
+        if (served != NULL && thread_of(path, served->client) != NULL)
+            snprintf(text + used, size - used, "%s", thread_name(path, served->client));
+        return;
+    }
+    if (piece->state == MODEL_RUNNING)
+        describe_running(path, piece, text, size);
+    else if (piece->state == MODEL_READY)
+        describe_ready(path, piece, text, size);
+    else if (piece->state == PIECE_UNKNOWN || piece->state == MODEL_UNKNOWN)
+        snprintf(text, size, "not known");
+    else if (waker != NULL)
+        snprintf(text, size, "%s, woken by %s/%u", model_state_names[piece->state],
+                 answer_thread_name(&path->answer, waker), waker->tid);
+    else
+        snprintf(text, size, "%s", model_state_names[piece->state]);
+    used = strlen(text);
+    if (step->phase == PHASE_TO_SERVER && step->thread != step->call->client && piece->serving != 0 &&
+        piece->serving != step->call->id)
+        snprintf(text + used, size - used, "; serves %s of %s", call_name(path, served, name),
+                 served != NULL ? thread_name(path, served->client) : "another");
+}
+
+static void fill_path(const struct path *path, struct table *table)
+{
+    struct answer_adder adder = {.answer = path->owner};
+    char text[400], name[FUNCTION_NAME_BYTES];
+
+    for (size_t i = 0; i < path->step_count; i++) {
+        const struct step *step = &path->steps[i];
+        const struct model_thread *thread = thread_of(path, step->thread);
+        struct table_row *row = table_add(table, thread_name(path, step->thread));
+
+        describe(path, step, text, sizeof(text));
+        row->indent = step->depth;
+        row->cells[PATH_AT].count = answer_ns(path->owner, step->piece.from - path->request->called);
+        row->cells[PATH_DURATION].count = answer_add(&adder, step->piece.to - step->piece.from);
+        row->cells[PATH_TID].count = thread != NULL ? thread->tid : (uint64_t)TABLE_NONE;
+        row->cells[PATH_CPU].count = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY
+                                         ? path->owner->trace->streams[step->piece.cpu].cpu
+                                         : (uint64_t)TABLE_NONE;
+        row->cells[PATH_PHASE].text =
+            phase_names[step->depth == 0 && step->phase == PHASE_TO_SERVER ? PHASE_CALL : step->phase];
+        row->cells[PATH_CALL].text = table_text(table, call_name(path, step->call, name));
+        row->cells[PATH_DOING].text = table_text(table, text);
+    }
+}
+
+/* Steps of threads of one name that do the same. */
+static void fill_work(const struct path *path, struct table *table)
+{
+    struct answer_adder adder = {.answer = path->owner};
+    uint64_t latency = path->request->returned - path->request->called;
+    char text[400], name[ANSWER_NAME_BYTES + 400];
+
+    for (size_t i = 0; i < path->step_count; i++) {
+        const struct step *step = &path->steps[i];
+        uint64_t ticks = step->piece.to - step->piece.from;
+        struct table_row *row;
+        uint64_t key = 0;
+
+        describe(path, step, text, sizeof(text));
+        for (const char *at = text; *at != '\0'; at++)
+            key = (key ^ (unsigned char)*at) * 0x100000001b3ull;
+        snprintf(name, sizeof(name), "%s", thread_name(path, step->thread));
+        row = table_row(table, key, name);
+        row->cells[WORK_DOING].text = table_text(table, text);
+        row->cells[WORK_STEPS].count++;
+        row->cells[WORK_TOTAL].count += answer_add(&adder, ticks);
+        row->cells[WORK_SHARE].real += latency ? 100.0 * (double)ticks / (double)latency : 0;
+    }
+}
+
+static void fill_about(const struct path *path, const struct path_call *call, struct table *table)
+{
+    const struct ipc_request *request = path->request;
+    const struct model_thread *client = thread_of(path, call->client),
+                              *server = thread_of(path, call->server);
+    char name[FUNCTION_NAME_BYTES], text[FUNCTION_NAME_BYTES + ANSWER_NAME_BYTES];
+    struct table_row *row;
+
+    snprintf(text, sizeof(text), "%s -> %s", thread_name(path, call->client), call_name(path, call, name));
+    row = table_add(table, text);
+    row->cells[ABOUT_ID].count = request->id;
+    row->cells[ABOUT_AT].count = answer_when(path->owner, request->called);
+    row->cells[ABOUT_LATENCY].count = answer_ns(path->owner, request->returned - request->called);
+    row->cells[ABOUT_CLIENT].count = client != NULL ? client->tid : (uint64_t)TABLE_NONE;
+    row->cells[ABOUT_SERVER].count = server != NULL ? server->tid : (uint64_t)TABLE_NONE;
+    row->cells[ABOUT_NESTED].count = path->nested;
+    row->cells[ABOUT_STEPS].count = path->step_count;
+    row->cells[ABOUT_RESULT].number = request->result;
+}
+
+void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables)
+{
+    fill_about(path, call, tables->about);
+    fill_path(path, tables->path);
+    fill_work(path, tables->work);
+}
