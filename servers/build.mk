@@ -20,6 +20,8 @@ $(B)/host/genobj/servers/protocol/requestgen.o: HOST_CFLAGS += -Ikernel/abi '-DR
 $(eval $(call generator,requestgen,servers/protocol/requestgen.c))
 $(GEN)/requests.enum: $(B)/host/requestgen
 	@$< >$@
+$(GEN)/%_requests.enum: $(B)/host/requestgen
+	@$< $* >$@
 
 # What has no messages in it also runs on the host.
 SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/elf.c servers/lib/startup.c \

@@ -13,9 +13,10 @@ GENERATED += $(EVENT_OUTPUTS)
 $(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_json.c emit_docs.c)))
 
 # One run writes all; evgen leaves a file alone whose text stays the same, so the stamp carries the date.
-$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(GEN)/syscalls.enum $(GEN)/requests.enum
+EVENT_ENUMS := $(patsubst %,$(GEN)/%.enum,syscalls requests fs_requests net_requests)
+$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 	@mkdir -p $(@D); echo "  EVGEN   $(words $(EVENT_FILES)) event classes"
-	@$(EVGEN) --enum syscalls=$(GEN)/syscalls.enum --enum requests=$(GEN)/requests.enum -o $(GEN) $(EVENT_FILES)
+	@$(EVGEN) $(foreach enum,$(EVENT_ENUMS),--enum $(basename $(notdir $(enum)))=$(enum)) -o $(GEN) $(EVENT_FILES)
 	@touch $@
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 

@@ -2,7 +2,8 @@
 /*
  * servers/protocol/requestgen.c - names of requests for the trace: what a message's label means.
  *
- *     requestgen      prints lines `name = number`, for `enum ... from "requests"` of trace/schema
+ *     requestgen [SERVER]     prints lines `name = number`, for `enum ... from "requests"` of trace/schema;
+ *                             of one server: its own, and those that every server understands
  *
  * The build lists the constants in the protocols' headers (REQUEST_NAMES, one REQUEST(NAME) a line); the
  * compiler tells their values. What lies below SERVER_LABEL_MIN is the same for all servers, or no label.
@@ -16,6 +17,7 @@
 #include <servers/protocol/traced.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <tarn/abi.h>
 
 static const struct {
@@ -29,10 +31,21 @@ static const struct {
     {"NOTIFICATION", IPC_LABEL_NOTIFICATION},
 };
 
-int main(void)
+/* SERVER NULL: all */
+static int is_wanted(const char *name, unsigned long long label, const char *server)
+{
+    size_t length = server != NULL ? strlen(server) : 0;
+
+    if (strncmp(name, "SERVER_", 7) == 0)
+        return 1;
+    return label >= SERVER_LABEL_MIN &&
+           (server == NULL || (strncasecmp(name, server, length) == 0 && name[length] == '_'));
+}
+
+int main(int argc, char **argv)
 {
     for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-        if (requests[i].label < SERVER_LABEL_MIN && strncmp(requests[i].name, "SERVER_", 7) != 0)
+        if (!is_wanted(requests[i].name, requests[i].label, argc > 1 ? argv[1] : NULL))
             continue;
         for (const char *at = requests[i].name; *at != '\0'; at++)
             putchar(tolower((unsigned char)*at));

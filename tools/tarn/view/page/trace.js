@@ -70,6 +70,6 @@ export class Trace {
     if (detail < 0)
       return "";
     const names = this.details[DETAILS[activity]];
-    return names?.[detail] ?? (activity === Activity.REQUEST ? "" : String(detail)); // requests are only numbered
+    return names?.[detail] ?? String(detail);
   }
 }
