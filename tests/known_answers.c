@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/known_answers.c - asks tarn about traces written by hand; see known_answers.h. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tests/known_answers.h>
-#include <tests/tap.h>
 
 struct trace known_trace;
 uint64_t tick_ns;
 static char directory[64];
-
-void __attribute__((format(printf, 2, 3))) tell_about(bool fine, const char *format, ...)
-{
-    char text[256];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    tell(fine, text);
-}
 
 void open_known(const char *text, const char *order)
 {

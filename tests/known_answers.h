@@ -7,6 +7,7 @@
 #define TESTS_KNOWN_ANSWERS_H
 
 #include <inttypes.h>
+#include <tests/tap.h>
 #include <tests/trace_text.h>
 #include <tools/tarn/answer/answer.h>
 
@@ -17,9 +18,6 @@ extern uint64_t tick_ns;         /* of it, nanoseconds */
 int test_both_orders(void (*test)(const char *order));
 /* Writes TEXT and opens it as known_trace; the caller closes that. Ends the program on failure. */
 void open_known(const char *text, const char *order);
-
-/* tap.h's tell, for all files of the test. */
-void tell_about(bool fine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Options are names and values by turns up to NULL. A filter's have a +, as in "+tid". */
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})

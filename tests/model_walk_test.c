@@ -9,7 +9,6 @@
  * it; and a walk that is saved and restored at random places must tell just the same as one that is not.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +29,6 @@ struct walk {
     uint64_t events;
     unsigned resumed;
 };
-
-static void __attribute__((format(printf, 2, 3))) tell_all(bool fine, const char *format, ...)
-{
-    char text[256];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    tell(fine, text);
-}
 
 static uint64_t draw(uint64_t *random, uint64_t below)
 {
@@ -107,7 +95,7 @@ static void test_parts(const struct trace *trace, const char *name)
         walk_trace(&walk);
         problems += walk.tiling.problems;
     }
-    tell_all(problems == 0, "%s: so do parts of it", name);
+    tell_about(problems == 0, "%s: so do parts of it", name);
 }
 
 static void test_trace(const struct trace *trace, const char *name)
@@ -118,15 +106,15 @@ static void test_trace(const struct trace *trace, const char *name)
     uint64_t checksum = walk_trace(&whole), same_checksum = walk_trace(&same),
              new_checksum = walk_trace(&new);
 
-    tell_all(whole.tiling.problems == 0,
-             "%s: %" PRIu64 " segments tile the time of threads and processors; %" PRIu64
-             " activities, %" PRIu64 " cut",
-             name, whole.tiling.segments, whole.tiling.left, whole.tiling.cut);
+    tell_about(whole.tiling.problems == 0,
+               "%s: %" PRIu64 " segments tile the time of threads and processors; %" PRIu64
+               " activities, %" PRIu64 " cut",
+               name, whole.tiling.segments, whole.tiling.left, whole.tiling.cut);
     test_parts(trace, name);
-    tell_all(same_checksum == checksum && same.tiling.problems == 0,
-             "%s: the same when saved and restored %u times", name, same.resumed);
-    tell_all(new_checksum == checksum && new.tiling.problems == 0,
-             "%s: the same when restored into a new model %u times", name, new.resumed);
+    tell_about(same_checksum == checksum && same.tiling.problems == 0,
+               "%s: the same when saved and restored %u times", name, same.resumed);
+    tell_about(new_checksum == checksum && new.tiling.problems == 0,
+               "%s: the same when restored into a new model %u times", name, new.resumed);
 }
 
 /* Damaged checkpoints are refused, or give some model; never more than that. */
@@ -155,8 +143,8 @@ static void test_damage(const struct trace *trace)
             model_take(&model, cursor);
         saved.bytes[at] = before;
     }
-    tell_all(refused > 500 && walked > 0, "%u of 2000 damaged checkpoints are refused, none does harm",
-             refused);
+    tell_about(refused > 500 && walked > 0, "%u of 2000 damaged checkpoints are refused, none does harm",
+               refused);
     merge_close(&merge);
     model_close(&model);
     free(saved.bytes);
@@ -173,7 +161,7 @@ static void test_synthetic(const char *root, const struct synthetic_options *opt
     snprintf(directory, sizeof(directory), "%s/%c%s", root, what[0], options->order);
     written.directory = directory;
     if (!synthetic_write(&written, NULL, &fail) || !trace_open(&trace, directory, &fail)) {
-        tell_all(false, "%s: %s", name, fail.text);
+        tell_about(false, "%s: %s", name, fail.text);
         return;
     }
     test_trace(&trace, name);
@@ -206,7 +194,7 @@ static void test_real(const char *directory)
     struct fail fail;
 
     if (!trace_open(&trace, directory, &fail)) {
-        tell_all(false, "%s", fail.text);
+        tell_about(false, "%s", fail.text);
         return;
     }
     test_trace(&trace, directory);

@@ -25,23 +25,12 @@ int get_previous(struct wire_previous *wire)
         return error;
     const struct trace_store *store = &previous.store;
     *wire = (struct wire_previous){
-        .hello = {.version = WIRE_VERSION,
-                  .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
-                  .cpu_count = store->cpu_count,
-                  .mode = store->mode,
-                  .buffer_bytes = store->buffer_bytes,
-                  .buffer_count = store->buffer_count,
-                  .clock_hz = store->clock_hz,
-                  .clock_offset_ns = store->clock_offset_ns,
-                  .boot_id = store->boot_id,
-                  .generation = store->generation},
         .end = store->end,
         .packets = store->kept.packets,
         .unsummed = store->kept.unsummed,
         .damaged = store->kept.damaged,
     };
-    memcpy(wire->hello.uuid, store->uuid, sizeof(wire->hello.uuid));
-    memcpy(wire->hello.machine, store->machine, sizeof(wire->hello.machine));
+    wire_hello_of_store(&wire->hello, store, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     memcpy(wire->reason, store->reason, sizeof(wire->reason));
     return 0;
 }

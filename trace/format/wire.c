@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include <trace/format/crc.h>
+#include <trace/format/store.h>
 #include <trace/format/wire.h>
 
 uint32_t wire_crc(const void *bytes, size_t size)
@@ -145,6 +146,24 @@ void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hel
     memcpy(hello->uuid, from + 72, 16);
     memcpy(hello->machine, from + 88, 16);
     hello->machine[15] = 0;
+}
+
+void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *store, bool is_little_endian)
+{
+    *hello = (struct wire_hello){
+        .version = WIRE_VERSION,
+        .byte_order = is_little_endian ? 1 : 2,
+        .cpu_count = store->cpu_count,
+        .mode = store->mode,
+        .buffer_bytes = store->buffer_bytes,
+        .buffer_count = store->buffer_count,
+        .clock_hz = store->clock_hz,
+        .clock_offset_ns = store->clock_offset_ns,
+        .boot_id = store->boot_id,
+        .generation = store->generation,
+    };
+    memcpy(hello->uuid, store->uuid, sizeof(hello->uuid));
+    memcpy(hello->machine, store->machine, sizeof(hello->machine));
 }
 
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous)

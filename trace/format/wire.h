@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct trace_store;
+
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
 #define WIRE_VERSION     2u
 #define WIRE_TCP_PORT    7777u
@@ -206,6 +208,9 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
 
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello);
 void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello);
+/* What a store (store.h) says of its system, as numbers of who reads it; IS_LITTLE_ENDIAN: its packets.
+ * The mask is not in it. */
+void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *store, bool is_little_endian);
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous);
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous);
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status);

@@ -13,24 +13,11 @@
 
 static void fill_hello(struct image_source *image)
 {
-    const struct trace_store *store = &image->image.store;
-    bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->image.swap;
+    struct wire_hello *hello = &image->source.hello;
 
-    image->source.hello = (struct wire_hello){
-        .version = WIRE_VERSION,
-        .byte_order = little ? 1 : 2,
-        .cpu_count = store->cpu_count,
-        .mode = store->mode,
-        .buffer_bytes = store->buffer_bytes,
-        .buffer_count = store->buffer_count,
-        .clock_hz = store->clock_hz,
-        .clock_offset_ns = store->clock_offset_ns,
-        .mask = image_info64(&image->image, offsetof(struct trace_info, mask)),
-        .boot_id = store->boot_id,
-        .generation = store->generation,
-    };
-    memcpy(image->source.hello.uuid, store->uuid, sizeof(store->uuid));
-    memcpy(image->source.hello.machine, store->machine, sizeof(store->machine));
+    wire_hello_of_store(hello, &image->image.store,
+                        (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->image.swap);
+    hello->mask = image_info64(&image->image, offsetof(struct trace_info, mask));
 }
 
 static void format_uuid(char text[37], const uint8_t uuid[16])
