@@ -36,6 +36,8 @@ HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=120 each
 HOST_tests/locks := seconds=200 each
 HOST_tests/panic := seconds=200 each
+HOST_TESTS += tests/answers_agree
+HOST_tests/answers_agree := seconds=200 each
 HOST_TESTS += tests/export
 HOST_tests/export := seconds=200 each
 GUEST_TESTS += firmware

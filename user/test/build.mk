@@ -47,3 +47,7 @@ BOOT_FILES += test/last_words=$(BA)/user/test_last_words
 # What tests/profile samples.
 $(eval $(call user_program,test_hot,user/test/hot.c))
 BOOT_FILES += test/hot=$(BA)/user/test_hot
+
+# What tests/answers_agree asks about.
+$(eval $(call user_program,test_known,user/test/known.c))
+BOOT_FILES += test/known=$(BA)/user/test_known

@@ -97,12 +97,25 @@ static void take_sample(struct profile *profile, const struct event *event, cons
     distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
 }
 
+/* Whose sample it is. In the middle of a switch, which is logged already, the kernel still works for the
+ * thread that leaves, and on its stack: the sample says so. */
+static const struct model_thread *sampled_thread(const struct profile *profile, const struct event *event,
+                                                 const struct model_thread *running)
+{
+    uint32_t tid = (uint32_t)field_integer(profile->tid, event->bytes);
+    const struct model_thread *thread =
+        tid != 0 && tid != running->tid ? model_find_thread(profile->answer.model, tid) : NULL;
+
+    return thread != NULL ? thread : running;
+}
+
 static void take_event(struct model_observer *self, const struct cursor *cursor,
                        const struct model_thread *thread)
 {
     struct profile *profile = ANSWER_OF(self, struct profile);
 
     if (cursor->event.type == profile->sample) {
+        thread = sampled_thread(profile, &cursor->event, thread);
         if (answer_wants_event(&profile->answer, cursor, thread))
             take_sample(profile, &cursor->event, thread);
     } else if (cursor->event.type == profile->setting) {

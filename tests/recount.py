@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Numbers of tarn's answers, counted a second time from the events alone: plainly, whole trace in memory, and without
+the host tool's model. Times are ticks of the trace's clock.
+
+Only for traces without losses. Processors whose first packet began in the middle of something are treated as the
+answers treat them: what has no begin or no end in the trace has no duration.
+"""
+
+import collections
+import json
+import math
+import re
+import subprocess
+
+
+class Trace:
+    def __init__(self, tarn, path):
+        run = subprocess.run([tarn, "list", "--json", path], capture_output=True, text=True, check=True, timeout=300)
+        self.events = [Event(json.loads(line)) for line in run.stdout.splitlines()]
+        with open(f"{path}/metadata", encoding="utf-8") as metadata:
+            self.hz = int(re.search(r"freq = (\d+)", metadata.read())[1])
+        self.cpus = {event.cpu for event in self.events}
+        self.mark_running()
+
+    def mark_running(self):
+        """Who ran when an event was logged, from what the packets' first events and the switches say."""
+        now = {}
+        for event in self.events:
+            fields = event.fields
+            if event.name == "trace_context":
+                now[event.cpu] = (fields["tid"], fields["pid"])
+            event.tid, event.pid = now[event.cpu]
+            if event.name == "sched_switch":
+                now[event.cpu] = (fields["next_tid"], fields["next_pid"])
+
+    def ns(self, ticks):
+        return ticks * 1000000000 // self.hz
+
+    def of(self, *names):
+        return (event for event in self.events if event.name in names)
+
+    def names_of_threads(self):
+        names = {}
+        for event in self.of("sched_switch"):
+            names[event.fields["prev_tid"]] = event.fields["prev_comm"]
+            names[event.fields["next_tid"]] = event.fields["next_comm"]
+        return names
+
+
+class Event:
+    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid")
+
+    def __init__(self, told):
+        self.ticks, self.cpu, self.name, self.fields = told["cycles"], told["cpu"], told["event"], told["fields"]
+
+
+def percentile(values, part):
+    """The smallest value that so large a part of all does not exceed."""
+    return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
+
+
+def grouped(values):
+    """{key: [value, ...]} of (key, value)."""
+    groups = collections.defaultdict(list)
+    for key, value in values:
+        groups[key].append(value)
+    return groups
+
+
+def counts(groups):
+    return {key: len(values) for key, values in groups.items()}
+
+
+def sums(values):
+    """{key: sum} of (key, value)."""
+    found = collections.Counter()
+    for key, value in values:
+        found[key] += value
+    return found
+
+
+def pairs(trace, begin, end, begin_key, end_key):
+    """[(key, begin, end)]: two events that belong together, for keys that are asked of each."""
+    found, waiting = [], {}
+    for event in trace.of(begin, end):
+        if event.name == end and end_key(event) in waiting:
+            first = waiting.pop(end_key(event))
+            found.append((end_key(event), first, event))
+        if event.name == begin:
+            waiting[begin_key(event)] = event
+    return found
+
+
+def by_field(name):
+    return lambda event: event.fields[name]
+
+
+def durations_by(key, found):
+    """{key(begin, end): [ticks, ...]} of pairs."""
+    return grouped((key(begin, end), end.ticks - begin.ticks) for _, begin, end in found)
+
+
+def system_calls(trace):
+    """{name: (calls, [ticks of those seen whole], errors)}"""
+    found = pairs(trace, "syscall_entry", "syscall_exit", by_field("tid"), by_field("tid"))
+    whole = durations_by(lambda begin, end: begin.fields["number"], found)
+    calls = collections.Counter(event.fields["number"] for event in trace.of("syscall_entry"))
+    errors = collections.Counter(event.fields["number"] for event in trace.of("syscall_exit")
+                                 if event.fields["ret"] < 0)
+    return {name: (calls[name], whole[name], errors[name]) for name in calls}
+
+
+def faults(trace):
+    """{(pid, kind): [ticks]}. What a fault is turns out at its end."""
+    found = pairs(trace, "fault_entry", "fault_exit", by_field("tid"), by_field("tid"))
+    return durations_by(lambda begin, end: (begin.pid, end.fields["kind"]), found)
+
+
+def interrupts(trace):
+    """[(what, cpu, tid, ticks)]; ticks are None of those that were under way when the trace ended."""
+    found, inside = [], collections.defaultdict(list)
+    for event in trace.of("irq_handler_entry", "irq_ipi_entry", "irq_handler_exit", "irq_ipi_exit"):
+        fields = event.fields
+        what = f"irq {fields['irq']}" if "irq" in fields else f"ipi {fields['kind']}"
+        if event.name.endswith("_entry"):
+            inside[event.cpu].append((what, event.cpu, event.tid, event.ticks))
+        elif inside[event.cpu] and inside[event.cpu][-1][0] == what:
+            begin = inside[event.cpu].pop()
+            found.append((*begin[:3], event.ticks - begin[3]))
+    return found + [(*begin[:3], None) for begins in inside.values() for begin in begins]
+
+
+def stretches(trace):
+    """[(tid, pid, cpu, from, to, how it ended)]: who ran, from switch to switch. Idle threads are tid 0. The end is the
+    state in which the thread was left, or WOKEN; None: the trace ended."""
+    found, now, woken = [], {}, set()
+    last = {event.cpu: event.ticks for event in trace.events}
+    for event in trace.of("trace_context", "sched_switch", "sched_wakeup"):
+        if event.name == "trace_context":
+            now.setdefault(event.cpu, (event.tid, event.pid, event.ticks))
+        elif event.name == "sched_wakeup":
+            woken.update(tid for tid, _, _ in now.values() if tid == event.fields["tid"])
+        else:
+            tid, pid, since = now[event.cpu]
+            state = event.fields["prev_state"]
+            ended = WOKEN if tid in woken and state != "dead" else state
+            found.append((tid, pid, event.cpu, since, event.ticks, ended))
+            woken.discard(tid)
+            now[event.cpu] = (event.fields["next_tid"], event.fields["next_pid"], event.ticks)
+    found += [(tid, pid, cpu, since, last[cpu], None) for cpu, (tid, pid, since) in now.items()]
+    return found
+
+
+WOKEN = "woken before it waited"
+
+
+def waits_for_processor(trace):
+    """[(tid, ticks, was woken)]: from when a thread is ready until it runs. One that is woken while it is still on a
+    processor, on its way to sleep, is ready when it has left that."""
+    found, ready, woken = [], {}, set()
+    running = {}
+    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_enqueue", "sched_exit"):
+        fields = event.fields
+        if event.name == "trace_context":
+            running.setdefault(event.cpu, fields["tid"])
+        elif event.name == "sched_wakeup" and fields["tid"] not in ready:
+            woken.add(fields["tid"])
+            if fields["tid"] not in running.values():
+                ready[fields["tid"]] = event.ticks
+        elif event.name == "sched_switch":
+            prev, tid = fields["prev_tid"], fields["next_tid"]
+            running[event.cpu] = tid
+            state = fields["prev_state"]
+            if prev and state != "dead" and (prev in woken or state in ("running", "ready")):
+                ready[prev] = event.ticks
+            if tid in ready:
+                found.append((tid, event.ticks - ready.pop(tid), tid in woken))
+            woken.discard(tid)
+    return found
+
+
+ENTRIES = {"libc_entry": "posix", "syscall_entry": "syscalls", "fault_entry": "faults", "exception_entry": "faults",
+           "irq_handler_entry": "interrupts", "irq_ipi_entry": "interrupts"}
+EXITS = {name.replace("_entry", "_exit"): what for name, what in ENTRIES.items()}
+
+
+def time_on_processors(trace):
+    """{tid: {what: ticks}}: the time between any two events of a processor, by what its thread was in the middle of."""
+    stacks, taken = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    last = {}
+    for event in trace.events:
+        stack = stacks[event.tid] if event.tid else []
+        if event.cpu in last:
+            taken[event.tid][stack[-1] if stack else "user"] += event.ticks - last[event.cpu]
+        last[event.cpu] = event.ticks
+        if not event.tid:
+            continue
+        whose = stacks[event.fields.get("tid", event.tid)] if event.name in ("fault_exit",) else stack
+        if event.name in ENTRIES:
+            whose.append(ENTRIES[event.name])
+        elif event.name in EXITS and EXITS[event.name] in whose:
+            while whose.pop() != EXITS[event.name]:
+                pass
+    return taken
+
+
+def lives(trace):
+    """{pid: (birth, death, status)} of processes of which both were seen."""
+    found = pairs(trace, "process_create", "process_exit", by_field("pid"), by_field("pid"))
+    return {pid: (begin.ticks, end.ticks, end.fields["status"]) for pid, begin, end in found}
+
+
+def calls_between(trace):
+    """{"server function": [ticks of calls that a server took and that returned]}"""
+    names = trace.names_of_threads()
+    servers = {event.fields["call_id"]: names[event.tid] for event in trace.of("ipc_receive")}
+    # Who waits for a call gets the processor with it: then it is the client who logs that it was received.
+    servers.update({event.fields["call_id"]: names[event.fields["server_tid"]] for event in trace.of("ipc_call")
+                    if event.fields["server_tid"] and event.fields["call_id"] in servers})
+    found = pairs(trace, "ipc_call", "ipc_return", by_field("call_id"), by_field("call_id"))
+    taken = [pair for pair in found if pair[0] in servers]
+    return durations_by(lambda begin, end: function_of(servers[begin.fields["call_id"]], begin.fields["label"]), taken)
+
+
+def function_of(server, label):
+    """fs_read is what fs reads; what all servers understand is called server_ping, and a program's own have numbers."""
+    return f"{server} {re.sub(f'^({server}|server)_', '', str(label))}"
+
+
+def contentions(trace):
+    """{class: [ticks waited]}"""
+    names = {event.fields["lock_class"]: event.fields["name"] for event in trace.of("state_lock_class")}
+    return grouped((names[event.fields["lock_class"]], event.fields["wait"]) for event in trace.of("lock_contended"))
+
+
+def samples(trace):
+    """{pid: [ticks that a sample stands for]}"""
+    return grouped((event.fields["pid"], event.fields["busy"]) for event in trace.of("profile_sample"))
