@@ -139,7 +139,6 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         take_send(irqs, cursor);
     else if (type == irqs->entry)
         take_entry(irqs, cursor);
-    irq_names_event(&irqs->names, &cursor->event);
 }
 
 /* An event that lacks a field is none that is known. */
@@ -179,7 +178,6 @@ static void close_irqs(struct answer *answer)
     map_close(&irqs->spans);
     map_close(&irqs->pending);
     map_close(&irqs->routes);
-    irq_names_close(&irqs->names);
 }
 
 static void fill_route(const struct irqs *irqs, struct table_row *row, unsigned first,

@@ -210,7 +210,6 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     struct noises *noises = ANSWER_OF(self, struct noises);
 
     delays_event(&noises->delays, cursor);
-    irq_names_event(&noises->irqs, &cursor->event);
 }
 
 static bool open_noises(struct answer *answer, struct fail *fail)
@@ -242,7 +241,6 @@ static void close_noises(struct answer *answer)
     slots_close(&noises->threads);
     map_close(&noises->causes);
     map_close(&noises->culprits);
-    irq_names_close(&noises->irqs);
     delays_close(&noises->delays);
     arena_free(&noises->arena);
 }

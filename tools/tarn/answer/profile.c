@@ -261,17 +261,18 @@ static void put_folded(FILE *to, const struct call_node *node, enum weight weigh
     }
 }
 
-static bool write_flame(const struct profile *profile, struct fail *fail)
+static bool write_flame(const struct profile *profile, FILE *to, struct fail *fail)
 {
     static const char *const of[] = {"Time on processors", "Samples", "Instructions"};
-    FILE *to = strcmp(profile->flame, "-") == 0 ? stdout : fopen(profile->flame, "w");
-    bool fine;
+    bool has_file = strcmp(profile->flame, "-") != 0, fine;
 
+    if (has_file)
+        to = fopen(profile->flame, "w");
     if (to == NULL)
         return fail_set(fail, "%s: %s", profile->flame, strerror(errno));
     flame_print(to, &profile->calls, profile->weight, of[profile->weight]);
     fine = fflush(to) == 0 && !ferror(to);
-    if (to != stdout)
+    if (has_file)
         fine &= fclose(to) == 0;
     return fine || fail_set(fail, "%s: %s", profile->flame, strerror(errno));
 }
@@ -282,7 +283,7 @@ static bool print_profile(struct answer *answer, FILE *to, bool *is_all, struct 
     char *line;
 
     *is_all = profile->folded || profile->flame != NULL;
-    if (profile->flame != NULL && !write_flame(profile, fail))
+    if (profile->flame != NULL && !write_flame(profile, to, fail))
         return false;
     if (!profile->folded)
         return true;

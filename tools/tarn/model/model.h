@@ -152,6 +152,13 @@ struct model_lock_class {
     uint32_t watch; /* of so many acquisitions one is logged; 0: none */
 };
 
+/* What an interrupt is called (state.ev). */
+#define MODEL_IRQS 256u
+struct model_irq {
+    uint32_t number;
+    char name[28];
+};
+
 /* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the
  * state is still that of before the change. Only what lies between model.from and model.to, cut there; for
  * each thread in order of time. A pointer that is passed is valid during the call, those to threads longer.
@@ -204,7 +211,9 @@ struct model {
     uint32_t place_count, live_count;
     struct model_thread *live, *nobody;
     struct model_lock_class lock_classes[MODEL_LOCK_CLASSES]; /* also in checkpoints */
-    struct model_process **processes;                         /* hash table */
+    struct model_irq irqs[MODEL_IRQS];                        /* those that were told; not in checkpoints */
+    uint32_t irq_count;
+    struct model_process **processes; /* hash table */
     uint32_t process_room, process_count;
     struct model_action *actions; /* by event index */
     uint32_t call_receive;        /* the system call ipc_receive, or UINT32_MAX */
@@ -226,6 +235,8 @@ void model_close(struct model *model);
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
 /* One that lives now, NULL: none. */
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
+const char *model_irq_name(const struct model *model, uint32_t number); /* NULL: not told */
+void model_name_irq(struct model *model, uint32_t number, const char *name, size_t length);
 /* NULL: nothing is known of it. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);
 

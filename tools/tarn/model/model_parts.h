@@ -191,6 +191,7 @@ model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, t
     take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry, take_irq_exit, take_ipi_entry,
     take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
     take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
-    take_state_process, take_state_thread, take_state_image, take_state_lock_class, take_state_lock_name;
+    take_state_process, take_state_thread, take_state_image, take_state_irq, take_state_lock_class,
+    take_state_lock_name;
 
 #endif

@@ -140,6 +140,37 @@ void take_state_image(struct model *model, struct model_cpu *cpu, const struct c
     images_add(&model->images, &image, get_text(cursor, action->at[5]), text_length(cursor, action->at[5]));
 }
 
+const char *model_irq_name(const struct model *model, uint32_t number)
+{
+    for (uint32_t i = 0; i < model->irq_count; i++)
+        if (model->irqs[i].number == number)
+            return model->irqs[i].name;
+    return NULL;
+}
+
+void model_name_irq(struct model *model, uint32_t number, const char *name, size_t length)
+{
+    struct model_irq *irq = model->irqs;
+
+    while (irq < model->irqs + model->irq_count && irq->number != number)
+        irq++;
+    if (irq == model->irqs + MODEL_IRQS)
+        return;
+    if (irq == model->irqs + model->irq_count)
+        model->irq_count++;
+    length = length < sizeof(irq->name) ? length : sizeof(irq->name) - 1;
+    *irq = (struct model_irq){.number = number};
+    memcpy(irq->name, name, length);
+}
+
+void take_state_irq(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                    const struct model_action *action)
+{
+    (void)cpu;
+    model_name_irq(model, get32(model, cursor, action->at[0]), get_text(cursor, action->at[1]),
+                   text_length(cursor, action->at[1]));
+}
+
 void take_state_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                           const struct model_action *action)
 {

@@ -10,9 +10,9 @@ static const struct {
     const char *path;
     api_function *answer;
 } answers[] = {
-    {"/api/trace", api_trace},         {"/api/list", api_list},       {"/api/search", api_search},
-    {"/api/lanes", api_lanes},         {"/api/threads", api_threads}, {"/api/marks", api_marks},
-    {"/api/answer", api_answer_range}, {"/api/answers", api_answers},
+    {"/api/trace", api_trace}, {"/api/list", api_list},           {"/api/search", api_search},
+    {"/api/lanes", api_lanes}, {"/api/threads", api_threads},     {"/api/marks", api_marks},
+    {"/api/flags", api_flags}, {"/api/answer", api_answer_range}, {"/api/answers", api_answers},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -110,22 +110,45 @@ static unsigned answer_changes(struct view *view, const struct request *request,
     return 200;
 }
 
-unsigned api_ask(struct view *view, const struct request *request, struct json *json)
+static unsigned answer_picture(struct view *view, const struct request *request, struct json *json,
+                               const char **type, struct fail *fail)
 {
-    struct fail fail = {"there is no such question"};
+    bool fine;
+
+    view_read_lock(view);
+    fine = api_flame(view, request, json, fail);
+    view_unlock(view);
+    *type = fine ? API_SVG : API_JSON;
+    return fine ? 200 : 400;
+}
+
+static unsigned answer_json(struct view *view, const struct request *request, struct json *json,
+                            struct fail *fail)
+{
     unsigned status = 404;
 
-    if (strcmp(request->path, "/api/changes") == 0)
-        return answer_changes(view, request, json);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
         if (strcmp(request->path, answers[i].path) != 0)
             continue;
         view_read_lock(view);
         json_open(json, '{');
-        status = answers[i].answer(view, request, json, &fail) ? 200 : 400;
+        status = answers[i].answer(view, request, json, fail) ? 200 : 400;
         json_close(json, '}');
         view_unlock(view);
     }
+    return status;
+}
+
+unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type)
+{
+    struct fail fail = {"there is no such question"};
+    unsigned status;
+
+    *type = API_JSON;
+    if (strcmp(request->path, "/api/changes") == 0)
+        return answer_changes(view, request, json);
+    status = strcmp(request->path, "/api/flame") == 0 ? answer_picture(view, request, json, type, &fail)
+                                                      : answer_json(view, request, json, &fail);
     if (status == 200)
         return status;
     json->text.used = 0;

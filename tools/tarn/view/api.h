@@ -22,8 +22,12 @@ struct request {
     unsigned count;
 };
 
-/* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. */
-unsigned api_ask(struct view *view, const struct request *request, struct json *json);
+#define API_JSON "application/json; charset=utf-8"
+#define API_SVG  "image/svg+xml"
+
+/* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. TYPE: API_JSON; of a
+ * picture, whose text is in JSON then, what it is. */
+unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type);
 
 /* ---- for the files of the API -------------------------------------------------------------------- */
 
@@ -45,7 +49,18 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 /* Each fills one answer, an open object, with the lock held. False: FAIL says why. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_answer_range,
+api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,
     api_answers;
+
+/* Fills JSON with a picture, from its first byte. */
+api_function api_flame;
+
+/* Asks ANSWER, with the options that the request gives, about the request's range, then TELL. False: FAIL
+ * says why. */
+struct answer;
+struct losses;
+typedef bool api_teller(struct answer *answer, const struct losses *losses, void *context, struct fail *fail);
+bool api_with_answer(const struct view *view, const struct request *request, struct answer *answer,
+                     api_teller *tell, void *context, struct fail *fail);
 
 #endif

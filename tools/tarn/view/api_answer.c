@@ -95,48 +95,67 @@ static bool ask(struct asker *asker, const struct request *request, struct fail 
     return fine;
 }
 
-static void add_answer(const struct asker *asker, uint64_t top, struct json *json)
+bool api_with_answer(const struct view *view, const struct request *request, struct answer *answer,
+                     api_teller *tell, void *context, struct fail *fail)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-
-    answer_print(out, asker->answer, ANSWER_JSON, top, &asker->losses);
-    fclose(out);
-    while (size > 0 && text[size - 1] == '\n')
-        size--;
-    json_key(json, "answer");
-    json_raw(json, text, size);
-    free(text);
-}
-
-bool api_answer_range(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    const char *name = request_text(request, "name");
-    const struct answer_kind *kind = name != NULL ? answer_find(name) : NULL;
     struct asker asker = {.range = {.reporter = &asker.reporter, .begin = begin, .finished = finished},
                           .reporter = {take_report},
-                          .view = view};
+                          .view = view,
+                          .answer = answer};
     struct range range;
-    uint64_t top = ROWS_USUAL;
     bool fine;
 
-    if (kind == NULL)
-        return fail_set(fail, "name is none of those that /api/answers tells");
-    if (!request_range(view, request, &range, fail) ||
-        !request_number(request, "top", &top, UINT32_MAX, fail))
+    if (!request_range(view, request, &range, fail))
         return false;
     asker.range.from = range.from_ticks;
     asker.range.to = range.to_ticks;
     losses_open(&asker.losses, &view->trace);
     asker.losses.quiet = true;
     asker.symbols = symbols_open(view->trace.directory, NULL);
-    asker.answer = answer_new(kind);
-    fine = ask(&asker, request, fail);
-    if (fine)
-        add_answer(&asker, top > 0 ? top : UINT64_MAX, json);
-    answer_free(asker.answer);
+    fine = ask(&asker, request, fail) && tell(answer, &asker.losses, context, fail);
     symbols_close(asker.symbols);
+    return fine;
+}
+
+struct answer_out {
+    struct json *json;
+    uint64_t top;
+};
+
+static bool add_answer(struct answer *answer, const struct losses *losses, void *context, struct fail *fail)
+{
+    struct answer_out *out = context;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    answer_print(stream, answer, ANSWER_JSON, out->top, losses);
+    fclose(stream);
+    while (size > 0 && text[size - 1] == '\n')
+        size--;
+    json_key(out->json, "answer");
+    json_raw(out->json, text, size);
+    free(text);
+    return true;
+}
+
+bool api_answer_range(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    const char *name = request_text(request, "name");
+    const struct answer_kind *kind = name != NULL ? answer_find(name) : NULL;
+    struct answer_out out = {.json = json, .top = ROWS_USUAL};
+    struct answer *answer;
+    bool fine;
+
+    if (kind == NULL)
+        return fail_set(fail, "name is none of those that /api/answers tells");
+    if (!request_number(request, "top", &out.top, UINT32_MAX, fail))
+        return false;
+    if (out.top == 0)
+        out.top = UINT64_MAX;
+    answer = answer_new(kind);
+    fine = api_with_answer(view, request, answer, add_answer, &out, fail);
+    answer_free(answer);
     return fine;
 }
 

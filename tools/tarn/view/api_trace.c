@@ -80,12 +80,43 @@ static void add_labels(const struct view *view, enum activity kind, struct json 
     json_close(json, '}');
 }
 
+static void add_named(uint32_t number, const char *name, size_t size, struct json *json)
+{
+    char key[PUT_NUMBER_MAX + 1];
+
+    if (name[0] == '\0')
+        return;
+    *put_unsigned(key, number) = '\0';
+    json_key(json, key);
+    json_text_bytes(json, name, strnlen(name, size));
+}
+
+/* What the trace itself says, by events. */
+static void add_told_names(const struct view *view, struct json *json)
+{
+    const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;
+    const struct model_lock_class *classes = (const struct model_lock_class *)view->index.lock_classes.bytes;
+
+    json_key(json, "irq");
+    json_open(json, '{');
+    for (size_t i = 0; i < view->index.irqs.used / sizeof(*irqs); i++)
+        add_named(irqs[i].number, irqs[i].name, sizeof(irqs[i].name), json);
+    json_close(json, '}');
+    json_key(json, "lock_class");
+    json_open(json, '{');
+    for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
+        add_named((uint32_t)i, classes[i].name, sizeof(classes[i].name), json);
+    json_close(json, '}');
+}
+
 static void add_details(const struct view *view, struct json *json)
 {
     json_key(json, "details");
     json_open(json, '{');
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        add_labels(view, kind, json);
+        if (kind != ACTIVITY_IRQ)
+            add_labels(view, kind, json);
+    add_told_names(view, json);
     json_close(json, '}');
 }
 

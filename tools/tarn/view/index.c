@@ -83,6 +83,8 @@ void index_free(struct index *index)
         pile_free(&index->levels[level]);
     pile_free(&index->checkpoints);
     free(index->images.bytes);
+    free(index->irqs.bytes);
+    free(index->lock_classes.bytes);
     free(index->threads.bytes);
     free(index->processes.bytes);
     if (index->model != NULL)
@@ -123,4 +125,7 @@ void index_teach(const struct index *index, struct model *model)
             names_set(&model->names, process->pid, process->name, strlen(process->name));
     }
     teach_images(index, model);
+    for (const struct model_irq *irq = (void *)index->irqs.bytes;
+         (uint8_t *)irq < index->irqs.bytes + index->irqs.used; irq++)
+        model_name_irq(model, irq->number, irq->name, strnlen(irq->name, sizeof(irq->name)));
 }

@@ -67,8 +67,11 @@ struct index {
     struct buffer blocks;    /* struct index_block */
     struct buffer threads;   /* struct index_thread */
     struct buffer processes; /* struct index_process, in the order in which they were heard of */
-    struct buffer images;    /* of all processes, once the index is whole */
-    struct model *model;     /* of whom makes the index */
+    /* once the index is whole: */
+    struct buffer images;       /* of all processes */
+    struct buffer irqs;         /* struct model_irq */
+    struct buffer lock_classes; /* struct model_lock_class by number */
+    struct model *model;        /* of whom makes the index */
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
     uint64_t events;

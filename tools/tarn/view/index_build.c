@@ -332,6 +332,16 @@ static uint64_t find_end(const struct builder *builder)
     return schema_ticks(schema, (end < most ? end : most) + 1);
 }
 
+static void note_names(struct index *index)
+{
+    const struct model *model = index->model;
+
+    index->irqs.used = index->lock_classes.used = 0;
+    for (uint32_t i = 0; i < model->irq_count; i++)
+        buffer_add(&index->irqs, &model->irqs[i], sizeof(model->irqs[i]));
+    buffer_add(&index->lock_classes, model->lock_classes, sizeof(model->lock_classes));
+}
+
 /* ---- the walk ------------------------------------------------------------------------------------ */
 
 static bool begin_walk(struct builder *builder, size_t strides, struct fail *fail)
@@ -371,6 +381,7 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
         close_block(builder, find_end(builder));
         note_processes(builder);
         note_images(index);
+        note_names(index);
     }
     merge_close(&builder->merge);
     return true;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Of everything that decides what the bytes mean, besides FORMAT, which changes when the index does. */
-#define FORMAT 4u
+#define FORMAT 5u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -210,7 +210,10 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     fine = !reader->failed && read_part(&index->blocks, reader, sizeof(struct index_block)) &&
            read_part(&index->threads, reader, sizeof(struct index_thread)) &&
            read_part(&index->processes, reader, sizeof(struct index_process)) &&
-           read_part(&index->images, reader, 1) && read_pile(&index->checkpoints, reader);
+           read_part(&index->images, reader, 1) &&
+           read_part(&index->irqs, reader, sizeof(struct model_irq)) &&
+           read_part(&index->lock_classes, reader, sizeof(struct model_lock_class)) &&
+           read_pile(&index->checkpoints, reader);
     for (unsigned level = 0; fine && level < INDEX_LEVELS; level++)
         fine = read_pile(&index->levels[level], reader);
     return fine && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
@@ -231,6 +234,8 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
     write_part(&index->threads, out);
     write_part(&index->processes, out);
     write_part(&index->images, out);
+    write_part(&index->irqs, out);
+    write_part(&index->lock_classes, out);
     write_part(&index->checkpoints.bytes, out);
     write_part(&index->checkpoints.ends, out);
     for (unsigned level = 0; level < INDEX_LEVELS; level++) {

@@ -23,6 +23,8 @@ struct walker {
     struct rows *rows;     /* by lane */
     uint32_t *places;      /* lanes by thread */
     uint32_t thread_count; /* places */
+    const struct index *index;
+    uint32_t *by_tid; /* threads by tid, the younger first; NULL: not asked for yet */
     const struct event_type *contended;
     const struct field *lock, *wait, *lock_class, *holder; /* of such an event; holder may be NULL */
 };
@@ -154,14 +156,50 @@ static void find_lock_fields(struct walker *walker)
         walker->contended = type;
 }
 
+static int by_tid(const void *left, const void *right, void *context)
+{
+    const struct index_thread *a = index_thread(context, *(const uint32_t *)left);
+    const struct index_thread *b = index_thread(context, *(const uint32_t *)right);
+
+    return a->tid != b->tid       ? (a->tid < b->tid ? -1 : 1)
+           : a->begin != b->begin ? (a->begin > b->begin ? -1 : 1)
+                                  : 0;
+}
+
+/* The youngest thread with this number that was there before UNTIL. By the index, for the model forgets those
+ * that have ended, and a holder may end before the waiter comes to log its wait. */
+static uint32_t find_holder(struct walker *walker, uint32_t tid, uint64_t until)
+{
+    uint32_t low = 0, high = walker->thread_count;
+
+    if (walker->by_tid == NULL) {
+        walker->by_tid = alloc_zero(high + 1, sizeof(walker->by_tid[0]));
+        for (uint32_t i = 0; i < high; i++)
+            walker->by_tid[i] = i;
+        qsort_r(walker->by_tid, high, sizeof(walker->by_tid[0]), by_tid, (void *)walker->index);
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct index_thread *thread = index_thread(walker->index, walker->by_tid[middle]);
+
+        if (thread->tid < tid || (thread->tid == tid && thread->begin > until))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == walker->thread_count || index_thread(walker->index, walker->by_tid[low])->tid != tid)
+        return LANES_NOBODY;
+    return walker->by_tid[low];
+}
+
 /* The event is logged when the lock was taken; it tells how long that took. */
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
     struct walker *walker = (struct walker *)((char *)range - offsetof(struct walker, range));
-    const struct model_thread *thread = model->cpus[cursor->stream->rank].thread, *holder = NULL;
+    const struct model_thread *thread = model->cpus[cursor->stream->rank].thread;
     const uint8_t *bytes = cursor->event.bytes;
-    struct lane_wait wait = {.end = cursor->ticks};
-    uint64_t waited;
+    struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY};
+    uint64_t waited, holder;
 
     if (cursor->event.type != walker->contended || thread == NULL || rows_of(walker, thread) == NULL)
         return;
@@ -174,9 +212,9 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
     wait.lock = field_integer(walker->lock, bytes);
     wait.lock_class = (uint32_t)field_integer(walker->lock_class, bytes);
     wait.thread = thread->number;
-    if (walker->holder != NULL)
-        holder = model_find_thread(model, (uint32_t)field_integer(walker->holder, bytes));
-    wait.holder = holder != NULL ? holder->number : LANES_NOBODY;
+    holder = walker->holder != NULL ? field_integer(walker->holder, bytes) : MODEL_NOBODY;
+    if (holder != MODEL_NOBODY && holder != 0) /* 0: in an interrupt while its processor was idle */
+        wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
@@ -211,6 +249,7 @@ static void close_rows(struct walker *walker)
     free(walker->cpus);
     free(walker->rows);
     free(walker->places);
+    free(walker->by_tid);
 }
 
 bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
@@ -219,6 +258,7 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
         .observer = {.segment = take_segment, .leave = take_leave, .wakeup = take_wakeup, .call = take_call},
         .lanes = lanes,
         .schema = &view->trace.schema,
+        .index = &view->index,
         .pixel = (lanes->to - lanes->from) / lanes->width,
         .thread_count = index_thread_count(&view->index)};
     bool fine;

@@ -21,11 +21,15 @@ struct server {
 };
 
 /* Nothing from elsewhere, nothing kept, nothing for others to read. */
+#define PAGE_POLICY                                                                                      \
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors " \
+    "'none'; base-uri 'none'; form-action 'none'"
+/* A picture has a script of its own, and is alone. */
+#define PICTURE_POLICY                                                                               \
+    "sandbox allow-scripts allow-modals; default-src 'none'; script-src 'unsafe-inline'; style-src " \
+    "'unsafe-inline'; frame-ancestors 'none'"
 static const char *const headers[][2] = {
     {"Cache-Control", "no-store"},
-    {"Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; style-src 'self' "
-                                "'unsafe-inline'; frame-ancestors 'none'; "
-                                "base-uri 'none'; form-action 'none'"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
     {"Referrer-Policy", "no-referrer"},
@@ -43,6 +47,8 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            strcmp(type, API_SVG) == 0 ? PICTURE_POLICY : PAGE_POLICY);
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     result = MHD_queue_response(connection, status, response);
@@ -74,7 +80,7 @@ static const char *type_of(const char *name)
     static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
                                            {".css", "text/css; charset=utf-8"},
                                            {".js", "text/javascript; charset=utf-8"},
-                                           {".svg", "image/svg+xml"}};
+                                           {".svg", API_SVG}};
     const char *dot = strrchr(name, '.');
 
     for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++)
@@ -114,12 +120,12 @@ static enum MHD_Result answer_question(struct server *server, struct MHD_Connect
 {
     struct request request = {.path = path};
     struct json json = {0};
+    const char *type;
     unsigned status;
 
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
-    status = api_ask(server->view, &request, &json);
-    return respond(connection, status, "application/json; charset=utf-8", json.text.bytes, json.text.used,
-                   MHD_RESPMEM_MUST_FREE);
+    status = api_ask(server->view, &request, &json, &type);
+    return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE);
 }
 
 static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, const char *path,

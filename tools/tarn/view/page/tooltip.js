@@ -9,7 +9,7 @@ import {formatSpan, formatTime} from "./time.js";
 
 const REST = 200; // ms
 const ENTRIES = {[Activity.LIBC]: "libc_entry", [Activity.SYSCALL]: "syscall_entry", [Activity.FAULT]: "fault_entry",
-                 [Activity.EXCEPTION]: "exception_entry", [Activity.IRQ]: "irq_entry", [Activity.IPI]: "irq_ipi_entry",
+                 [Activity.EXCEPTION]: "exception_entry", [Activity.IRQ]: "irq_handler_entry", [Activity.IPI]: "irq_ipi_entry",
                  [Activity.REQUEST]: "fs_request_begin"};
 
 export class Tooltip {
