@@ -45,6 +45,8 @@ $(eval $(call host_test,ring,trace/test/ring_test.c trace/test/ring_harness.c tr
 $(eval $(call application_events,trace/test/sample.ev))
 $(eval $(call host_test,schema_check,trace/test/schema_check_test.c trace/test/ring_harness.c trace/ring/ring.c \
     trace/ring/read.c trace/event/print.c trace/format/metadata.c trace/control/schema_check.c $(GEN)/trace/events.c))
+$(eval $(call host_test,app_schema,trace/test/app_schema_test.c trace/test/ring_harness.c trace/ring/ring.c \
+    trace/ring/read.c trace/event/app_schema.c trace/event/print.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,event,trace/test/event_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/event/print.c trace/event/merge.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,segment,trace/test/segment_test.c trace/format/segment.c trace/format/wire.c))
@@ -55,5 +57,5 @@ PATH_PROBES := $(BA)/user/obj/trace/test/path_probe.o $(BA)/kernel/obj/trace/tes
 tests: $(PATH_PROBES) $(EVGEN)
 
 .PHONY: unit-trace
-unit-trace: $(addprefix $(B)/host/test/,ring schema_check event) trace/test/evgen_test trace/test/path_test $(PATH_PROBES) ## run the trace's unit tests
+unit-trace: $(addprefix $(B)/host/test/,ring schema_check app_schema event) trace/test/evgen_test trace/test/path_test $(PATH_PROBES) ## run the trace's unit tests
 	@set -e; for t in $(filter-out %.o,$^); do echo "# $$t"; $$t; done

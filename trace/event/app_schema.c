@@ -258,9 +258,11 @@ static struct trace_event_info *parse_event(struct parser *p)
     event.fields = fields;
     if (!next_line(p) || !next_line(p)) /* stream_id; fields := struct { */
         return NULL;
-    while (next_line(p) && *p->at != '}')
+    while (next_line(p) && !skip(p, "};"))
         if (event.field_count == FIELDS_MAX || !parse_field(p, &event, fields))
             return NULL;
+    if (!next_line(p) || !skip(p, "};")) /* it is cut */
+        return NULL;
     event.format = make_format(p, fields, event.field_count);
     event.fields = keep(p, fields, event.field_count * sizeof(fields[0]));
     return event.fields && event.format ? keep(p, &event, sizeof(event)) : NULL;
