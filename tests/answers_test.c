@@ -68,8 +68,12 @@ static void test_stats(void)
     if (tick_ns == 1)
         EXPECT("stats", OPTIONS("+from", "0.00002", "+to", "0.00003"),
                {"event user_stopwatch_start events", 1}, {"event user_stopwatch_stop events", 1},
-               {"event syscall_entry events", 1}, {"event syscall_exit events", EXPECT_NO_ROW},
-               {"thread calc ran_ns", 10000});
+               {"event syscall_entry events", EXPECT_NO_ROW}, {"thread calc ran_ns", 10000},
+               {"thread calc switches", 1}, {"cpu cpu~0 switches", 1}, {"cpu cpu~0 busy_percent", 100});
+    if (tick_ns == 1)
+        EXPECT("stats", OPTIONS("+from", "0.000030", "+to", "0.000031"), {"event syscall_entry events", 1},
+               {"event syscall_exit events", EXPECT_NO_ROW}, {"thread calc switches", 0},
+               {"cpu cpu~0 switches", 0});
 }
 
 static void test_threads(void)

@@ -14,7 +14,7 @@
 #include <tests/synthetic.h>
 #include <tests/tap.h>
 #include <tools/tarn/answer/answer.h>
-#include <tools/tarn/read/order.h>
+#include <tools/tarn/model/walk.h>
 
 static const struct trace *trace;
 static struct answer *answer;
@@ -150,7 +150,6 @@ static uint64_t ask(void)
 {
     struct model model;
     struct merge merge;
-    struct cursor *cursor;
     struct fail fail;
     uint64_t threads = 0;
 
@@ -159,10 +158,9 @@ static uint64_t ask(void)
     if (answer_choose_tables(answer, "all", &fail) &&
         answers_open(&answer, 1, &model, &filter, NULL, &fail)) {
         merge_open(&merge, trace, NULL, 0, NULL);
-        while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= filter.to_ticks)
-            model_take(&model, cursor);
+        model_walk(&model, &merge);
+        model_finish_range(&model, &merge);
         merge_close(&merge);
-        model_finish(&model);
         if (answer->kind->finish != NULL)
             answer->kind->finish(answer);
         check_answer(&model);

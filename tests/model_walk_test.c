@@ -66,7 +66,7 @@ static uint64_t walk_trace(struct walk *walk)
     model_open(&walk->model, walk->trace, walk->from, walk->to);
     tiling_open(&walk->tiling, &walk->model);
     merge_open(&merge, walk->trace, NULL, walk->from, NULL);
-    while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= walk->to) {
+    while ((cursor = merge_next(&merge)) != NULL && cursor->ticks < walk->to) {
         model_take(&walk->model, cursor);
         if (++walk->events == next && walk->resume != RESUME_NEVER) {
             next += 1 + draw(&walk->random, walk->events < 10000 ? 500 : 20000);

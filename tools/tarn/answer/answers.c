@@ -6,7 +6,7 @@
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
 #include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/read/order.h>
+#include <tools/tarn/model/walk.h>
 
 const struct answer_kind *const answer_kinds[] = {
     &stats_answer,     &syscalls_answer, &faults_answer,    &irq_answer,   &threads_answer,
@@ -183,17 +183,15 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
 {
     struct model model;
     struct merge merge;
-    struct cursor *cursor;
     bool fine;
 
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     fine = answers_open(answers, count, &model, filter, symbols, fail);
     if (fine) {
         merge_open(&merge, trace, NULL, 0, reporter);
-        while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= filter->to_ticks)
-            model_take(&model, cursor);
+        model_walk(&model, &merge);
+        model_finish_range(&model, &merge);
         merge_close(&merge);
-        model_finish(&model);
         answers_finish(answers, count);
     }
     model_close(&model);

@@ -2,7 +2,7 @@
 /* tools/tarn/answer/ipc_record.c - what the threads did that may have worked on a call; see ipc_path.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/ipc_path.h>
-#include <tools/tarn/read/order.h>
+#include <tools/tarn/model/walk.h>
 
 #define PIECES_MAX (1u << 22) /* of 64 bytes; what is beyond is not known */
 
@@ -158,9 +158,9 @@ void path_record(struct path *path, struct model *model)
 {
     const struct ipc_request *request = path->request;
     struct merge merge;
-    struct cursor *cursor;
 
-    model_open(model, path->owner->trace, request->called, request->returned);
+    /* with the event that ends it */
+    model_open(model, path->owner->trace, request->called, request->returned + 1);
     path->answer.model = model;
     path->delays.owner = path;
     path->delays.delayed = take_delay;
@@ -171,9 +171,8 @@ void path_record(struct path *path, struct model *model)
     path->answer.observer.event = take_event;
     model_observe(model, &path->answer.observer);
     merge_open(&merge, path->owner->trace, NULL, 0, NULL);
-    while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= request->returned)
-        model_take(model, cursor);
+    model_walk(model, &merge);
+    model_finish_range(model, &merge);
     merge_close(&merge);
-    model_finish(model);
     sort_pieces(path);
 }

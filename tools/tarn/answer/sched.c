@@ -193,8 +193,6 @@ static bool open_sched(struct answer *answer, struct fail *fail)
     sched->wakers.limit = MAP_DISTRIBUTIONS_MAX;
     map_open(&sched->pairs, sizeof(struct delay));
     sched->cpus = alloc_zero(answer->trace->stream_count + 1, sizeof(sched->cpus[0]));
-    for (unsigned i = 0; i < answer->trace->stream_count; i++)
-        sched->cpus[i].lost_before = answer->model->cpus[i].lost;
     sched->quantum_end = schema_find_event(&answer->trace->schema, "sched_quantum_end");
     sched->yield = UINT32_MAX;
     for (const struct tsdl_label *label = numbers ? numbers->labels : NULL; label != NULL;

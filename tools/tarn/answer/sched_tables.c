@@ -96,7 +96,7 @@ static void fill_cpus(struct sched *sched)
 
     for (unsigned i = 0; i < answer->trace->stream_count; i++) {
         const struct sched_cpu *cpu = &sched->cpus[i];
-        uint64_t lost = answer->model->cpus[i].lost - cpu->lost_before;
+        uint64_t lost = answer->model->cpus[i].lost;
         double known = (double)(cpu->busy + cpu->idle + lost);
         struct table_row *row;
         char name[24];

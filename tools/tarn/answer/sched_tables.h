@@ -49,7 +49,7 @@ struct sched_thread {
 };
 
 struct sched_cpu {
-    uint64_t busy, idle, lost_before, switches, arrived;
+    uint64_t busy, idle, switches, arrived;
     struct distribution waits;
 };
 

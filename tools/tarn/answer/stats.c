@@ -22,9 +22,8 @@ struct thread_count {
 struct stats {
     struct answer answer;
     struct count total;
-    struct count *types, *cpus;    /* by event index, by the stream's rank */
-    struct slots threads;          /* struct thread_count by number in the model */
-    struct model_cpu *cpus_before; /* when the answer was opened, by a model that had walked before */
+    struct count *types, *cpus; /* by event index, by the stream's rank */
+    struct slots threads;       /* struct thread_count by number in the model */
     double seconds;
 };
 
@@ -127,8 +126,6 @@ static bool open_stats(struct answer *answer, struct fail *fail)
 
     stats->types = alloc_zero(trace->schema.event_count + 1, sizeof(stats->types[0]));
     stats->cpus = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus[0]));
-    stats->cpus_before = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus_before[0]));
-    memcpy(stats->cpus_before, answer->model->cpus, trace->stream_count * sizeof(stats->cpus_before[0]));
     slots_open(&stats->threads, sizeof(struct thread_count));
     answer->observer.segment = take_segment;
     answer->observer.switched = take_switch;
@@ -144,7 +141,6 @@ static void close_stats(struct answer *answer)
     free(stats->types);
     free(stats->cpus);
     slots_close(&stats->threads);
-    free(stats->cpus_before);
 }
 
 static double per_second(const struct stats *stats, double amount)
@@ -200,10 +196,8 @@ static void fill_cpus(struct stats *stats)
     const struct answer *answer = &stats->answer;
 
     for (unsigned i = 0; i < answer->trace->stream_count; i++) {
-        const struct model_cpu *cpu = &answer->model->cpus[i], *before = &stats->cpus_before[i];
-        uint64_t busy = cpu->busy - before->busy, idle = cpu->idle - before->idle;
-        uint64_t lost = cpu->lost - before->lost;
-        double known = (double)(busy + idle + lost);
+        const struct model_cpu *cpu = &answer->model->cpus[i];
+        double known = (double)(cpu->busy + cpu->idle + cpu->lost);
         struct table_row *row;
         char name[24];
 
@@ -213,11 +207,11 @@ static void fill_cpus(struct stats *stats)
         row = table_add(&stats->answer.tables[BY_CPU], name);
         row->cells[CPU_NUMBER].count = answer->trace->streams[i].cpu;
         if (known > 0) {
-            row->cells[CPU_BUSY].real = 100.0 * (double)busy / known;
-            row->cells[CPU_IDLE].real = 100.0 * (double)idle / known;
-            row->cells[CPU_LOST].real = 100.0 * (double)lost / known;
+            row->cells[CPU_BUSY].real = 100.0 * (double)cpu->busy / known;
+            row->cells[CPU_IDLE].real = 100.0 * (double)cpu->idle / known;
+            row->cells[CPU_LOST].real = 100.0 * (double)cpu->lost / known;
         }
-        row->cells[CPU_SWITCHES].count = cpu->switches - before->switches;
+        row->cells[CPU_SWITCHES].count = cpu->switches;
         add_counts(stats, row, CPU_EVENTS, stats->cpus[i]);
     }
 }

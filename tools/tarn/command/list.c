@@ -116,7 +116,7 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
 
         if (needs_names)
             names_learn(&names, &cursor->event);
-        if (cursor->ticks > list->filter.to_ticks || ns >= slice->to_ns)
+        if (cursor->ticks >= list->filter.to_ticks || ns >= slice->to_ns)
             break;
         if (ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
             continue;

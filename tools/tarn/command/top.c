@@ -104,9 +104,9 @@ static bool is_live(struct top *top)
 /* Up to when all is there. */
 static uint64_t known_until(struct top *top)
 {
-    uint64_t lag = is_live(top) ? ticks_of(top, LAG_SECONDS) : 0;
+    uint64_t lag = is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
 
-    return top->trace.end > top->trace.begin + lag ? top->trace.end - lag : top->trace.begin;
+    return end > top->trace.begin + lag ? end - lag : top->trace.begin;
 }
 
 /* Walks to TO without asking anything. */

@@ -333,6 +333,23 @@ static bool restore_lock_classes(struct model *model, uint32_t count, struct buf
     return !reader->failed;
 }
 
+/* As in a model that has come here by taking all events, none of them in its range. */
+static void forget_counts(struct model *model)
+{
+    for (unsigned i = 0; i < model->trace->stream_count; i++) {
+        struct model_cpu *cpu = &model->cpus[i];
+
+        cpu->busy = cpu->idle = cpu->lost = cpu->switches = 0;
+    }
+    for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
+        thread->ran = 0;
+        for (uint32_t i = 0; i < frames_kept(thread->depth); i++)
+            thread->frames[i].ran = thread->frames[i].inner = thread->frames[i].interrupts = 0;
+    }
+    if (model->nobody != NULL)
+        model->nobody->ran = 0;
+}
+
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail)
 {
     struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
@@ -362,5 +379,9 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
         buffer_get(&cpus, &cpu, sizeof(cpu));
         fine = restore_cpu(model, &model->cpus[i], &cpu);
     }
-    return fine || fail_set(fail, "a checkpoint of the model is damaged");
+    if (!fine)
+        return fail_set(fail, "a checkpoint of the model is damaged");
+    if (model->now < model->from)
+        forget_counts(model);
+    return true;
 }

@@ -160,7 +160,7 @@ struct model_irq {
 };
 
 /* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the
- * state is still that of before the change. Only what lies between model.from and model.to, cut there; for
+ * state is still that of before the change. Only what lies in model.from <= t < model.to, cut there; for
  * each thread in order of time. A pointer that is passed is valid during the call, those to threads longer.
  */
 struct model_observer {
@@ -197,7 +197,7 @@ struct model {
     const struct trace *trace;
     struct names names;
     struct images images;
-    uint64_t from, to;      /* ticks; time outside is not counted */
+    uint64_t from, to;      /* ticks; only from <= t < to is counted */
     struct model_cpu *cpus; /* by the stream's rank */
     /* By number. In a model that was restored, those that ended before may be NULL. */
     struct model_thread **threads;
@@ -220,7 +220,7 @@ struct model {
     struct arena arena;
 };
 
-/* Time before FROM and after TO (ticks) is not counted. */
+/* Only FROM <= time < TO (ticks) counts; walk.h. */
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
 /* Before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
@@ -244,7 +244,8 @@ const struct model_process *model_process(const struct model *model, uint32_t pi
  * what is known for ever: names, processes, images, threads that have ended. Returns the number of bytes. */
 size_t model_save(const struct model *model, struct buffer *out);
 /* Into a model of the same trace, used or new; it goes on after the event that was taken last before the
- * save, with the same numbers of threads. On failure the model must be restored or closed. */
+ * save, with the same numbers of threads. What was counted until then is forgotten if it lies before the
+ * model's range. On failure the model must be restored or closed. */
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
 
 /* Ticks that the thread of a FRAME under way has run in it up to the end of the last segment. */

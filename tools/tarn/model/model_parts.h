@@ -15,7 +15,7 @@
 
 static inline bool is_in_range(const struct model *model)
 {
-    return model->now >= model->from && model->now <= model->to;
+    return model->now >= model->from && model->now < model->to;
 }
 
 static inline void tell_call(struct model *model, const struct model_call *call, bool has_ended)

@@ -122,7 +122,7 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
     }
     run_thread(model, cpu, next, model->now);
     next->switches++;
-    cpu->switches++;
+    cpu->switches += is_in_range(model);
     cpu->expired_tid = MODEL_NOBODY;
 }
 

@@ -77,22 +77,27 @@ bool filter_option(struct filter *filter, int option, const char *value)
     return true;
 }
 
-/* SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks. */
+/* The first tick of a nanosecond on the trace's clock. */
+static uint64_t ticks_at(const struct schema *schema, long double ns)
+{
+    if (ns >= (long double)INT64_MAX)
+        return UINT64_MAX;
+    return ns <= (long double)INT64_MIN ? 0 : schema_ticks(schema, (int64_t)ns);
+}
+
+/* SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks: as times are shown, in
+ * whole nanoseconds. */
 static bool parse_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
 {
     const struct schema *schema = &trace->schema;
     bool is_absolute = *text == '@';
     char *end;
-    long double seconds = strtold(text + is_absolute, &end), result;
+    long double seconds = strtold(text + is_absolute, &end), start;
 
     if (end == text + is_absolute || *end != '\0' || !isfinite(seconds))
         return fail_set(fail, "'%s' is no time; give seconds, or @seconds on the trace's clock", text);
-    if (is_absolute)
-        seconds -= (long double)schema->clock_base_ns / 1e9L;
-    result = roundl(seconds * (long double)schema->clock_freq);
-    if (!is_absolute)
-        result += (long double)trace->begin;
-    *ticks = result <= 0 ? 0 : result >= 1.8e19L ? UINT64_MAX : (uint64_t)result;
+    start = is_absolute ? 0 : (long double)schema_ns(schema, trace->begin);
+    *ticks = ticks_at(schema, start + roundl(seconds * 1e9L));
     return true;
 }
 

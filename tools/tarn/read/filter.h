@@ -15,7 +15,7 @@
 
 #define FILTER_RUNNING_HELP                                                                        \
     "  --from TIME         from this time on: seconds since the start, or @SECONDS on the clock\n" \
-    "  --to TIME           up to this time\n"                                                      \
+    "  --to TIME           and before this time\n"                                                 \
     "  --cpu LIST          only these processors: 0,2,4-7\n"                                       \
     "  --pid LIST          only while these processes run\n"                                       \
     "  --process PATTERN   only while a process or thread of this name runs\n"                     \
@@ -29,10 +29,10 @@
 struct filter {
     const char *from, *to, *cpus, *pids, *process, *tids, *classes, *events;
     /* resolved */
-    uint64_t from_ticks, to_ticks;
-    bool *streams;   /* by rank; NULL: all */
-    bool *types;     /* by event index; NULL: all */
-    bool by_running; /* pid, tid or process is asked for */
+    uint64_t from_ticks, to_ticks; /* from <= t < to */
+    bool *streams;                 /* by rank; NULL: all */
+    bool *types;                   /* by event index; NULL: all */
+    bool by_running;               /* pid, tid or process is asked for */
 };
 
 enum {

@@ -102,12 +102,19 @@ static void warn_as_babeltrace(const struct losses *losses, const struct report 
             count, begin, end, host_name(losses->trace), uuid, report->stream->path, report->stream->rank);
 }
 
+static bool reaches_into(const struct losses *losses, const struct report *report)
+{
+    bool is_before = report->begin < report->end ? report->end <= losses->from : report->end < losses->from;
+
+    return !is_before && report->begin < losses->to;
+}
+
 static void take_report(struct reporter *reporter, const struct report *report)
 {
     struct losses *losses = (struct losses *)reporter;
     char text[1024];
 
-    if (anomaly_kinds[report->anomaly].is_loss && (report->end < losses->from || report->begin > losses->to))
+    if (anomaly_kinds[report->anomaly].is_loss && !reaches_into(losses, report))
         return;
     switch (report->anomaly) {
     case ANOMALY_LOST_EVENTS:

@@ -14,7 +14,7 @@ struct losses {
     const struct trace *trace;
     bool as_babeltrace; /* word losses as babeltrace2 does */
     bool quiet;         /* count only */
-    uint64_t from, to;  /* ticks: of losses, only those that reach into it; all unless set */
+    uint64_t from, to;  /* ticks: of losses, only those that reach into from <= t < to; all unless set */
     uint64_t damaged;   /* reports of damage */
     uint64_t lost_events, lost_packets, cut_packets;
     bool lost_unknown; /* something was lost before the first packet of a stream */

@@ -69,7 +69,7 @@ static void cut_evenly(struct slices *slices, const struct trace *trace, struct 
     slices->slices[0] = (struct slice){filter->from_ticks, INT64_MIN, INT64_MAX};
     slices->count = 1;
     for (size_t i = step; i < begins->count; i += step)
-        if (begins->ticks[i] > filter->from_ticks && begins->ticks[i] <= filter->to_ticks)
+        if (begins->ticks[i] > filter->from_ticks && begins->ticks[i] < filter->to_ticks)
             add_slice(slices, trace, begins->ticks[i]);
 }
 

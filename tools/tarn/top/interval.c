@@ -2,6 +2,7 @@
 /* tools/tarn/top/interval.c - one interval of a trace after the other; see interval.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/model/walk.h>
 #include <tools/tarn/top/interval.h>
 
 void intervals_open(struct intervals *intervals, const struct trace *trace)
@@ -47,21 +48,11 @@ static void keep(struct intervals *intervals, const struct model *model, const s
     intervals->has_begun = true;
 }
 
-/* Whatever was under way goes on up to the end of the interval, though no packet ends there. */
-static void finish(struct model *model, unsigned cpus, uint64_t to)
-{
-    for (unsigned i = 0; i < cpus; i++)
-        if (model->cpus[i].packet_end < to && model->cpus[i].thread != NULL)
-            model->cpus[i].packet_end = to;
-    model_finish(model);
-}
-
 bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
                    struct filter *filter, struct reporter *reporter, struct fail *fail)
 {
     struct model model;
     struct merge merge;
-    struct cursor *cursor;
     bool fine;
 
     filter->from_ticks = intervals->from;
@@ -70,10 +61,9 @@ bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **ans
     fine = go_on(intervals, &model, &merge, reporter, fail) &&
            answers_open(answers, count, &model, filter, NULL, fail);
     if (fine) {
-        while ((cursor = merge_next(&merge)) != NULL && cursor->ticks <= to)
-            model_take(&model, cursor);
+        model_walk(&model, &merge);
         keep(intervals, &model, &merge);
-        finish(&model, intervals->trace->stream_count, to);
+        model_finish_range(&model, &merge);
         answers_finish(answers, count);
         intervals->from = to;
     }

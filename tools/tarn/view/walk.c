@@ -34,36 +34,13 @@ void walk_close(struct walk *walk)
     merge_close(&walk->merge);
 }
 
-/* Whether nothing is known of a processor after what the model has heard: no event follows, or one that comes
- * after a gap. */
-static bool is_dark(const struct cursor *cursor, const struct model_cpu *cpu)
-{
-    return cursor->at == NULL || (cursor->has_gap && cpu->packet_end != cursor->packet.header.timestamp_end);
-}
-
-void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
-{
-    for (unsigned i = 0; i < merge->trace->stream_count; i++) {
-        const struct model_cpu *cpu = &model->cpus[i];
-        uint64_t last = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
-
-        limits[i] = is_dark(&merge->cursors[i], cpu) && last < end ? last : end;
-    }
-}
-
-/* As if the trace ended at `to`, though no packet does. */
-static void finish(struct walk_range *range, struct model *model, const struct merge *merge)
+static void tell_end(struct walk_range *range, const struct model *model, const struct merge *merge)
 {
     uint64_t *limits = alloc_zero(merge->trace->stream_count + 1, sizeof(*limits));
 
     walk_limits(merge, model, range->to, limits);
-    if (range->end != NULL)
-        range->end(range, model, limits);
-    for (unsigned i = 0; i < merge->trace->stream_count; i++)
-        if (model->cpus[i].packet_end < limits[i])
-            model->cpus[i].packet_end = limits[i];
+    range->end(range, model, limits);
     free(limits);
-    model_finish(model);
 }
 
 /* At the checkpoint before the range, with the model as it was there. */
@@ -101,8 +78,10 @@ bool walk_range(struct walk_range *range, const struct trace *trace, const struc
             range->event(range, cursor, &model);
         model_take(&model, cursor);
     }
+    if (fine && range->end != NULL)
+        tell_end(range, &model, &walk.merge);
     if (fine)
-        finish(range, &model, &walk.merge);
+        model_finish_range(&model, &walk.merge);
     if (fine && range->finished != NULL)
         range->finished(range);
     walk_close(&walk);

@@ -12,6 +12,7 @@
 #ifndef TARN_WALK_H
 #define TARN_WALK_H
 
+#include <tools/tarn/model/walk.h>
 #include <tools/tarn/view/index.h>
 
 struct walk {
@@ -48,10 +49,5 @@ struct walk_range {
 /* The observer's functions are called for what lies in the range, and as model_finish says for its end. */
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail);
-
-/* Until when, up to END, it is known what each processor does, given that all events before END have been
- * taken: of one that logged nothing more, or nothing before a gap, up to the
- * end of its last packet. */
-void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits);
 
 #endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/model/walk.c - a range of time; see walk.h. */
+#include <stdlib.h>
+#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/model/walk.h>
+
+void model_walk(struct model *model, struct merge *merge)
+{
+    struct cursor *cursor;
+
+    while ((cursor = merge_next(merge)) != NULL && cursor->ticks < model->to)
+        model_take(model, cursor);
+}
+
+static uint64_t known_until(const struct model_cpu *cpu)
+{
+    return cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
+}
+
+/* Whether the event that comes next follows after a gap. */
+static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu *cpu)
+{
+    return cursor->at != NULL && cursor->has_gap && cpu->packet_end != cursor->packet.header.timestamp_end;
+}
+
+void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
+{
+    for (unsigned i = 0; i < merge->trace->stream_count; i++) {
+        const struct cursor *cursor = &merge->cursors[i];
+        const struct model_cpu *cpu = &model->cpus[i];
+        bool is_dark = cursor->at == NULL || comes_after_gap(cursor, cpu);
+
+        limits[i] = is_dark && known_until(cpu) < end ? known_until(cpu) : end;
+    }
+}
+
+/* In the middle of a gap: what is lost so far is lost in this range, and who may have run there is doubted,
+ * as when the next packet comes. */
+static void lose_rest(struct model *model, struct model_cpu *cpu)
+{
+    uint64_t known = known_until(cpu);
+
+    lose_processor(model, cpu, known);
+    doubt_threads(model, cpu, known);
+    cpu->packet_end = model->to;
+}
+
+static void finish_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                             uint64_t limit)
+{
+    if (cpu->thread != NULL && limit < model->to && comes_after_gap(cursor, cpu))
+        lose_rest(model, cpu);
+    else if (cpu->thread == NULL && cursor->at != NULL && cursor->packet.header.timestamp_begin < model->to)
+        begin_packet(model, cpu, cursor); /* its packet has begun, though no event came yet */
+    else if (cpu->packet_end < limit)
+        cpu->packet_end = limit;
+}
+
+void model_finish_range(struct model *model, const struct merge *merge)
+{
+    unsigned count = merge->trace->stream_count;
+    uint64_t *limits = alloc_zero(count + 1, sizeof(*limits));
+
+    if (model->to != UINT64_MAX)
+        model->now = model->to;
+    walk_limits(merge, model, model->to, limits);
+    for (unsigned i = 0; i < count; i++)
+        finish_processor(model, &model->cpus[i], &merge->cursors[i], limits[i]);
+    free(limits);
+    model_finish(model);
+}
