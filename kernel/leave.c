@@ -33,7 +33,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
         return false;
     }
     if (!(atomic_load_explicit(&current->affinity, memory_order_relaxed) & bit_of(cpu))) {
-        sched_wake(current);
+        sched_send(current);
         return false;
     }
     return true;

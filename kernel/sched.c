@@ -185,6 +185,11 @@ void sched_wake(struct thread *thread)
     sched_enqueue(thread, cpu, false);
 }
 
+void sched_send(struct thread *thread)
+{
+    sched_enqueue(thread, choose_cpu(thread), false);
+}
+
 void sched_hand_over(struct thread *thread)
 {
     struct cpu *cpu = this_cpu();
@@ -251,7 +256,7 @@ void sched_set_affinity(struct thread *thread, uint64_t affinity)
         queue_remove(cpu, thread);
     spin_unlock(&cpu->run_queue.lock);
     if (moves)
-        sched_wake(thread);
+        sched_send(thread);
     else if (is_running(thread))
         interrupt(cpu);
 }

@@ -43,6 +43,8 @@ void sched_init_cpu(struct cpu *cpu);
 /* Makes a thread that no list holds ready, and gets it a processor. Its state was blocked, and its wait is
  * over. */
 void sched_wake(struct thread *thread);
+/* Gets another processor for a thread that is ready, in no list, and may not run where it was. */
+void sched_send(struct thread *thread);
 /* The same on this processor if it may, at the head of its list: the running thread is about to block. */
 void sched_hand_over(struct thread *thread);
 /* Chooses what runs next on this processor and switches to it; current may be blocked, to be stopped, or

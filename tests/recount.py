@@ -132,26 +132,32 @@ def interrupts(trace):
 
 def stretches(trace):
     """[(tid, pid, cpu, from, to, how it ended)]: who ran, from switch to switch. Idle threads are tid 0. The end is the
-    state in which the thread was left, or WOKEN; None: the trace ended."""
-    found, now, woken = [], {}, set()
+    state in which the thread was left, or one of WOKEN, MOVED, SLICE; None: the trace ended."""
+    found, now, why = [], {}, collections.defaultdict(set)
     last = {event.cpu: event.ticks for event in trace.events}
-    for event in trace.of("trace_context", "sched_switch", "sched_wakeup"):
+    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_migrate", "sched_quantum_end"):
         if event.name == "trace_context":
             now.setdefault(event.cpu, (event.tid, event.pid, event.ticks))
         elif event.name == "sched_wakeup":
-            woken.update(tid for tid, _, _ in now.values() if tid == event.fields["tid"])
+            if event.fields["tid"] in [tid for tid, _, _ in now.values()]:
+                why[event.fields["tid"]].add(WOKEN)
+        elif event.name != "sched_switch":
+            if event.tid == event.fields["tid"]:
+                why[event.tid].add(MOVED if event.name == "sched_migrate" else SLICE)
         else:
             tid, pid, since = now[event.cpu]
             state = event.fields["prev_state"]
-            ended = WOKEN if tid in woken and state != "dead" else state
+            reasons = why.pop(tid, set()) if state != "dead" else set()
+            if state not in ("running", "ready"):
+                reasons -= {MOVED, SLICE}
+            ended = min(reasons, key=(WOKEN, MOVED, SLICE).index, default=state)
             found.append((tid, pid, event.cpu, since, event.ticks, ended))
-            woken.discard(tid)
             now[event.cpu] = (event.fields["next_tid"], event.fields["next_pid"], event.ticks)
     found += [(tid, pid, cpu, since, last[cpu], None) for cpu, (tid, pid, since) in now.items()]
     return found
 
 
-WOKEN = "woken before it waited"
+WOKEN, MOVED, SLICE = "woken before it waited", "sent to another processor", "time slice used up"
 
 
 def waits_for_processor(trace):

@@ -75,11 +75,15 @@ static enum run_end reason_of(const struct sched *sched, const struct model_thre
 
     if (state != MODEL_READY)
         return RUN_BLOCKED + state;
+    if (thread->has_pending_wakeup)
+        return RUN_WOKEN;
+    if (record != NULL && *record != NULL && (*record)->moved >= thread->since)
+        return RUN_MOVED;
     if (record != NULL && *record != NULL && (*record)->quantum_end >= thread->since)
         return RUN_SLICE;
     if (top != NULL && top->kind == ACTIVITY_SYSCALL && top->detail == sched->yield)
         return RUN_YIELD;
-    return thread->has_pending_wakeup ? RUN_WOKEN : RUN_PREEMPTED;
+    return RUN_PREEMPTED;
 }
 
 static void end_run(struct sched *sched, const struct model_thread *thread, enum model_state state,
@@ -156,6 +160,9 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     delays_event(&sched->delays, cursor);
     if (cursor->event.type == sched->quantum_end && sched->quantum_end != NULL && wants(sched, thread))
         record_of(sched, thread)->quantum_end = cursor->ticks;
+    if (cursor->event.type == sched->migrate && sched->migrate_tid != NULL && wants(sched, thread) &&
+        field_integer(sched->migrate_tid, cursor->event.bytes) == thread->tid)
+        record_of(sched, thread)->moved = cursor->ticks;
 }
 
 static void take_delay(struct delays *delays, const struct model_thread *thread,
@@ -194,6 +201,8 @@ static bool open_sched(struct answer *answer, struct fail *fail)
     map_open(&sched->pairs, sizeof(struct delay));
     sched->cpus = alloc_zero(answer->trace->stream_count + 1, sizeof(sched->cpus[0]));
     sched->quantum_end = schema_find_event(&answer->trace->schema, "sched_quantum_end");
+    sched->migrate = schema_find_event(&answer->trace->schema, "sched_migrate");
+    sched->migrate_tid = answer_field(answer, "sched_migrate", "tid");
     sched->yield = UINT32_MAX;
     for (const struct tsdl_label *label = numbers ? numbers->labels : NULL; label != NULL;
          label = label->next)

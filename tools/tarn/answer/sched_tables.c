@@ -231,7 +231,7 @@ static void fill_wakers(struct sched *sched)
 static void fill_ends(struct sched *sched)
 {
     static const char *const names[] = {"time slice used up", "preempted", "yielded",
-                                        "woken before it waited"};
+                                        "sent to another processor", "woken before it waited"};
     char text[64];
 
     for (unsigned i = 0; i < RUN_ENDS; i++) {

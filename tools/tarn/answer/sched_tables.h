@@ -28,6 +28,7 @@ enum run_end {
     RUN_SLICE,     /* its time slice was used up */
     RUN_PREEMPTED, /* for another thread */
     RUN_YIELD,
+    RUN_MOVED,   /* it may not run on this processor any more */
     RUN_WOKEN,   /* it was about to wait, and woken before */
     RUN_BLOCKED, /* + enum model_state */
     RUN_ENDS = RUN_BLOCKED + MODEL_STATES
@@ -41,7 +42,8 @@ struct sched_thread {
     uint64_t ran, waited; /* ticks */
     uint64_t switches, migrations, preempted;
     uint64_t handed;      /* times that a processor was handed over to it without a wait */
-    uint64_t quantum_end; /* ticks: when its time slice was last used up */
+    uint64_t quantum_end; /* ticks: when its time slice was last used up, */
+    uint64_t moved;       /* and when it went to another processor while it ran */
     bool is_woken;        /* the wait that begins or is under way began with a wake-up */
     uint32_t delayer;     /* number of who delayed longest at a stretch in that wait, */
     uint64_t delay;       /* and how long, ticks */
@@ -67,7 +69,8 @@ struct sched {
     struct longest_list longest;
     struct delays delays;
     struct arena arena; /* of threads and distributions */
-    const struct event_type *quantum_end;
+    const struct event_type *quantum_end, *migrate;
+    const struct field *migrate_tid;
     uint32_t yield; /* number of the system call */
 };
 
