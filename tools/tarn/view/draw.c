@@ -7,22 +7,56 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define LEFT       170.0
-#define TITLE      30.0
-#define LEGEND     66.0
-#define FRAME_ROWS 3u
+#define LEFT        200.0
+#define TITLE       30.0
+#define THREADS_MIN 14.0 /* pixels that a thread's lane takes at least */
+#define ARROWS_MOST 2000u
 
 void draw_colour(const struct draw *draw, struct colour colour)
 {
     cairo_set_source_rgb(draw->cairo, colour.red, colour.green, colour.blue);
 }
 
-/* At least a hair wide, or what is short would not be seen. */
+static void fill_box(const struct draw *draw, double x, double y, double width, double height)
+{
+    double from = round(x), to = round(x + width), over = round(y), under = round(y + height);
+
+    cairo_rectangle(draw->cairo, from, over, to > from ? to - from : 1, under > over ? under - over : 1);
+    cairo_fill(draw->cairo);
+}
+
 void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour)
 {
     draw_colour(draw, colour);
-    cairo_rectangle(draw->cairo, x, y, width < 0.7 ? 0.7 : width, height);
-    cairo_fill(draw->cairo);
+    fill_box(draw, x, y, width, height);
+}
+
+void draw_pattern(const struct draw *draw, double x, double y, double width, double height,
+                  cairo_pattern_t *pattern)
+{
+    cairo_set_source(draw->cairo, pattern);
+    fill_box(draw, x, y, width, height);
+}
+
+/* Diagonal stripes, which are told apart without colours. */
+static cairo_pattern_t *make_stripes(struct colour colour)
+{
+    cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
+    cairo_t *cairo = cairo_create(tile);
+    cairo_pattern_t *pattern;
+
+    cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+    cairo_set_line_width(cairo, 2.5);
+    for (int x = -8; x <= 8; x += 8) {
+        cairo_move_to(cairo, x - 2, 10);
+        cairo_line_to(cairo, x + 10, -2);
+    }
+    cairo_stroke(cairo);
+    cairo_destroy(cairo);
+    pattern = cairo_pattern_create_for_surface(tile);
+    cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT);
+    cairo_surface_destroy(tile);
+    return pattern;
 }
 
 void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text)
@@ -46,32 +80,35 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     cairo_show_text(draw->cairo, part);
 }
 
-struct colour draw_shade(struct colour colour, double share, struct colour other)
+/* ---- processes ----------------------------------------------------------------------------------- */
+
+/* The last one that had the number, as on the page. */
+const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32])
 {
-    return (struct colour){colour.red * share + other.red * (1 - share),
-                           colour.green * share + other.green * (1 - share),
-                           colour.blue * share + other.blue * (1 - share)};
+    const struct index *index = &draw->view->index;
+
+    for (size_t i = index_process_count(index); i > 0; i--)
+        if (index_process(index, i - 1)->pid == pid)
+            return index_process(index, i - 1)->name;
+    if (pid == MODEL_NOBODY)
+        return "unknown";
+    snprintf(text, 32, "process %u", pid);
+    return text;
 }
 
-/* Hues as far apart as can be, whatever the numbers. */
-struct colour draw_process_colour(const struct draw *draw, uint32_t pid)
+struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid)
 {
-    double hue = fmod(pid * 0.618033988749895 + 0.56, 1.0) * 6, value = draw->options->is_dark ? 0.80 : 0.72;
-    double low = value * 0.42, middle = low + (value - low) * (1 - fabs(fmod(hue, 2) - 1));
-    const double parts[6][3] = {{value, middle, low}, {middle, value, low}, {low, value, middle},
-                                {low, middle, value}, {middle, low, value}, {value, low, middle}};
-    const double *part = parts[(int)hue % 6];
+    char text[32];
 
-    if (pid == 0 || pid == MODEL_NOBODY)
-        return draw->theme->faint;
-    return (struct colour){part[0], part[1], part[2]};
+    return theme_process(&draw->theme, draw_process_name(draw, pid, text));
 }
 
 /* ---- what is shown ------------------------------------------------------------------------------- */
 
+/* A thread, how long it ran, and how long all threads of its process did. */
 struct busy {
-    uint32_t number;
-    uint64_t ran;
+    uint32_t number, pid;
+    uint64_t ran, together;
 };
 
 static int by_time(const void *left, const void *right)
@@ -81,31 +118,57 @@ static int by_time(const void *left, const void *right)
     return a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->number < b->number ? -1 : 1;
 }
 
-static bool choose_busiest(const struct draw *draw, uint32_t most, bool *threads, struct fail *fail)
+static int by_pid(const void *left, const void *right)
+{
+    const struct busy *a = left, *b = right;
+
+    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
+}
+
+/* Processes together, the busiest first, and in them the busiest thread. */
+static int by_process(const void *left, const void *right)
+{
+    const struct busy *a = left, *b = right;
+
+    if (a->together != b->together)
+        return a->together > b->together ? -1 : 1;
+    return by_pid(left, right) ? by_pid(left, right) : by_time(left, right);
+}
+
+/* Of all threads that were heard of in the range; the caller frees it. */
+static struct busy *find_busy(const struct draw *draw, uint32_t *count, struct fail *fail)
 {
     const struct view *view = draw->view;
     struct tally tally;
     struct busy *busy;
-    uint32_t count = 0;
     bool fine;
 
+    *count = 0;
     tally_open(&tally, &view->trace);
     fine = cover_sum(&view->index, &view->trace, draw->lanes.from, draw->lanes.to, &tally, fail);
     busy = alloc_zero(tally.touched_count + 1, sizeof(*busy));
-    for (uint32_t i = 0; i < tally.touched_count; i++) {
+    for (uint32_t i = 0; fine && i < tally.touched_count; i++) {
         uint32_t number = tally.touched[i];
         const uint64_t *ticks = tally.threads[number].ticks;
 
         if (number < index_thread_count(&view->index) && !index_thread(&view->index, number)->is_idle)
-            busy[count++] =
-                (struct busy){number, ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT]};
+            busy[(*count)++] =
+                (struct busy){.number = number,
+                              .pid = index_thread(&view->index, number)->pid,
+                              .ran = ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT]};
     }
+    tally_close(&tally);
+    if (fine)
+        return busy;
+    free(busy);
+    return NULL;
+}
+
+static void choose_busiest(struct busy *busy, uint32_t count, uint32_t most, bool *threads)
+{
     qsort(busy, count, sizeof(*busy), by_time);
     for (uint32_t i = 0; i < count && i < most; i++)
         threads[busy[i].number] = busy[i].ran > 0;
-    free(busy);
-    tally_close(&tally);
-    return fine;
 }
 
 static void choose_by_tid(const struct draw *draw, bool *threads)
@@ -114,28 +177,63 @@ static void choose_by_tid(const struct draw *draw, bool *threads)
         threads[i] = list_has(draw->options->tids, index_thread(&draw->view->index, i)->tid);
 }
 
+static void sum_processes(struct busy *busy, uint32_t count)
+{
+    qsort(busy, count, sizeof(*busy), by_pid);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        uint64_t together = 0;
+
+        for (end = first; end < count && busy[end].pid == busy[first].pid; end++)
+            together += busy[end].ran;
+        for (uint32_t i = first; i < end; i++)
+            busy[i].together = together;
+    }
+}
+
+/* In the order in which they are to be seen: that of the page. */
+static void order_lanes(struct lanes *lanes, const struct view *view, struct busy *busy, uint32_t count)
+{
+    uint32_t threads = index_thread_count(&view->index), *places = lanes_places(lanes, threads), used = 0;
+    struct lane *ordered = alloc_zero(lanes->thread_count + 1, sizeof(*ordered));
+
+    sum_processes(busy, count);
+    qsort(busy, count, sizeof(*busy), by_process);
+    for (uint32_t i = 0; i < count; i++)
+        if (places[busy[i].number] != UINT32_MAX) {
+            ordered[used++] = lanes->threads[places[busy[i].number]];
+            places[busy[i].number] = UINT32_MAX;
+        }
+    for (uint32_t i = 0; i < lanes->thread_count; i++) /* those that did nothing */
+        if (places[lanes->threads[i].number] != UINT32_MAX)
+            ordered[used++] = lanes->threads[i];
+    free(places);
+    free(lanes->threads);
+    lanes->threads = ordered;
+}
+
 static bool choose_lanes(struct draw *draw, struct fail *fail)
 {
     const struct view *view = draw->view;
-    bool *threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
-    bool *cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool)), fine = true;
-    double used =
-        TITLE + DRAW_AXIS_HEIGHT + view->trace.stream_count * (DRAW_CPU_HEIGHT + DRAW_GAP) + DRAW_GAP;
-    double left = draw->options->height - LEGEND - used;
-    uint32_t room = left > 0 ? (uint32_t)(left / (draw_thread_height(draw) + DRAW_GAP)) : 0;
+    double left = draw->bottom - TITLE - DRAW_AXIS_HEIGHT - view->trace.stream_count * (DRAW_CPU_HEIGHT + 1);
+    uint32_t count, room = left > 0 ? (uint32_t)(left / (THREADS_MIN + DRAW_GAP)) : 0;
+    struct busy *busy = find_busy(draw, &count, fail);
+    bool *threads, *cpus;
 
+    if (busy == NULL)
+        return false;
+    threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
+    cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool));
     memset(cpus, true, view->trace.stream_count);
     if (draw->options->tids != NULL)
         choose_by_tid(draw, threads);
     else
-        fine = choose_busiest(draw, room < draw->options->threads ? room : draw->options->threads, threads,
-                              fail);
+        choose_busiest(busy, count, room < draw->options->threads ? room : draw->options->threads, threads);
     lanes_ask(&draw->lanes, view, cpus, threads);
-    if (draw->lanes.thread_count > room)
-        draw->lanes.thread_count = room;
+    order_lanes(&draw->lanes, view, busy, count);
+    free(busy);
     free(threads);
     free(cpus);
-    return fine;
+    return true;
 }
 
 static void choose_marks(struct draw *draw)
@@ -149,6 +247,17 @@ static void choose_marks(struct draw *draw)
 
 /* ---- the picture --------------------------------------------------------------------------------- */
 
+/* The end of the trace's name, which tells most. */
+static const char *short_name(const char *name)
+{
+    size_t slashes = 0;
+
+    for (const char *at = name + strlen(name); at > name; at--)
+        if (at[-1] == '/' && at[0] != '\0' && ++slashes == 2)
+            return at;
+    return name;
+}
+
 static void draw_title(struct draw *draw)
 {
     const struct view *view = draw->view;
@@ -156,28 +265,36 @@ static void draw_title(struct draw *draw)
            to = (double)view_ns(view, draw->lanes.to) * 1e-9;
     char text[200];
 
+    draw_box(draw, 0, 0, draw->options->width, TITLE, draw->theme.raised);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-    draw_colour(draw, draw->theme->text);
-    draw_text(draw, 10, 20, LEFT + 250, 13, view->trace.directory);
+    draw_colour(draw, draw->theme.text);
+    draw_text(draw, 10, 20, LEFT - 20, 13, short_name(view->trace.directory));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    snprintf(text, sizeof(text), "%.9g s to %.9g s", from, to);
-    draw_colour(draw, draw->theme->faint);
-    draw_text(draw, LEFT + 300, 20, draw->right - LEFT - 300, DRAW_TEXT, text);
+    snprintf(text, sizeof(text), "%.9f s to %.9f s, %.4g %s, %llu events", from, to,
+             (to - from) * (to - from < 0.9995e-3 ? 1e6
+                            : to - from < 0.9995  ? 1e3
+                                                  : 1),
+             to - from < 0.9995e-3 ? "us"
+             : to - from < 0.9995  ? "ms"
+                                   : "s",
+             (unsigned long long)index_events_in(&view->index, draw->lanes.from, draw->lanes.to));
+    draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, text);
     draw->top = TITLE;
 }
 
 static bool draw_all(struct draw *draw, struct fail *fail)
 {
-    double top, bottom;
+    double top;
 
-    draw_box(draw, 0, 0, draw->options->width, draw->options->height, draw->theme->back);
+    draw_box(draw, 0, 0, draw->options->width, draw->options->height, draw->theme.background);
     draw_title(draw);
     draw_axis(draw);
     top = draw->top;
     draw_lanes(draw);
-    bottom = draw->top;
+    draw_links(draw);
+    draw->bottom = draw->top < draw->bottom ? draw->top : draw->bottom;
     draw->top = top;
-    draw_marks(draw, bottom);
+    draw_marks(draw, draw->bottom);
     draw_legend(draw);
     if (cairo_surface_write_to_png(cairo_get_target(draw->cairo), draw->options->file) !=
         CAIRO_STATUS_SUCCESS)
@@ -185,28 +302,49 @@ static bool draw_all(struct draw *draw, struct fail *fail)
     return true;
 }
 
+static void open_picture(struct draw *draw)
+{
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)draw->options->width, (int)draw->options->height);
+
+    draw->cairo = cairo_create(surface);
+    cairo_surface_destroy(surface); /* the drawing has it */
+    theme_load(&draw->theme, draw->options->is_dark);
+    draw->ready = make_stripes(draw->theme.states[MODEL_READY]);
+    draw->lost = make_stripes(draw->theme.lost);
+}
+
+static void close_picture(struct draw *draw)
+{
+    cairo_pattern_destroy(draw->ready);
+    cairo_pattern_destroy(draw->lost);
+    cairo_destroy(draw->cairo);
+}
+
 bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view,
                         .options = options,
-                        .theme = options->is_dark ? &theme_dark : &theme_light,
                         .left = LEFT,
-                        .right = options->width - 12.0};
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
+                        .right = options->width - 12.0,
+                        .bottom = options->height - DRAW_LEGEND};
     bool fine;
 
-    draw.cairo = cairo_create(surface);
     draw.lanes.from = view_ticks(view, options->from);
     draw.lanes.to = view_ticks(view, options->to);
     draw.lanes.width = (uint32_t)(draw.right - draw.left);
-    draw.frame_rows =
-        index_events_in(&view->index, draw.lanes.from, draw.lanes.to) <= LANES_EXACT ? FRAME_ROWS : 0;
+    draw.lanes.arrow_most = ARROWS_MOST;
+    if (draw.lanes.from >= draw.lanes.to)
+        return fail_set(fail, "there is nothing in this range");
+    open_picture(&draw);
     choose_marks(&draw);
-    fine = draw.lanes.from < draw.lanes.to || fail_set(fail, "there is nothing in this range");
-    fine = fine && choose_lanes(&draw, fail) && lanes_find(&draw.lanes, view, fail) && draw_all(&draw, fail);
+    fine = choose_lanes(&draw, fail) && lanes_find(&draw.lanes, view, fail);
+    if (fine) {
+        draw.tops = alloc_zero(draw.lanes.thread_count + 1, sizeof(draw.tops[0]));
+        fine = draw_all(&draw, fail);
+    }
+    free(draw.tops);
     lanes_free(&draw.lanes);
-    cairo_destroy(draw.cairo);
-    cairo_surface_destroy(surface);
+    close_picture(&draw);
     return fine;
 }

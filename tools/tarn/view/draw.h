@@ -3,7 +3,8 @@
  * tools/tarn/view/draw.h - the picture as a PNG, from the same lanes that the page gets.
  *
  * From above: title, time axis, a lane for each processor, one for each chosen thread with its nested calls,
- * legend. Marked events are lines through all lanes.
+ * legend. Arrows for wake-ups and IPC and waits for locks lead from lane to lane; marked events are lines
+ * through all of them. Colours are those of the page: README.md has the rule.
  */
 #ifndef TARN_DRAW_H
 #define TARN_DRAW_H

@@ -1,54 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/view/draw_lanes.c - the lanes of the PNG; see draw.h. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define LABEL_BRIGHT 0.6 /* above: dark letters */
+#define FRAME_ROWS 4u
 
-static double x_of(const struct draw *draw, uint64_t ticks)
+static const struct index_thread *thread_of(const struct draw *draw, uint32_t number)
 {
-    const struct lanes *lanes = &draw->lanes;
-
-    return draw->left +
-           (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
+    return number < index_thread_count(&draw->view->index) ? index_thread(&draw->view->index, number) : NULL;
 }
 
-static uint32_t pid_of(const struct draw *draw, uint32_t thread)
+static bool is_idle(const struct draw *draw, uint32_t number)
 {
-    return thread < index_thread_count(&draw->view->index) ? index_thread(&draw->view->index, thread)->pid
-                                                           : MODEL_NOBODY;
+    const struct index_thread *thread = thread_of(draw, number);
+
+    return thread != NULL && thread->is_idle;
 }
 
-static bool is_idle(const struct draw *draw, uint32_t thread)
+/* What the kernel does while nobody runs has a colour of its own. */
+static struct process_colours colours_of(const struct draw *draw, uint32_t number)
 {
-    return thread < index_thread_count(&draw->view->index) &&
-           index_thread(&draw->view->index, thread)->is_idle;
+    const struct index_thread *thread = thread_of(draw, number);
+
+    if (thread == NULL || thread->is_idle)
+        return theme_process(&draw->theme, "kernel");
+    return draw_process_colours(draw, thread->pid);
 }
 
-/* In a box, in letters that can be read on its colour. */
+static const char *thread_name(const struct draw *draw, const struct index_thread *thread, char text[32])
+{
+    return thread->name[0] != '\0' ? thread->name : draw_process_name(draw, thread->pid, text);
+}
+
 static void label_box(const struct draw *draw, double x, double y, double width, double height, double size,
-                      struct colour colour, const char *text)
+                      const char *text)
 {
-    static const struct colour dark = {0.1, 0.1, 0.12}, bright = {1, 1, 1};
-    double brightness = 0.3 * colour.red + 0.6 * colour.green + 0.1 * colour.blue;
-
-    draw_colour(draw, brightness > LABEL_BRIGHT ? dark : bright);
+    draw_colour(draw, draw->theme.box_text);
     draw_text(draw, x + 3, y + height / 2 + size * 0.36, width - 5, size, text);
 }
 
 /* ---- names of details ---------------------------------------------------------------------------- */
 
-static void format_activity(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
+static bool is_named(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
 {
     const struct field *field = model_detail_field(&draw->view->trace.schema, kind);
+    const struct model_irq *irqs = (const struct model_irq *)draw->view->index.irqs.bytes;
 
     for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
          label = label->next)
         if (label->low == detail) {
             snprintf(text, 64, "%s%s", kind == ACTIVITY_FAULT ? "fault " : "", label->name);
-            return;
+            return true;
         }
-    if (detail == UINT32_MAX)
+    for (size_t i = 0; kind == ACTIVITY_IRQ && i < draw->view->index.irqs.used / sizeof(*irqs); i++)
+        if (irqs[i].number == detail) {
+            snprintf(text, 64, "interrupt %.*s", (int)sizeof(irqs[i].name), irqs[i].name);
+            return true;
+        }
+    return false;
+}
+
+static void format_activity(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
+{
+    if (is_named(draw, kind, detail, text))
+        return;
+    if (detail == UINT32_MAX || kind == ACTIVITY_REQUEST) /* requests are only numbered */
         snprintf(text, 64, "%s", model_activity_names[kind]);
     else
         snprintf(text, 64, "%s %u", model_activity_names[kind], detail);
@@ -56,35 +73,56 @@ static void format_activity(const struct draw *draw, uint32_t kind, uint32_t det
 
 /* ---- processors ---------------------------------------------------------------------------------- */
 
-static struct colour cpu_colour(struct draw *draw, const struct lane_box *box)
+static bool is_interrupt(uint32_t kind)
 {
-    struct colour colour = draw_process_colour(draw, pid_of(draw, box->what));
-
-    switch (box->kind) {
-    case ACTIVITY_IRQ:
-    case ACTIVITY_IPI:
-        return draw->theme->interrupt;
-    case ACTIVITY_SYSCALL:
-    case ACTIVITY_FAULT:
-    case ACTIVITY_EXCEPTION:
-        return draw_shade(colour, draw->theme->kernel, draw->theme->back);
-    default:
-        return is_idle(draw, box->what) ? draw->theme->idle : colour;
-    }
+    return kind == ACTIVITY_IRQ || kind == ACTIVITY_IPI;
 }
 
-static void draw_cpu_boxes(struct draw *draw, const struct lane *lane)
+static bool is_kernel(uint32_t kind)
 {
-    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
+    return kind == ACTIVITY_SYSCALL || kind == ACTIVITY_FAULT || kind == ACTIVITY_EXCEPTION;
+}
 
-    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++, box++) {
-        double x = x_of(draw, box->begin), width = x_of(draw, box->end) - x;
-        struct colour colour = cpu_colour(draw, box);
+/* Who is idle is a line at the bottom. */
+static void draw_idle(const struct draw *draw, double x, double width)
+{
+    draw_box(draw, x, draw->top + DRAW_CPU_HEIGHT - 3, width, 2, draw->theme.idle);
+}
 
-        draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, colour);
-        if (width > 30 && !is_idle(draw, box->what) && box->what < index_thread_count(&draw->view->index))
-            label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT, colour,
-                      index_thread(&draw->view->index, box->what)->name);
+static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
+{
+    double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
+    const struct index_thread *thread = thread_of(draw, box->what);
+    struct process_colours colours = colours_of(draw, box->what);
+    char text[32];
+
+    draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
+    if (is_idle(draw, box->what) && !is_interrupt(box->kind) && !is_kernel(box->kind)) {
+        draw_idle(draw, x, width);
+        return;
+    }
+    draw_box(draw, x, draw->top + 1, width, DRAW_CPU_HEIGHT - 2,
+             is_interrupt(box->kind) ? draw->theme.interrupt
+             : is_kernel(box->kind)  ? colours.kernel
+                                     : colours.user);
+    if (width > 30 && thread != NULL && !thread->is_idle)
+        label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT, thread_name(draw, thread, text));
+}
+
+static void draw_shares(const struct draw *draw, double x, double bottom, double width, double room,
+                        const uint8_t *shares, const struct colour colours[3])
+{
+    double y = bottom;
+
+    for (unsigned i = 0; i < 3; i++) {
+        double height = shares[i] == 0               ? 0
+                        : shares[i] * room / 100 < 1 ? 1
+                                                     : (int)(shares[i] * room / 100 + 0.5);
+
+        if (height == 0)
+            continue;
+        y -= height;
+        draw_box(draw, x, y, width, height, colours[i]);
     }
 }
 
@@ -94,17 +132,17 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
     double pixel = (draw->right - draw->left) / draw->lanes.width, x = draw->left;
 
     for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        struct colour colour = draw_process_colour(draw, pid_of(draw, run->what));
-        const struct colour parts[CPU_KINDS] = {colour,
-                                                draw_shade(colour, draw->theme->kernel, draw->theme->back),
-                                                draw->theme->interrupt, draw->theme->idle};
-        double y = draw->top + DRAW_CPU_HEIGHT, width = run->pixels * pixel;
+        struct process_colours colours = colours_of(draw, run->what);
+        const struct colour parts[] = {colours.user, colours.kernel, draw->theme.interrupt};
+        double width = run->pixels * pixel;
 
-        for (int kind = 0; kind < CPU_KINDS; kind++) {
-            double height = DRAW_CPU_HEIGHT * run->shares[kind] / 100;
-
-            y -= height;
-            draw_box(draw, x, y, width, height, parts[kind]);
+        if (run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3] > 0) { /* else not known */
+            draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
+            draw_idle(draw, x, width);
+            draw_shares(draw, x, draw->top + DRAW_CPU_HEIGHT - 1, width, DRAW_CPU_HEIGHT - 2, run->shares,
+                        parts);
+        } else {
+            draw->has_lost = true;
         }
         x += width;
     }
@@ -112,17 +150,26 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
 
 /* ---- threads ------------------------------------------------------------------------------------- */
 
-/* Waiting is a thin line, so that what happens stands out. */
+/* What runs fills its lane, what is ready is striped, what waits is a line. */
 static void draw_state(struct draw *draw, uint32_t state, struct colour running, double x, double width)
 {
-    bool is_active = state == MODEL_RUNNING || state == MODEL_READY;
-    double height = is_active ? DRAW_STATE_HEIGHT : 4;
-
-    if (state >= MODEL_DEAD && state != MODEL_UNKNOWN)
-        return;
-    draw->has_state[state] = true;
-    draw_box(draw, x, draw->top + (DRAW_STATE_HEIGHT - height) / 2, width, height,
-             state == MODEL_RUNNING ? running : draw->theme->states[state]);
+    draw->has_state[state] |= state != MODEL_DEAD;
+    switch (state) {
+    case MODEL_RUNNING:
+        draw_box(draw, x, draw->top, width, DRAW_STATE_HEIGHT, running);
+        break;
+    case MODEL_READY:
+        draw_pattern(draw, x, draw->top + 3, width, DRAW_STATE_HEIGHT - 6, draw->ready);
+        break;
+    case MODEL_UNKNOWN:
+        draw_pattern(draw, x, draw->top + 3, width, DRAW_STATE_HEIGHT - 6, draw->lost);
+        draw->has_lost = true;
+        break;
+    case MODEL_DEAD:
+        break;
+    default:
+        draw_box(draw, x, draw->top + DRAW_STATE_HEIGHT / 2 - 1, width, 2, draw->theme.states[state]);
+    }
 }
 
 static void draw_states(struct draw *draw, const struct lane *lane, struct colour running)
@@ -130,9 +177,9 @@ static void draw_states(struct draw *draw, const struct lane *lane, struct colou
     const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
 
     for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++, box++) {
-        double x = x_of(draw, box->begin);
+        double x = draw_x(draw, box->begin);
 
-        draw_state(draw, box->what, running, x, x_of(draw, box->end) - x);
+        draw_state(draw, box->what, running, x, draw_x(draw, box->end) - x);
     }
 }
 
@@ -142,96 +189,120 @@ static void draw_frames(struct draw *draw, const struct lane *lane)
     char text[64];
 
     for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++, box++) {
-        double x = x_of(draw, box->begin), width = x_of(draw, box->end) - x;
-        double y = draw->top + DRAW_STATE_HEIGHT + 1 + box->what * (DRAW_FRAME_HEIGHT + 1);
+        double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
+        double y = draw->top + DRAW_STATE_HEIGHT + 1 + box->what * DRAW_FRAME_HEIGHT;
 
-        if (box->what >= draw->frame_rows || box->kind >= ACTIVITIES)
+        if (box->what >= FRAME_ROWS || box->kind >= ACTIVITIES)
             continue;
         draw->has_activity[box->kind] = true;
-        draw_box(draw, x, y, width, DRAW_FRAME_HEIGHT, draw->theme->activities[box->kind]);
+        draw_box(draw, x, y, width > 3 ? width - 1 : width, DRAW_FRAME_HEIGHT - 1,
+                 draw->theme.activities[box->kind]);
         if (width > 24 && box->merged == 1) {
             format_activity(draw, box->kind, box->detail, text);
-            label_box(draw, x, y, width, DRAW_FRAME_HEIGHT, 9, draw->theme->activities[box->kind], text);
+            label_box(draw, x, y, width, DRAW_FRAME_HEIGHT - 1, DRAW_TEXT - 1, text);
         }
     }
 }
 
-static void draw_thread_runs(struct draw *draw, const struct lane *lane, struct colour running)
+static void draw_thread_runs(struct draw *draw, const struct lane *lane, struct process_colours colours)
 {
     const struct lane_run *run = (const struct lane_run *)lane->runs.bytes;
     double pixel = (draw->right - draw->left) / draw->lanes.width, x = draw->left;
-    const struct colour parts[] = {running, draw_shade(running, draw->theme->kernel, draw->theme->back),
-                                   draw->theme->interrupt, draw->theme->states[MODEL_READY]};
+    const struct colour parts[] = {colours.user, colours.kernel, draw->theme.interrupt};
 
     for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        double y = draw->top + DRAW_STATE_HEIGHT, width = run->pixels * pixel;
+        double width = run->pixels * pixel, ready = DRAW_STATE_HEIGHT * run->shares[NODE_READY] / 100;
 
         if (run->what < MODEL_STATES)
-            draw_state(draw, run->what, running, x, width);
-        for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
-            double height = DRAW_STATE_HEIGHT * run->shares[part] / 100;
-
-            y -= height;
-            draw_box(draw, x, y, width, height, parts[part]);
-            draw->has_state[part == NODE_READY ? MODEL_READY : MODEL_RUNNING] |= height > 0;
-        }
+            draw_state(draw, run->what, colours.user, x, width);
+        draw_shares(draw, x, draw->top + DRAW_STATE_HEIGHT, width, DRAW_STATE_HEIGHT, run->shares, parts);
+        if (ready > 0) /* hangs from the top */
+            draw_pattern(draw, x, draw->top, width, ready, draw->ready);
+        draw->has_state[MODEL_READY] |= ready > 0;
         x += width;
     }
 }
 
-double draw_thread_height(const struct draw *draw)
+static double thread_height(const struct lane *lane)
 {
-    return DRAW_STATE_HEIGHT + draw->frame_rows * (DRAW_FRAME_HEIGHT + 1);
+    const struct lane_box *box = (const struct lane_box *)lane->frames.bytes;
+    uint32_t rows = 0;
+
+    for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++)
+        rows = box[i].what + 1 > rows ? box[i].what + 1 : rows;
+    return DRAW_STATE_HEIGHT + (rows < FRAME_ROWS ? rows : FRAME_ROWS) * DRAW_FRAME_HEIGHT;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 static void label_lane(const struct draw *draw, double height, const char *text, const char *more)
 {
-    draw_colour(draw, draw->theme->text);
-    draw_text(draw, 10, draw->top + height / 2 + DRAW_TEXT * 0.36, draw->left - 60, DRAW_TEXT, text);
-    draw_colour(draw, draw->theme->faint);
-    draw_text(draw, draw->left - 48, draw->top + height / 2 + DRAW_TEXT * 0.36, 44, DRAW_TEXT - 1, more);
+    draw_colour(draw, draw->theme.text);
+    draw_text(draw, 26, draw->top + height / 2 + DRAW_TEXT * 0.36, draw->left - 80, DRAW_TEXT, text);
+    draw_colour(draw, draw->theme.quiet);
+    draw_text(draw, draw->left - 52, draw->top + height / 2 + DRAW_TEXT * 0.36, 48, DRAW_TEXT - 1, more);
 }
 
 static void draw_cpu(struct draw *draw, const struct lane *lane)
 {
+    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
+    uint64_t known = 0;
     char text[32];
 
-    draw_box(draw, draw->left, draw->top, draw->right - draw->left, DRAW_CPU_HEIGHT, draw->theme->lane);
-    snprintf(text, sizeof(text), "processor %u", draw->view->trace.streams[lane->number].cpu);
+    /* What nothing is drawn over is not known. */
+    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, DRAW_CPU_HEIGHT - 2, draw->lost);
+    snprintf(text, sizeof(text), "CPU %u", draw->view->trace.streams[lane->number].cpu);
     label_lane(draw, DRAW_CPU_HEIGHT, text, "");
-    if (draw->lanes.is_exact)
-        draw_cpu_boxes(draw, lane);
-    else
+    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++) {
+        draw_cpu_box(draw, box + i);
+        known += box[i].end - box[i].begin;
+    }
+    if (!draw->lanes.is_exact)
         draw_cpu_runs(draw, lane);
-    draw->top += DRAW_CPU_HEIGHT + DRAW_GAP;
+    else
+        draw->has_lost |= known < draw->lanes.to - draw->lanes.from;
+    draw->top += DRAW_CPU_HEIGHT + 1;
 }
 
 static void draw_thread(struct draw *draw, const struct lane *lane)
 {
     const struct index_thread *thread = index_thread(&draw->view->index, lane->number);
-    struct colour running = draw_process_colour(draw, thread->pid);
-    char tid[16];
+    struct process_colours colours = draw_process_colours(draw, thread->pid);
+    char text[32], tid[16];
 
-    draw_box(draw, draw->left, draw->top, draw->right - draw->left, draw_thread_height(draw),
-             draw->theme->lane);
     snprintf(tid, sizeof(tid), "%u", thread->tid);
-    label_lane(draw, DRAW_STATE_HEIGHT, thread->name, tid);
+    label_lane(draw, DRAW_STATE_HEIGHT, thread_name(draw, thread, text), tid);
+    draw_box(draw, 11, draw->top + DRAW_STATE_HEIGHT / 2 - 4, 9, 9, colours.user);
     if (draw->lanes.is_exact) {
-        draw_states(draw, lane, running);
+        draw_states(draw, lane, colours.user);
         draw_frames(draw, lane);
     } else {
-        draw_thread_runs(draw, lane, running);
+        draw_thread_runs(draw, lane, colours);
     }
-    draw->top += draw_thread_height(draw) + DRAW_GAP;
+    draw->top += thread_height(lane) + DRAW_GAP;
+    draw_box(draw, 0, draw->top - 3, draw->right, 1, draw->theme.line);
+}
+
+/* Files of processors are in the order of their names. */
+static int by_cpu(const void *left, const void *right, void *context)
+{
+    const struct lane *a = left, *b = right;
+    const struct view *view = context;
+
+    return view->trace.streams[a->number].cpu < view->trace.streams[b->number].cpu ? -1 : 1;
 }
 
 void draw_lanes(struct draw *draw)
 {
+    qsort_r(draw->lanes.cpus, draw->lanes.cpu_count, sizeof(draw->lanes.cpus[0]), by_cpu, (void *)draw->view);
     for (uint32_t i = 0; i < draw->lanes.cpu_count; i++)
         draw_cpu(draw, &draw->lanes.cpus[i]);
     draw->top += DRAW_GAP;
-    for (uint32_t i = 0; i < draw->lanes.thread_count; i++)
-        draw_thread(draw, &draw->lanes.threads[i]);
+    for (uint32_t i = 0; i < draw->lanes.thread_count; i++) {
+        bool fits = draw->top + thread_height(&draw->lanes.threads[i]) <= draw->bottom;
+
+        draw->tops[i] = fits ? draw->top : -1;
+        if (fits)
+            draw_thread(draw, &draw->lanes.threads[i]);
+    }
 }

@@ -1,45 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_legend.c - colours, time axis, marked events, legend of the PNG; see draw.h. */
+/* tools/tarn/view/draw_legend.c - time axis, marked events, legend of the PNG; see draw.h. */
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/draw_parts.h>
 #include <tools/tarn/view/walk.h>
-
-/* clang-format off */
-const struct theme theme_light = {
-    .back = {1, 1, 1}, .lane = {0.965, 0.97, 0.98}, .line = {0.84, 0.86, 0.89}, .text = {0.13, 0.15, 0.19},
-    .faint = {0.47, 0.51, 0.57}, .idle = {0.925, 0.935, 0.95}, .interrupt = {0.85, 0.18, 0.15}, .kernel = 0.62,
-    .states = {
-        [MODEL_READY] = {0.96, 0.68, 0.20}, [MODEL_BLOCKED_SEND] = {0.72, 0.55, 0.85},
-        [MODEL_BLOCKED_RECEIVE] = {0.80, 0.83, 0.87}, [MODEL_BLOCKED_REPLY] = {0.58, 0.45, 0.82},
-        [MODEL_BLOCKED_NOTIFICATION] = {0.62, 0.78, 0.86}, [MODEL_BLOCKED_FUTEX] = {0.87, 0.50, 0.65},
-        [MODEL_SLEEPING] = {0.74, 0.80, 0.72}, [MODEL_BLOCKED_FAULT] = {0.88, 0.42, 0.35},
-        [MODEL_SUSPENDED] = {0.70, 0.70, 0.72}, [MODEL_UNKNOWN] = {0.30, 0.30, 0.32}},
-    .activities = {
-        [ACTIVITY_LIBC] = {0.35, 0.66, 0.62}, [ACTIVITY_SYSCALL] = {0.30, 0.50, 0.80},
-        [ACTIVITY_FAULT] = {0.88, 0.42, 0.35}, [ACTIVITY_EXCEPTION] = {0.75, 0.30, 0.60},
-        [ACTIVITY_IRQ] = {0.85, 0.18, 0.15}, [ACTIVITY_IPI] = {0.70, 0.40, 0.20},
-        [ACTIVITY_REQUEST] = {0.55, 0.70, 0.32}},
-    .marks = {{0.80, 0.10, 0.45}, {0.05, 0.45, 0.75}, {0.10, 0.55, 0.25}, {0.75, 0.45, 0.0},
-              {0.45, 0.25, 0.75}, {0.0, 0.55, 0.55}, {0.60, 0.15, 0.15}, {0.35, 0.35, 0.35}}};
-
-const struct theme theme_dark = {
-    .back = {0.10, 0.11, 0.14}, .lane = {0.135, 0.15, 0.185}, .line = {0.24, 0.27, 0.32}, .text = {0.90, 0.92, 0.95},
-    .faint = {0.58, 0.62, 0.68}, .idle = {0.17, 0.19, 0.23}, .interrupt = {0.95, 0.33, 0.30}, .kernel = 0.62,
-    .states = {
-        [MODEL_READY] = {0.95, 0.68, 0.25}, [MODEL_BLOCKED_SEND] = {0.66, 0.50, 0.82},
-        [MODEL_BLOCKED_RECEIVE] = {0.33, 0.37, 0.43}, [MODEL_BLOCKED_REPLY] = {0.58, 0.45, 0.85},
-        [MODEL_BLOCKED_NOTIFICATION] = {0.30, 0.48, 0.56}, [MODEL_BLOCKED_FUTEX] = {0.80, 0.42, 0.58},
-        [MODEL_SLEEPING] = {0.38, 0.45, 0.36}, [MODEL_BLOCKED_FAULT] = {0.90, 0.42, 0.35},
-        [MODEL_SUSPENDED] = {0.40, 0.40, 0.43}, [MODEL_UNKNOWN] = {0.75, 0.75, 0.78}},
-    .activities = {
-        [ACTIVITY_LIBC] = {0.32, 0.68, 0.63}, [ACTIVITY_SYSCALL] = {0.36, 0.56, 0.88},
-        [ACTIVITY_FAULT] = {0.90, 0.45, 0.38}, [ACTIVITY_EXCEPTION] = {0.80, 0.38, 0.66},
-        [ACTIVITY_IRQ] = {0.95, 0.33, 0.30}, [ACTIVITY_IPI] = {0.78, 0.50, 0.28},
-        [ACTIVITY_REQUEST] = {0.58, 0.74, 0.36}},
-    .marks = {{1.0, 0.40, 0.70}, {0.40, 0.75, 1.0}, {0.45, 0.85, 0.50}, {1.0, 0.75, 0.30},
-              {0.75, 0.60, 1.0}, {0.35, 0.85, 0.85}, {1.0, 0.50, 0.45}, {0.75, 0.75, 0.75}}};
-/* clang-format on */
 
 /* ---- time ---------------------------------------------------------------------------------------- */
 
@@ -72,15 +36,15 @@ void draw_axis(struct draw *draw)
 {
     double from = (double)view_ns(draw->view, draw->lanes.from),
            to = (double)view_ns(draw->view, draw->lanes.to);
-    double step = nice_step(to - from, (draw->right - draw->left) / 110), bottom = draw->options->height - 70;
+    double step = nice_step(to - from, (draw->right - draw->left) / 110), bottom = draw->bottom;
     char text[48];
 
     for (double at = ceil(from / step) * step; at < to; at += step) {
         double x = draw->left + (at - from) * (draw->right - draw->left) / (to - from);
 
         draw_box(draw, x, draw->top + DRAW_AXIS_HEIGHT - 8, 1, bottom - draw->top - DRAW_AXIS_HEIGHT,
-                 draw->theme->line);
-        draw_colour(draw, draw->theme->faint);
+                 draw->theme.line);
+        draw_colour(draw, draw->theme.quiet);
         format_time(at, step, text);
         draw_text(draw, x + 4, draw->top + 14, 120, DRAW_TEXT, text);
     }
@@ -120,7 +84,7 @@ void draw_marks(struct draw *draw, double bottom)
             if (cursor->event.type->index != draw->marks[i].type || cursor->ticks < draw->lanes.from)
                 continue;
             if (draw->marks[i].count++ == 0 || (double)(cursor->ticks - last[i]) > pixel) {
-                draw_mark_at(draw, cursor->ticks, bottom, draw->theme->marks[i]);
+                draw_mark_at(draw, cursor->ticks, bottom, draw->theme.marks[i]);
                 last[i] = cursor->ticks;
             }
         }
@@ -129,41 +93,102 @@ void draw_marks(struct draw *draw, double bottom)
 
 /* ---- legend -------------------------------------------------------------------------------------- */
 
-static void add_entry(struct draw *draw, double *x, double *y, struct colour colour, const char *text)
+struct place {
+    double x, y;
+};
+
+/* Makes room for an entry: a sample of 14 pixels, and its text. */
+static void add_text(struct draw *draw, struct place *at, const char *text)
 {
     cairo_text_extents_t extents;
 
     cairo_set_font_size(draw->cairo, DRAW_TEXT);
     cairo_text_extents(draw->cairo, text, &extents);
-    if (*x + 24 + extents.x_advance > draw->right) {
-        *x = 10;
-        *y += 18;
+    if (at->x + 24 + extents.x_advance > draw->right) {
+        at->x = 10;
+        at->y += 18;
     }
-    draw_box(draw, *x, *y, 11, 11, colour);
-    draw_colour(draw, draw->theme->text);
-    draw_text(draw, *x + 16, *y + 10, 400, DRAW_TEXT, text);
-    *x += 16 + extents.x_advance + 16;
+    draw_colour(draw, draw->theme.text);
+    draw_text(draw, at->x + 20, at->y + 10, 400, DRAW_TEXT, text);
+    at->x += 20 + extents.x_advance + 14;
+}
+
+/* Where the sample of the entry that was just added is. */
+static double sample_x(const struct draw *draw, const struct place *at, const char *text)
+{
+    cairo_text_extents_t extents;
+
+    cairo_text_extents(draw->cairo, text, &extents);
+    return at->x - 14 - extents.x_advance - 20;
+}
+
+/* HEIGHT: that of the sample, up to 11. */
+static void add_entry(struct draw *draw, struct place *at, struct colour colour, double height,
+                      const char *text)
+{
+    add_text(draw, at, text);
+    draw_box(draw, sample_x(draw, at, text), at->y + (11 - height) / 2, 15, height, colour);
+}
+
+static void add_stripes(struct draw *draw, struct place *at, cairo_pattern_t *pattern, const char *text)
+{
+    add_text(draw, at, text);
+    draw_pattern(draw, sample_x(draw, at, text), at->y, 15, 11, pattern);
+}
+
+static void add_states(struct draw *draw, struct place *at)
+{
+    static const char *const names[MODEL_STATES] = {
+        [MODEL_BLOCKED_SEND] = "waits for a receiver",
+        [MODEL_BLOCKED_REPLY] = "waits for an answer",
+        [MODEL_BLOCKED_RECEIVE] = "waits for work",
+        [MODEL_BLOCKED_NOTIFICATION] = "waits for a notification",
+        [MODEL_BLOCKED_FUTEX] = "waits for a futex",
+        [MODEL_SLEEPING] = "sleeps",
+        [MODEL_BLOCKED_FAULT] = "waits for a page",
+        [MODEL_SUSPENDED] = "suspended",
+    };
+
+    if (draw->has_state[MODEL_READY])
+        add_stripes(draw, at, draw->ready, "ready");
+    for (unsigned state = 0; state < MODEL_STATES; state++)
+        if (draw->has_state[state] && names[state] != NULL)
+            add_entry(draw, at, draw->theme.states[state], 2, names[state]);
+}
+
+static void add_links(struct draw *draw, struct place *at)
+{
+    if (draw->has_wait)
+        add_entry(draw, at, draw->theme.lock, 3, "waits for a lock");
+    if (draw->has_wakeup)
+        add_entry(draw, at, draw->theme.wakeup, 1, "wake-up");
+    if (draw->has_call)
+        add_entry(draw, at, draw->theme.call, 1, "IPC call (dashed: its reply)");
 }
 
 void draw_legend(struct draw *draw)
 {
-    double x = 10, y = draw->options->height - 58;
-    struct colour some = draw_process_colour(draw, 1);
+    static const char *const activities[ACTIVITIES] = {"POSIX call", "system call", "fault",  "exception",
+                                                       "interrupt",  "IPI",         "request"};
+    struct place at = {10, draw->options->height - DRAW_LEGEND + 8};
+    struct process_colours some = theme_process(&draw->theme, "fs");
     char text[160];
 
-    add_entry(draw, &x, &y, some, "runs (colour of its process)");
-    add_entry(draw, &x, &y, draw_shade(some, draw->theme->kernel, draw->theme->back), "in the kernel");
-    add_entry(draw, &x, &y, draw->theme->interrupt, "interrupt");
-    add_entry(draw, &x, &y, draw->theme->idle, "idle");
-    for (unsigned state = MODEL_READY; state < MODEL_STATES; state++)
-        if (draw->has_state[state])
-            add_entry(draw, &x, &y, draw->theme->states[state], model_state_names[state]);
+    draw_box(draw, 0, at.y - 6, draw->options->width, draw->options->height - at.y + 6, draw->theme.raised);
+    for (uint32_t i = 0; i < draw->mark_count; i++) {
+        snprintf(text, sizeof(text), "%s: %llu", draw->view->trace.schema.events[draw->marks[i].type]->name,
+                 (unsigned long long)draw->marks[i].count);
+        add_entry(draw, &at, draw->theme.marks[i], 11, text);
+    }
+    add_entry(draw, &at, some.user, 11, "runs (colour of its program)");
+    add_entry(draw, &at, some.kernel, 11, "in the kernel for it");
+    add_entry(draw, &at, draw->theme.interrupt, 11, "interrupt");
+    add_entry(draw, &at, draw->theme.idle, 2, "idle");
+    if (draw->has_lost)
+        add_stripes(draw, &at, draw->lost, "not known");
+    add_states(draw, &at);
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         if (draw->has_activity[kind])
-            add_entry(draw, &x, &y, draw->theme->activities[kind], model_activity_names[kind]);
-    for (uint32_t i = 0; i < draw->mark_count; i++) {
-        snprintf(text, sizeof(text), "%s (%llu)", draw->view->trace.schema.events[draw->marks[i].type]->name,
-                 (unsigned long long)draw->marks[i].count);
-        add_entry(draw, &x, &y, draw->theme->marks[i], text);
-    }
+            add_entry(draw, &at, draw->theme.activities[kind], 11, activities[kind]);
+    add_links(draw, &at);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_parts.h - what the files of the PNG share: draw.c (the page), draw_lanes.c (what is in
- * it), draw_legend.c (what explains it). */
+/* tools/tarn/view/draw_parts.h - what the files of the PNG share: draw.c (the page), draw_theme.c (colours),
+ * draw_lanes.c and draw_links.c (what is in it), draw_legend.c (what explains it). */
 #ifndef TARN_DRAW_PARTS_H
 #define TARN_DRAW_PARTS_H
 
@@ -13,15 +13,22 @@ struct colour {
     double red, green, blue;
 };
 
+/* From the page's style sheet, so that both look alike. */
 struct theme {
-    struct colour back, lane, line, text, faint;
-    struct colour idle, interrupt;
-    double kernel; /* how bright the kernel is beside the process that it works for */
+    bool is_dark;
+    struct colour background, raised, line, text, quiet;
+    struct colour idle, interrupt, lost, box_text, wakeup, call, lock;
     struct colour states[MODEL_STATES];
     struct colour activities[ACTIVITIES];
     struct colour marks[DRAW_MARKS_MAX];
 };
-extern const struct theme theme_light, theme_dark;
+void theme_load(struct theme *theme, bool is_dark);
+
+/* Of a program, by the hash of its name: in its own code, and in the kernel on its behalf. */
+struct process_colours {
+    struct colour user, kernel;
+};
+struct process_colours theme_process(const struct theme *theme, const char *name);
 
 /* Which kinds of events are marked, and how many of each there are. */
 struct draw_mark {
@@ -32,34 +39,48 @@ struct draw_mark {
 struct draw {
     const struct view *view;
     const struct draw_options *options;
-    const struct theme *theme;
+    struct theme theme;
     cairo_t *cairo;
+    cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
-    double left, top, right; /* of the lanes, pixels; top moves down while they are drawn */
-    uint32_t frame_rows;     /* of nested calls, for each thread */
+    double left, top, right, bottom; /* of the lanes, pixels; top moves down while they are drawn */
+    double *tops;                    /* of each lane of a thread; negative: it had no room */
     struct draw_mark marks[DRAW_MARKS_MAX];
-    uint32_t mark_count;
+    uint32_t mark_count, arrow_count;                       /* arrow_count: that have both ends to be seen */
     bool has_state[MODEL_STATES], has_activity[ACTIVITIES]; /* were drawn */
+    bool has_lost, has_wakeup, has_call, has_wait;
 };
 
 #define DRAW_CPU_HEIGHT   24.0
-#define DRAW_STATE_HEIGHT 13.0
-#define DRAW_FRAME_HEIGHT 11.0
-#define DRAW_GAP          6.0
+#define DRAW_STATE_HEIGHT 14.0
+#define DRAW_FRAME_HEIGHT 13.0
+#define DRAW_GAP          5.0
 #define DRAW_AXIS_HEIGHT  26.0
 #define DRAW_TEXT         11.0
+#define DRAW_LEGEND       64.0
+
+static inline double draw_x(const struct draw *draw, uint64_t ticks)
+{
+    const struct lanes *lanes = &draw->lanes;
+
+    return draw->left +
+           (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
+}
 
 void draw_colour(const struct draw *draw, struct colour colour);
+/* On whole pixels, and no narrower than one. */
 void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour);
+void draw_pattern(const struct draw *draw, double x, double y, double width, double height,
+                  cairo_pattern_t *pattern);
 /* Cut to WIDTH; nothing when not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text);
-struct colour draw_process_colour(const struct draw *draw, uint32_t pid);
-struct colour draw_shade(struct colour colour, double share, struct colour other); /* SHARE of the first */
+const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32]);
+struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid);
 
 void draw_lanes(struct draw *draw);
+void draw_links(struct draw *draw);
 void draw_axis(struct draw *draw);
 void draw_marks(struct draw *draw, double bottom);
 void draw_legend(struct draw *draw);
-double draw_thread_height(const struct draw *draw);
 
 #endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/draw_links.c - what leads from one lane of the PNG to another: wake-ups, IPC, and waits for
+ * locks to who held them; as page/arrows.js draws them. */
+#include <math.h>
+#include <stdlib.h>
+#include <tools/tarn/view/draw_parts.h>
+
+#define ARROWS_CALM  60u  /* more than this many are fainter */
+#define ARROWS_DRAWN 400u /* and more hide what they are drawn over */
+
+static double middle_of(const struct draw *draw, const uint32_t *places, uint32_t count, uint32_t thread)
+{
+    uint32_t lane = thread < count ? places[thread] : UINT32_MAX;
+
+    return lane != UINT32_MAX && draw->tops[lane] >= 0 ? draw->tops[lane] + DRAW_STATE_HEIGHT / 2 : -1;
+}
+
+static void draw_head(const struct draw *draw, double x0, double y0, double x1, double y1)
+{
+    double angle = atan2(y1 - y0, x1 - x0);
+
+    cairo_move_to(draw->cairo, x1, y1);
+    cairo_line_to(draw->cairo, x1 - 7 * cos(angle - 0.45), y1 - 7 * sin(angle - 0.45));
+    cairo_line_to(draw->cairo, x1 - 7 * cos(angle + 0.45), y1 - 7 * sin(angle + 0.45));
+    cairo_close_path(draw->cairo);
+    cairo_fill(draw->cairo);
+}
+
+static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double from, double to,
+                       double alpha)
+{
+    static const double dashes[] = {4, 3};
+    bool is_call = arrow->kind == ARROW_CALL || arrow->kind == ARROW_REPLY;
+    bool is_dashed = arrow->kind == ARROW_REPLY || arrow->kind == ARROW_HANDOVER;
+    struct colour colour = is_call ? draw->theme.call : draw->theme.wakeup;
+    double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end);
+
+    *(is_call ? &draw->has_call : &draw->has_wakeup) = true;
+    cairo_set_source_rgba(draw->cairo, colour.red, colour.green, colour.blue, alpha);
+    cairo_set_line_width(draw->cairo, 1);
+    cairo_set_dash(draw->cairo, dashes, is_dashed ? 2 : 0, 0);
+    cairo_move_to(draw->cairo, x0, from);
+    cairo_line_to(draw->cairo, x1, to);
+    cairo_stroke(draw->cairo);
+    cairo_set_dash(draw->cairo, NULL, 0, 0);
+    draw_head(draw, x0, from, x1, to);
+}
+
+/* First how many there are to be drawn, then, when they are not too many, they are. */
+static void draw_arrows(struct draw *draw, const uint32_t *places, uint32_t count)
+{
+    const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
+    double alpha = 0;
+
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < lane_count(&draw->lanes.arrows, sizeof(*arrows)); i++) {
+            double from = middle_of(draw, places, count, arrows[i].from);
+            double to = middle_of(draw, places, count, arrows[i].to);
+
+            if (from < 0 || to < 0 || arrows[i].from == arrows[i].to)
+                continue;
+            if (pass == 0)
+                draw->arrow_count++;
+            else
+                draw_arrow(draw, &arrows[i], from, to, alpha);
+        }
+        if (draw->arrow_count > ARROWS_DRAWN)
+            return;
+        alpha = draw->arrow_count > ARROWS_CALM ? 0.25 + 0.4 * ARROWS_CALM / draw->arrow_count : 0.65;
+    }
+}
+
+/* Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it
+ * waiting. */
+static void draw_wait(struct draw *draw, const struct lane_wait *wait, double waiter, double holder)
+{
+    static const double dashes[] = {2, 2};
+    double x = draw_x(draw, wait->begin), width = draw_x(draw, wait->end) - x;
+    double under = waiter + DRAW_STATE_HEIGHT / 2 - 3, there = holder + DRAW_STATE_HEIGHT / 2 - 3;
+    struct colour colour = draw->theme.lock;
+
+    draw->has_wait = true;
+    draw_box(draw, x, under, width < 2 ? 2 : width, 3, colour);
+    if (holder < 0 || holder == waiter || width < 3)
+        return;
+    cairo_set_source_rgba(draw->cairo, colour.red, colour.green, colour.blue, 0.45);
+    cairo_rectangle(draw->cairo, x, there, width, 3);
+    cairo_fill(draw->cairo);
+    draw_colour(draw, colour);
+    cairo_set_line_width(draw->cairo, 1);
+    cairo_set_dash(draw->cairo, dashes, 2, 0);
+    cairo_move_to(draw->cairo, round(x) + 0.5, under + 1.5);
+    cairo_line_to(draw->cairo, round(x) + 0.5, there + 1.5);
+    cairo_stroke(draw->cairo);
+    cairo_set_dash(draw->cairo, NULL, 0, 0);
+    cairo_arc(draw->cairo, round(x) + 0.5, there + 1.5, 2.5, 0, 7);
+    cairo_fill(draw->cairo);
+}
+
+void draw_links(struct draw *draw)
+{
+    const struct lane_wait *waits = (const struct lane_wait *)draw->lanes.waits.bytes;
+    uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
+
+    for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
+        double waiter = middle_of(draw, places, count, waits[i].thread);
+
+        if (waiter >= 0)
+            draw_wait(draw, &waits[i], waiter, middle_of(draw, places, count, waits[i].holder));
+    }
+    draw_arrows(draw, places, count);
+    free(places);
+}
