@@ -88,9 +88,9 @@ static void test_ipc(void)
            {"function fs~2000000 back_ns", 3000}, {"function fs~2000001 total_ns", 25000},
            {"function fs~2000001 running_ns", 2000}, {"function fs~2000001 waits_ns", 1000},
            {"function fs~2000001 deferred_ns", 11000}, {"function fs~2000001 back_ns", 11000},
-           {"server fs calls", 3}, {"client shop calls", 3}, {"client proc calls", 1},
-           {"process shop~->~fs server_pid", 3}, {"process shop~->~fs cut", 1},
-           {"chain shop~->~proc~1000000~->~fs~2000000 total_ns", 9000},
+           {"program shop~->~fs calls", 2}, {"program proc~->~fs total_ns", 9000}, {"server fs calls", 3},
+           {"client shop calls", 3}, {"client proc calls", 1}, {"process shop~->~fs server_pid", 3},
+           {"process shop~->~fs cut", 1}, {"chain shop~->~proc~1000000~->~fs~2000000 total_ns", 9000},
            {"chain shop~->~proc~1000000 calls", EXPECT_NO_ROW}, {"longest proc~1000000 duration_ns", 53000},
            {"longest proc~1000000 result", -2}, {"longest proc~1000000 id", 0x10});
     EXPECT("ipc", OPTIONS("server", "f*"), {"client shop calls", 2}, {"server proc calls", EXPECT_NO_ROW});
@@ -101,12 +101,12 @@ static void test_ipc(void)
 }
 
 /* "DEPTH THREAD TICKS FOR: DOING" of each step. */
-static void expect_path(const char *request, const char *const *steps)
+static void expect_path(const char *request, const char *key, const char *const *steps)
 {
     struct fail fail = {""};
     struct filter filter;
     struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
-    const struct table *path = answer != NULL ? find_table(answer, "path") : NULL;
+    const struct table *path = answer != NULL ? find_table(answer, key) : NULL;
     size_t count = 0;
     char text[400];
 
@@ -116,12 +116,25 @@ static void expect_path(const char *request, const char *const *steps)
         snprintf(text, sizeof(text), "%u %s %" PRIu64 " %s: %s", path->rows[count]->indent,
                  path->rows[count]->name, path->rows[count]->cells[1].count / tick_ns,
                  path->rows[count]->cells[4].text, path->rows[count]->cells[6].text);
-        tell_about(strcmp(text, steps[count]) == 0, "ipc --request %s: %s", request, steps[count]);
+        tell_about(strcmp(text, steps[count]) == 0, "ipc --request %s: %s: %s", request, key, steps[count]);
         if (strcmp(text, steps[count]) != 0)
             printf("# got %s\n", text);
     }
-    tell_about(path != NULL && steps[count] == NULL && count == path->count, "ipc --request %s: %zu steps",
-               request, count);
+    tell_about(path != NULL && steps[count] == NULL && count == path->count, "ipc --request %s: %s: %zu rows",
+               request, key, count);
+    if (answer != NULL)
+        answer_free(answer);
+}
+
+static void expect_no_request(const char *request)
+{
+    struct fail fail = {""};
+    struct filter filter;
+    struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
+
+    tell_about(answer != NULL && strstr(answer->note, "no call") != NULL &&
+                   find_table(answer, "path")->count == 0,
+               "ipc --request %s: says that there is none", request);
     if (answer != NULL)
         answer_free(answer);
 }
@@ -152,14 +165,29 @@ static void test_path(void)
         "0 shop 5000 back: ready behind other/12",
         "0 shop 2000 back: runs",
         NULL};
+    static const char *const folded[] = {
+        "0 shop 1000 serves: runs",
+        "1 fs 2000 serves: runs",
+        "1 fs 11000 deferred: answers later, while it serves fs 2000002 of other",
+        "0 shop 9000 back: ready behind fs/31, other/12: 2 stretches",
+        "0 shop 2000 back: runs",
+        NULL};
 
-    expect_path("0x10", refused);
-    expect_path("longest", refused);
-    expect_path("longest:2", deferred);
+    expect_path("0x10", "step", refused);
+    expect_path("0x10", "path", refused); /* it is ready behind one thread at a time only */
+    expect_path("longest", "path", refused);
+    expect_path("longest:2", "step", deferred);
+    expect_path("longest:2", "path", folded);
+    expect_path("at:0", "step", refused);
+    expect_path(tick_ns == 1 ? "at:0.00005" : "at:0.0001", "step", deferred); /* it begins at tick 180000 */
     EXPECT("ipc", OPTIONS("request", "0x10"), {"request shop~->~proc~1000000 latency_ns", 53000},
            {"request shop~->~proc~1000000 calls", 1}, {"request shop~->~proc~1000000 result", -2},
-           {"work fs total_ns", 6000}, {"work proc total_ns", 29000});
-    EXPECT("ipc", OPTIONS("request", "0x14"), {"request (no~such~call~was~seen~whole) steps", 0});
+           {"work fs total_ns", 6000}, {"work proc total_ns", 29000}, {"share proc total_ns", 44000},
+           {"share proc running_ns", 29000}, {"share proc ready_ns", 9000}, {"share proc waiting_ns", 6000},
+           {"share fs running_ns", 6000}, {"share shop running_ns", 3000});
+    expect_no_request("0x14"); /* which does not return */
+    expect_no_request("longest:100");
+    expect_no_request("at:10");
 }
 
 static void test_byte_order(const char *order)

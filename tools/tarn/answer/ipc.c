@@ -23,7 +23,9 @@ static const struct answer_option options[] = {
     {"client", true, " PATTERN    only calls of these programs"},
     {"server", true, " PATTERN    only calls to these servers"},
     {"function", true, " PATTERN  only calls of these functions: read, or fs read"},
-    {"request", true, " WHICH     follow one call: its id, longest, or longest:N"},
+    {"request", true,
+     " WHICH     follow one call: its id (see --by longest), longest, longest:N, or at:TIME,\n"
+     "                      the first that begins then; of those that the options above leave"},
     {"dot", false, "                 the graph of who calls whom, in Graphviz's language, instead of tables"},
     {NULL, false, NULL}};
 
@@ -32,20 +34,25 @@ static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
     char *end;
 
     ipc->request = value;
+    if (strncmp(value, "at:", 3) == 0) {
+        ipc->request_by = REQUEST_AT; /* the time is for open_ipc, which knows the trace */
+        return true;
+    }
     if (strncmp(value, "longest", 7) == 0) {
         unsigned long rank = value[7] == ':' ? strtoul(value + 8, &end, 10) : 1;
 
-        if (value[7] == '\0' || (value[7] == ':' && *end == '\0' && rank >= 1 && rank <= LONGEST_KEPT)) {
-            ipc->request_rank = (unsigned)rank - 1;
+        ipc->request_by = REQUEST_LONGEST;
+        ipc->request_rank = (unsigned)rank - 1;
+        if (value[7] == '\0' || (value[7] == ':' && *end == '\0' && rank >= 1 && rank <= LONGEST_KEPT))
             return true;
-        }
     } else {
+        ipc->request_by = REQUEST_ID;
         ipc->request_id = strtoull(value, &end, 0);
         if (*value >= '0' && *value <= '9' && *end == '\0' && ipc->request_id != 0)
             return true;
     }
-    return fail_set(fail, "--request %.40s: a call's id, longest, or longest:N with N up to %u", value,
-                    LONGEST_KEPT);
+    return fail_set(fail, "--request %.40s: a call's id, longest, longest:N with N up to %u, or at:TIME",
+                    value, LONGEST_KEPT);
 }
 
 static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
@@ -160,7 +167,9 @@ static void keep_request(struct ipc *ipc, const struct model_call *call)
     uint64_t latency = call->returned - call->called, whom = functions_whom(call);
     int64_t result = ipc_result(call);
 
-    if (ipc->request_id == call->id)
+    if (ipc->request_by == REQUEST_AT
+            ? call->called >= ipc->request_at && (ipc->found.id == 0 || call->called < ipc->found.called)
+            : ipc->request_by == REQUEST_ID && call->id == ipc->request_id)
         ipc->found = (struct ipc_request){call->id,       call->label,          whom,  call->called,
                                           call->returned, call->client->number, result};
     longest_add(&ipc->longest, &(struct longest){.ticks = latency,
@@ -223,12 +232,22 @@ static void take_call(struct model_observer *self, const struct model_call *call
         end_call(ipc, call);
 }
 
+static bool asks_about_request(const struct table *own)
+{
+    for (unsigned i = ABOUT_REQUEST; i < IPC_TABLES; i++)
+        if (own[i].is_wanted)
+            return true;
+    return false;
+}
+
 static bool open_ipc(struct answer *answer, struct fail *fail)
 {
     struct ipc *ipc = (struct ipc *)answer;
     struct table *own = answer->tables;
 
-    (void)fail;
+    if (ipc->request_by == REQUEST_AT &&
+        !filter_time(answer->trace, ipc->request + 3, &ipc->request_at, fail))
+        return false;
     functions_open(&ipc->functions, answer);
     map_open(&ipc->edges, sizeof(struct ipc_edge));
     map_open(&ipc->nodes, sizeof(struct ipc_node));
@@ -237,9 +256,9 @@ static bool open_ipc(struct answer *answer, struct fail *fail)
     answer->observer.segment = take_segment;
     answer->observer.call = take_call;
     /* who follows one request is shown that, unless he chose something else */
-    if (ipc->request != NULL && !own[PATH].is_wanted && !own[ABOUT_REQUEST].is_wanted && !own[WORK].is_wanted)
+    if (ipc->request != NULL && !asks_about_request(own))
         for (unsigned i = 0; i < IPC_TABLES; i++)
-            own[i].is_wanted = i >= ABOUT_REQUEST;
+            own[i].is_wanted = i >= ABOUT_REQUEST && i != STEP;
     return true;
 }
 
@@ -273,7 +292,7 @@ static bool find_request(struct ipc *ipc)
 {
     const struct longest *item = &ipc->longest.items[ipc->request_rank];
 
-    if (ipc->request_id != 0)
+    if (ipc->request_by != REQUEST_LONGEST)
         return ipc->found.id != 0;
     if (ipc->request_rank >= ipc->longest.count)
         return false;
@@ -287,12 +306,13 @@ static void follow_request(struct ipc *ipc)
 {
     struct table *own = ipc->answer.tables;
 
-    if (!find_request(ipc)) {
-        table_add(&own[ABOUT_REQUEST], "(no such call was seen whole)");
-        return;
-    }
-    ipc_follow(&ipc->answer, &ipc->found, &ipc->functions,
-               &(struct ipc_path_tables){&own[ABOUT_REQUEST], &own[PATH], &own[WORK]});
+    if (find_request(ipc))
+        ipc_follow(
+            &ipc->answer, &ipc->found, &ipc->functions,
+            &(struct ipc_path_tables){&own[ABOUT_REQUEST], &own[SHARE], &own[PATH], &own[STEP], &own[WORK]});
+    else
+        snprintf(ipc->answer.note, sizeof(ipc->answer.note),
+                 "no call %.40s was seen whole; `--by longest` lists some with their ids", ipc->request);
 }
 
 static void finish_ipc(struct answer *answer)
@@ -330,7 +350,8 @@ const struct answer_kind ipc_answer = {
         "on something else before it answered (deferred); and until the client went on (back). These add "
         "up.\n"
         "Chains are calls that servers make while they serve one. An error is an error of the kernel or a\n"
-        "negative answer. --request follows one call through all processes: who worked on it when.\n",
+        "negative answer. --request follows one call through all processes: who worked on it when.\n"
+        "`tarn ipc --client wc --function read --request longest DIRECTORY` is the slowest read of wc.\n",
     .options = options,
     .tables = ipc_tables,
     .table_count = IPC_TABLES,

@@ -42,6 +42,7 @@ struct ipc_node {
 #define NODE_ROOT (1ull << 63) /* | pid */
 
 enum {
+    BY_PROGRAM,
     BY_EDGE,
     BY_TIME,
     BY_FUNCTION,
@@ -52,7 +53,9 @@ enum {
     BY_DURATION,
     BY_LONGEST,
     ABOUT_REQUEST,
+    SHARE,
     PATH,
+    STEP,
     WORK,
     IPC_TABLES
 };
@@ -66,8 +69,10 @@ struct ipc {
     struct slots flights;        /* see ipc.c */
     struct longest_list longest; /* args: id, label; what: whom */
     const char *client, *server, *function, *request; /* options */
-    uint64_t request_id;                              /* 0: the rank of the longest */
-    unsigned request_rank;
+    enum { REQUEST_NONE, REQUEST_ID, REQUEST_LONGEST, REQUEST_AT } request_by;
+    uint64_t request_id;
+    unsigned request_rank; /* 0: the longest */
+    uint64_t request_at;   /* ticks: the first that begins then or later */
     bool wants_dot;
     char *dot; /* what --dot asked for; NULL: nothing */
     struct ipc_request found;

@@ -26,11 +26,13 @@ struct ipc_request {
 
 /* The tables that one call fills. */
 struct ipc_path_tables {
-    struct table *about, *path, *work;
+    struct table *about, *share, *path, *step, *work;
 };
-extern const struct table_column ipc_request_columns[8], ipc_path_columns[7], ipc_work_columns[4];
-/* The place of the total in the last. */
-#define IPC_WORK_TOTAL 2
+extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], ipc_path_columns[7],
+    ipc_work_columns[4];
+/* The place of the total. */
+#define IPC_SHARE_TOTAL 1
+#define IPC_WORK_TOTAL  2
 
 /* Walks the trace once more up to the end of REQUEST and fills the tables: one row about it, its time line,
  * and the sums of that. The client is followed and all threads of servers that FUNCTIONS has seen. */

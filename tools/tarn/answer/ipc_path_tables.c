@@ -4,6 +4,8 @@
 #include <string.h>
 #include <tools/tarn/answer/ipc_path.h>
 
+#define QUEUE_NAMED 3u /* threads behind which one was ready */
+
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
 enum {
     ABOUT_ID,
@@ -23,6 +25,11 @@ const struct table_column ipc_request_columns[8] = {HEX_COLUMN("id", "id"),
                                                     COUNT_COLUMN("calls", "calls"),
                                                     COUNT_COLUMN("steps", "steps"),
                                                     SIGNED_COLUMN("result", "result")};
+enum { SHARE_PID, SHARE_TOTAL, SHARE_PERCENT, SHARE_RUNNING, SHARE_READY, SHARE_WAITING };
+const struct table_column ipc_share_columns[6] = {
+    NUMBER_COLUMN("pid", "pid"),      TIME_COLUMN("total", "total_ns"),
+    REAL_COLUMN("%", "percent", 2),   TIME_COLUMN("running", "running_ns"),
+    TIME_COLUMN("ready", "ready_ns"), TIME_COLUMN("waiting", "waiting_ns")};
 enum { PATH_AT, PATH_DURATION, PATH_TID, PATH_CPU, PATH_PHASE, PATH_CALL, PATH_DOING };
 const struct table_column ipc_path_columns[7] = {
     TIME_OF_ONE("after", "after_ns"), TIME_COLUMN("duration", "duration_ns"),
@@ -131,20 +138,68 @@ static void describe(const struct path *path, const struct step *step, char *tex
                  served != NULL ? thread_name(path, served->client) : "another");
 }
 
-static void fill_path(const struct path *path, struct table *table)
+/* How many steps from FIRST on its thread is ready in one go, behind one thread after the other. */
+static size_t count_ready(const struct path *path, size_t first)
+{
+    const struct step *step = &path->steps[first];
+    size_t count = 1;
+
+    while (step->piece.state == MODEL_READY && first + count < path->step_count &&
+           step[count].piece.state == MODEL_READY && step[count].thread == step->thread &&
+           step[count].phase == step->phase && step[count].call == step->call &&
+           step[count].piece.from == step[count - 1].piece.to)
+        count++;
+    return count;
+}
+
+/* Behind whom: those that ran first, and how many besides. */
+static void describe_queue(const struct path *path, const struct step *steps, size_t count, char *text,
+                           size_t size)
+{
+    uint32_t others[QUEUE_NAMED + 1];
+    size_t known = 0, used = (size_t)snprintf(text, size, "ready behind ");
+
+    for (size_t i = 0; i < count && known <= QUEUE_NAMED; i++) {
+        size_t at = 0;
+
+        while (at < known && others[at] != steps[i].piece.other)
+            at++;
+        if (at == known)
+            others[known++] = steps[i].piece.other;
+    }
+    for (size_t i = 0; i < known && i < QUEUE_NAMED && used < size; i++) {
+        const struct model_thread *by = thread_of(path, others[i]);
+
+        used += (size_t)snprintf(text + used, size - used, i == 0 ? "%s" : ", %s",
+                                 by != NULL ? answer_thread_name(&path->answer, by) : "(not known)");
+        if (by != NULL && used < size)
+            used += (size_t)snprintf(text + used, size - used, "/%u", by->tid);
+    }
+    if (used < size)
+        snprintf(text + used, size - used, known > QUEUE_NAMED ? ", ...: %zu stretches" : ": %zu stretches",
+                 count);
+}
+
+/* ALL: a row for each step; otherwise being ready in one go is one row. */
+static void fill_path(const struct path *path, struct table *table, bool all)
 {
     struct answer_adder adder = {.answer = path->owner};
     char text[400], name[FUNCTION_NAME_BYTES];
+    size_t count;
 
-    for (size_t i = 0; i < path->step_count; i++) {
+    for (size_t i = 0; i < path->step_count; i += count) {
         const struct step *step = &path->steps[i];
         const struct model_thread *thread = thread_of(path, step->thread);
         struct table_row *row = table_add(table, thread_name(path, step->thread));
 
-        describe(path, step, text, sizeof(text));
+        count = all ? 1 : count_ready(path, i);
+        if (count == 1)
+            describe(path, step, text, sizeof(text));
+        else
+            describe_queue(path, step, count, text, sizeof(text));
         row->indent = step->depth;
         row->cells[PATH_AT].count = answer_ns(path->owner, step->piece.from - path->request->called);
-        row->cells[PATH_DURATION].count = answer_add(&adder, step->piece.to - step->piece.from);
+        row->cells[PATH_DURATION].count = answer_add(&adder, step[count - 1].piece.to - step->piece.from);
         row->cells[PATH_TID].count = thread != NULL ? thread->tid : (uint64_t)TABLE_NONE;
         row->cells[PATH_CPU].count = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY
                                          ? path->owner->trace->streams[step->piece.cpu].cpu
@@ -153,6 +208,31 @@ static void fill_path(const struct path *path, struct table *table)
             phase_names[step->depth == 0 && step->phase == PHASE_TO_SERVER ? PHASE_CALL : step->phase];
         row->cells[PATH_CALL].text = table_text(table, call_name(path, step->call, name));
         row->cells[PATH_DOING].text = table_text(table, text);
+    }
+}
+
+/* Steps of a process's threads. */
+static void fill_share(const struct path *path, struct table *table)
+{
+    struct answer_adder adder = {.answer = path->owner};
+    uint64_t latency = path->request->returned - path->request->called;
+
+    for (size_t i = 0; i < path->step_count; i++) {
+        const struct step *step = &path->steps[i];
+        const struct model_thread *thread = thread_of(path, step->thread);
+        uint64_t ticks = step->piece.to - step->piece.from, ns = answer_add(&adder, ticks);
+        struct table_row *row =
+            thread != NULL ? table_row(table, thread->pid, answer_process_name(&path->answer, thread->pid))
+                           : table_row(table, MODEL_NOBODY, "(nobody)");
+
+        row->cells[SHARE_PID].count = thread != NULL ? thread->pid : (uint64_t)TABLE_NONE;
+        row->cells[SHARE_TOTAL].count += ns;
+        row->cells[SHARE_PERCENT].real += latency ? 100.0 * (double)ticks / (double)latency : 0;
+        row->cells[step->phase == PHASE_DEFERRED        ? SHARE_WAITING
+                   : step->piece.state == MODEL_RUNNING ? SHARE_RUNNING
+                   : step->piece.state == MODEL_READY   ? SHARE_READY
+                                                        : SHARE_WAITING]
+            .count += ns;
     }
 }
 
@@ -204,6 +284,8 @@ static void fill_about(const struct path *path, const struct path_call *call, st
 void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables)
 {
     fill_about(path, call, tables->about);
-    fill_path(path, tables->path);
+    fill_share(path, tables->share);
+    fill_path(path, tables->path, false);
+    fill_path(path, tables->step, true);
     fill_work(path, tables->work);
 }

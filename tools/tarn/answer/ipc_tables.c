@@ -28,17 +28,20 @@ enum { LONG_ID = LONGEST_COLUMN_COUNT, LONG_RESULT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("id", "id"),
                                                       SIGNED_COLUMN("result", "result")};
 const struct table ipc_tables[IPC_TABLES] = {
+    [BY_PROGRAM] = TABLE("program", "who calls whom", "pairs", edge_columns, LATENCY_TOTAL),
     [BY_EDGE] = TABLE("edge", "call", "edges", edge_columns, LATENCY_TOTAL),
-    [BY_TIME] = TABLE("time", "where its time goes", "edges", time_columns, TIME_TOTAL),
+    [BY_TIME] = TABLE_EXTRA("time", "where its time goes", "edges", time_columns, TIME_TOTAL),
     [BY_FUNCTION] = TABLE("function", "function", "functions", time_columns, TIME_TOTAL),
     [BY_SERVER] = TABLE_EXTRA("server", "server", "servers", time_columns, TIME_TOTAL),
     [BY_CLIENT] = TABLE_EXTRA("client", "client", "clients", time_columns, TIME_TOTAL),
     [BY_PROCESS] = TABLE_EXTRA("process", "between processes", "edges", process_columns, TIME_TOTAL),
     [BY_CHAIN] = TABLE("chain", "calls for calls", "chains", edge_columns, LATENCY_TOTAL),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
-    [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
+    [BY_LONGEST] = TABLE("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
     [ABOUT_REQUEST] = TABLE_EXTRA("request", "request", "requests", ipc_request_columns, TABLE_AS_FILLED),
+    [SHARE] = TABLE_EXTRA("share", "whose time it was", "processes", ipc_share_columns, IPC_SHARE_TOTAL),
     [PATH] = TABLE_AS("path", "who worked on it", "steps", ipc_path_columns, TABLE_AS_FILLED, true, true),
+    [STEP] = TABLE_AS("step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true, true),
     [WORK] = TABLE_EXTRA("work", "where its time went", "kinds of work", ipc_work_columns, IPC_WORK_TOTAL),
 };
 enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
@@ -77,7 +80,7 @@ static void name_row(const struct ipc *ipc, int by, const struct map_entry *entr
         snprintf(text, size, "(others)");
         return;
     }
-    if (by == BY_SERVER || by == BY_PROCESS)
+    if (by == BY_SERVER || by == BY_PROCESS || by == BY_PROGRAM)
         functions_server(&ipc->functions, entry->key[1], function);
     else
         functions_name(&ipc->functions, entry->key[1], entry->key[2], function);
@@ -121,7 +124,7 @@ static void fill_edges(struct ipc *ipc, int by)
         struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
         const struct ipc_edge *sum = ipc_edge_in(rows.entries[i]);
 
-        if (by == BY_EDGE) {
+        if (by == BY_EDGE || by == BY_PROGRAM) {
             row->cells[LATENCY_ERRORS].count = sum->errors;
             distribution_fill(&sum->latency, &answer->trace->schema, &row->cells[LATENCY_CALLS]);
         } else {
@@ -218,7 +221,7 @@ static void fill_total(struct ipc *ipc)
 
 void ipc_fill_tables(struct ipc *ipc)
 {
-    for (int by = BY_EDGE; by <= BY_PROCESS; by++)
+    for (int by = BY_PROGRAM; by <= BY_PROCESS; by++)
         fill_edges(ipc, by);
     fill_chains(ipc);
     fill_total(ipc);

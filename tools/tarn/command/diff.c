@@ -414,7 +414,7 @@ static void compare_all(struct diff *diff)
             if (reason == NULL)
                 compare_columns(diff, a->kind, first,
                                 (const struct table *[2]){&a->tables[t], &b->tables[t]});
-            else if (used < sizeof(left_out))
+            else if (diff->by != NULL && used < sizeof(left_out))
                 used += (size_t)snprintf(left_out + used, sizeof(left_out) - used, "%s%s.%s (%s)",
                                          used ? ", " : "", a->kind->name, a->tables[t].key, reason);
         }

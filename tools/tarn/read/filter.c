@@ -87,7 +87,7 @@ static uint64_t ticks_at(const struct schema *schema, long double ns)
 
 /* SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks: as times are shown, in
  * whole nanoseconds. */
-static bool parse_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
+bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
 {
     const struct schema *schema = &trace->schema;
     bool is_absolute = *text == '@';
@@ -123,8 +123,8 @@ bool filter_resolve(struct filter *filter, const struct trace *trace, struct fai
     for (int i = 0; i < 3; i++)
         if (lists[i] != NULL && !list_is_valid(lists[i]))
             return fail_set(fail, "'%s' is no list of numbers", lists[i]);
-    if ((filter->from && !parse_time(trace, filter->from, &filter->from_ticks, fail)) ||
-        (filter->to && !parse_time(trace, filter->to, &filter->to_ticks, fail)))
+    if ((filter->from && !filter_time(trace, filter->from, &filter->from_ticks, fail)) ||
+        (filter->to && !filter_time(trace, filter->to, &filter->to_ticks, fail)))
         return false;
     if (filter->cpus != NULL) {
         filter->streams = alloc_zero(trace->stream_count, sizeof(bool));

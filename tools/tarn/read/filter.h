@@ -55,6 +55,8 @@ enum {
         "event", required_argument, NULL, OPTION_EVENT                                                      \
     }
 
+/* A time as --from takes it. */
+bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail);
 bool filter_option(struct filter *filter, int option, const char *value); /* false: not one of these */
 bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail);
 void filter_free(struct filter *filter);
