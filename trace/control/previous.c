@@ -265,7 +265,7 @@ int trace_previous_drop(uint32_t why)
         memory_put(windows[cpu]);
     memory_put(metadata);
     if (TRACE_ON_TRACE())
-        trace_trace_previous_dropped(current_thread()->block ? current_thread()->block->pid : 0, why);
+        trace_trace_previous_dropped(why == TRACE_TRACE_ASKED ? current_thread()->space->pid : 0, why);
     return 0;
 }
 

@@ -41,8 +41,8 @@ $(eval $(call user_program,test_echo,user/test/echo.c))
 BOOT_FILES += test/echo=$(BA)/user/test_echo
 
 # What tests/previous runs.
-$(eval $(call user_program,test_last_words,user/test/last_words.c))
-BOOT_FILES += test/last_words=$(BA)/user/test_last_words
+$(foreach t,last_words scarce,$(eval $(call user_program,test_$t,user/test/$t.c)))
+BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/test_scarce
 
 # What tests/profile samples.
 $(eval $(call user_program,test_hot,user/test/hot.c))
