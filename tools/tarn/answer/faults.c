@@ -193,7 +193,7 @@ static void fill_places(struct answer *answer, struct table *table, const struct
         row->cells[PLACE_ADDRESS].count = address;
         row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
         fill_place(answer, table, row, (const void *)map->entries[i]->value);
-        if (table == &answer->tables[BY_INSTRUCTION])
+        if (table == &answer->tables[BY_INSTRUCTION] && table->is_wanted)
             fill_source(answer, table, row, image, address);
     }
     if (map->others != NULL) {
@@ -244,6 +244,7 @@ const struct answer_kind faults_answer = {
         "pager or fault handler.\n",
     .tables = tables,
     .table_count = TABLES,
+    .uses_symbols = true,
     .size = sizeof(struct faults),
     .open = open_faults,
     .finish = finish_faults,

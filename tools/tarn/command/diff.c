@@ -11,6 +11,7 @@
 #include <string.h>
 #include <tools/tarn/answer/compare.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP    8u
 #define ANSWERS_MAX 24u
@@ -23,6 +24,7 @@ struct side {
     bool is_open, is_missing;
     struct filter filter;
     struct losses losses;
+    struct symbols *symbols; /* NULL: no answer asks for them */
     struct answer *answers[ANSWERS_MAX + 1]; /* and stats, which counts events */
     double unit;
 };
@@ -311,8 +313,20 @@ static bool open_side(struct side *side, unsigned answers, struct fail *fail)
     side->losses.from = side->filter.from_ticks;
     side->losses.to = side->filter.to_ticks;
     side->losses.quiet = true;
-    return answers_ask(side->answers, answers, &side->trace, &side->filter, NULL, &side->losses.reporter,
-                       fail);
+    for (unsigned i = 0; i < answers && side->symbols == NULL; i++)
+        if (side->answers[i]->kind->uses_symbols)
+            side->symbols = symbols_open(side->directory, NULL);
+    return answers_ask(side->answers, answers, &side->trace, &side->filter, side->symbols,
+                       &side->losses.reporter, fail);
+}
+
+/* Programs of which no file was found: their functions are addresses, which do not compare. */
+static void tell_symbols(const struct side *side)
+{
+    const char *text;
+
+    for (unsigned i = 0; side->symbols != NULL && (text = symbols_complaint(side->symbols, i)) != NULL; i++)
+        complain("%s", text);
 }
 
 /* What is divided by: seconds, or how often an event happened. */
@@ -544,6 +558,8 @@ static int show(struct diff *diff)
     }
     tell_losses(a, "A");
     tell_losses(b, "B");
+    tell_symbols(a);
+    tell_symbols(b);
     if (!find_unit(diff, a, &fail) || !find_unit(diff, b, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
@@ -567,6 +583,7 @@ static void close_diff(struct diff *diff)
             if (side->answers[n] != NULL)
                 answer_free(side->answers[n]);
         filter_free(&side->filter);
+        symbols_close(side->symbols);
         if (side->is_open)
             trace_close(&side->trace);
     }
