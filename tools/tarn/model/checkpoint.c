@@ -371,6 +371,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
         thread_nobody(model);
     }
     model->thread_count = head.thread_count;
+    thread_make_room(model, head.thread_count); /* the last ones may have ended, and have no record */
     cpus = reader;
     reader.at += head.cpus * sizeof(cpu);
     reader.left -= head.cpus * sizeof(cpu);

@@ -51,6 +51,7 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
 struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank);
 /* A record of that number, in no table. */
 struct model_thread *thread_record(struct model *model, uint32_t number);
+void thread_make_room(struct model *model, uint32_t count);           /* numbers below COUNT have a place */
 void thread_forget(struct model *model, struct model_thread *thread); /* takes it out of the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 

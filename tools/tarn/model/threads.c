@@ -32,16 +32,20 @@ static void grow_places(struct model *model)
     }
 }
 
+void thread_make_room(struct model *model, uint32_t count)
+{
+    uint32_t room = count <= 128 ? 256 : 2 * count;
+
+    if (count <= model->thread_room)
+        return;
+    model->threads = alloc_more(model->threads, room, sizeof(model->threads[0]));
+    memset(model->threads + model->thread_room, 0, (room - model->thread_room) * sizeof(model->threads[0]));
+    model->thread_room = room;
+}
+
 struct model_thread *thread_record(struct model *model, uint32_t number)
 {
-    if (number >= model->thread_room) {
-        uint32_t room = number < 128 ? 256 : 2 * number;
-
-        model->threads = alloc_more(model->threads, room, sizeof(model->threads[0]));
-        memset(model->threads + model->thread_room, 0,
-               (room - model->thread_room) * sizeof(model->threads[0]));
-        model->thread_room = room;
-    }
+    thread_make_room(model, number + 1);
     if (model->threads[number] == NULL)
         model->threads[number] = arena_alloc(&model->arena, sizeof(*model->threads[0]));
     return model->threads[number];

@@ -110,11 +110,12 @@ void theme_load(struct theme *theme, bool is_dark)
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
+/* Of the 256 that a screen has: what cairo would cut off is rounded, as on the page. */
 static double shown(double linear)
 {
     double value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
 
-    return value < 0 ? 0 : value > 1 ? 1 : value;
+    return value < 0 ? 0 : value > 1 ? 1 : round(value * 255) / 255;
 }
 
 /* OKLCH to sRGB. HUE: degrees. */
