@@ -80,6 +80,35 @@ static void test_rows(void)
     table_free(&table);
 }
 
+/* What is compared with each other in a row has one unit. */
+static void test_units(void)
+{
+    static const struct table_column all[] = {
+        TIME_COLUMN("ran", "ran_ns"),         TIME_COLUMN("waited", "waited_ns"),
+        TIME_COLUMN("nothing", "nothing_ns"), TIME_SMALLEST("", "from_ns"),
+        TIME_SMALLEST("min", "min_ns"),       TIME_LARGEST("max", "max_ns")};
+    struct table table = TABLE("thread", "thread", "threads", all, 0);
+    struct table_row *row = table_add(&table, "sh");
+
+    memcpy(row->cells,
+           (union table_cell[]){{.count = 5000000000},
+                                {.count = 12000},
+                                {.count = 0},
+                                {.count = 7},
+                                {.count = 6418},
+                                {.count = 223047819}},
+           6 * sizeof(row->cells[0]));
+    expect(printed(table_print_text, &table, 1),
+           "\nthread                         ran ms waited ms nothing ms   min us     max us\n"
+           "sh                           5000.000     0.012      0.000    6.418 223047.819\n",
+           "text: sums have one unit, a shortest and a longest another; without a heading it is left out");
+    expect(
+        printed(table_print_csv, &table, 1),
+        "thread,ran_ns,waited_ns,nothing_ns,from_ns,min_ns,max_ns\nsh,5000000000,12000,0,7,6418,223047819\n",
+        "but stands in CSV");
+    table_free(&table);
+}
+
 static void test_kinds(void)
 {
     static const struct table_column all[] = {
@@ -262,6 +291,7 @@ static void test_map(void)
 int main(void)
 {
     test_rows();
+    test_units();
     test_kinds();
     test_many_rows();
     test_distribution();

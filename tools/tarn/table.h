@@ -30,7 +30,7 @@ enum column_kind {
 enum column_sum { SUM_NOTHING, SUM_ADDED, SUM_LARGEST, SUM_SMALLEST };
 
 struct table_column {
-    const char *heading; /* of text */
+    const char *heading; /* of text; empty: not there, only in JSON and CSV */
     const char *key;     /* of JSON and CSV, and of --sort; a time's ends in _ns */
     enum column_kind kind;
     enum column_sum sum;

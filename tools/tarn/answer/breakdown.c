@@ -95,7 +95,7 @@ struct progress { /* of one thread */
     uint64_t end;    /* of that */
 };
 
-enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_CALL, BY_SERVED, TABLES };
+enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_THREAD_USE, BY_CALL, BY_SERVED, TABLES };
 
 struct breakdown {
     struct answer answer;
@@ -132,6 +132,10 @@ static const struct table_column activity_columns[] = {TEXT_KEY("kind", "kind"),
 enum { USE_PID = 1, USE_PROCESS };
 static const struct table_column use_columns[] = {
     TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid", "pid"), TEXT_KEY("process", "process")};
+enum { THREAD_USE_TID = 1, THREAD_USE_PID, THREAD_USE_THREAD };
+static const struct table_column thread_use_columns[] = {
+    TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+    TEXT_KEY("thread", "thread")};
 enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
 static const struct table_column call_columns[] = {COUNT_COLUMN("calls", "calls"),
                                                    COUNT_COLUMN("faults", "fault_count"),
@@ -146,6 +150,7 @@ static const struct table tables[TABLES] = {
     [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL),
     [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL),
     [BY_USE] = TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL),
+    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, ACTIVITY_TOTAL),
     [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL),
     [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL),
 };
@@ -450,28 +455,34 @@ static const char *what_name(struct breakdown *breakdown, struct table *table, s
     return table_text(table, label_of(breakdown->names[what.kind], what.detail, number));
 }
 
-/* Parts that are one row: by what it is called, and in the table of uses by process. */
-static void add_part(struct breakdown *breakdown, struct table *table, struct map *rows,
-                     const struct map_entry *entry, bool by_process)
+/* Parts that are one row: by what it is called, and in the tables of uses by process or thread (WHICH). */
+static void add_part(struct breakdown *breakdown, unsigned which, struct map *rows,
+                     const struct map_entry *entry)
 {
     struct answer *answer = &breakdown->answer;
+    struct table *table = &answer->tables[which];
     struct what what = {(enum what_kind)(entry->key[1] & 0xff), entry->key[2]};
     const struct model_thread *thread = answer->model->threads[entry->key[0]];
-    uint64_t pid = by_process ? thread->pid : 0;
-    struct table_row *row = table_row(table, pid << 8 | what.kind, what_name(breakdown, table, what));
+    uint64_t who = which == BY_USE ? thread->pid : which == BY_THREAD_USE ? entry->key[0] : 0;
+    struct table_row *row = table_row(table, who << 8 | what.kind, what_name(breakdown, table, what));
     struct part *sum = map_at(rows, (uintptr_t)row, 0, 0);
 
     sum->ticks += part_in(entry)->ticks;
     sum->count += part_in(entry)->count;
     row->cells[ACTIVITY_KIND].text = kinds[what.kind].name;
-    if (by_process) {
-        row->cells[ACTIVITY_MEAN + USE_PID].count = pid;
+    if (which == BY_USE) {
+        row->cells[ACTIVITY_MEAN + USE_PID].count = thread->pid;
         row->cells[ACTIVITY_MEAN + USE_PROCESS].text =
             table_text(table, answer_process_name(answer, thread->pid));
+    } else if (which == BY_THREAD_USE) {
+        row->cells[ACTIVITY_MEAN + THREAD_USE_TID].count = thread->tid;
+        row->cells[ACTIVITY_MEAN + THREAD_USE_PID].count = thread->pid;
+        row->cells[ACTIVITY_MEAN + THREAD_USE_THREAD].text =
+            table_text(table, answer_thread_name(answer, thread));
     }
 }
 
-static void fill_activities(struct breakdown *breakdown, struct table *table, bool by_process)
+static void fill_activities(struct breakdown *breakdown, unsigned which)
 {
     struct answer *answer = &breakdown->answer;
     struct answer_adder adder = {.answer = answer};
@@ -480,7 +491,7 @@ static void fill_activities(struct breakdown *breakdown, struct table *table, bo
 
     map_open(&rows, sizeof(struct part));
     for (size_t i = 0; i < breakdown->parts.count; i++)
-        add_part(breakdown, table, &rows, breakdown->parts.entries[i], by_process);
+        add_part(breakdown, which, &rows, breakdown->parts.entries[i]);
     for (size_t i = 0; i < rows.count; i++)
         wall += part_in(rows.entries[i])->ticks;
     for (size_t i = 0; i < rows.count; i++) {
@@ -559,9 +570,10 @@ static void finish_breakdown(struct answer *answer)
     struct breakdown *breakdown = (struct breakdown *)answer;
 
     fill_threads(breakdown);
-    fill_activities(breakdown, &answer->tables[BY_ACTIVITY], false);
-    if (answer->tables[BY_USE].is_wanted)
-        fill_activities(breakdown, &answer->tables[BY_USE], true);
+    fill_activities(breakdown, BY_ACTIVITY);
+    for (unsigned which = BY_USE; which <= BY_THREAD_USE; which++)
+        if (answer->tables[which].is_wanted)
+            fill_activities(breakdown, which);
     fill_calls(breakdown);
     fill_served(breakdown);
 }

@@ -122,8 +122,8 @@ void distribution_fill(const struct distribution *distribution, const struct sch
     cells[7].count = count ? ticks_to_ns(schema, distribution->max) : TABLE_NONE;
 }
 
-const struct table_column histogram_columns[6] = {TIME_SMALLEST("from", "from_ns"),
-                                                  TIME_LARGEST("to", "to_ns"),
+const struct table_column histogram_columns[6] = {TIME_SMALLEST("", "from_ns"),
+                                                  TIME_LARGEST("", "to_ns"),
                                                   COUNT_COLUMN("count", "count"),
                                                   REAL_COLUMN("%", "percent", 2),
                                                   MEAN_COLUMN("% up to", "percent_up_to", 2),

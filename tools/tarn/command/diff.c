@@ -24,7 +24,7 @@ struct side {
     bool is_open, is_missing;
     struct filter filter;
     struct losses losses;
-    struct symbols *symbols; /* NULL: no answer asks for them */
+    struct symbols *symbols;                 /* NULL: no answer asks for them */
     struct answer *answers[ANSWERS_MAX + 1]; /* and stats, which counts events */
     double unit;
 };

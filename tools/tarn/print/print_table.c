@@ -12,7 +12,7 @@
 #define CELL_WIDTH_MIN 8u
 #define BAR_WIDTH      30u
 
-/* How a column of times is shown: by the largest. */
+/* How times are shown. */
 struct unit {
     const char *suffix; /* of the heading */
     double ns;
@@ -24,6 +24,12 @@ struct layout {
     struct unit unit;
     uint64_t largest; /* of a bar */
 };
+
+/* Without a heading it is for JSON and CSV only. */
+static bool is_shown(const struct table_column *column)
+{
+    return column->kind == COLUMN_BAR || column->heading[0] != '\0';
+}
 
 static bool is_left(const struct table_column *column)
 {
@@ -74,7 +80,7 @@ static uint64_t magnitude(int64_t number)
     return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-static struct unit choose_unit(const struct table *table, unsigned column)
+static uint64_t largest_time(const struct table *table, unsigned column)
 {
     uint64_t largest = 0;
 
@@ -85,9 +91,14 @@ static struct unit choose_unit(const struct table *table, unsigned column)
         if (table_cell_is_known(&table->columns[column], cell) && size > largest)
             largest = size;
     }
+    return largest;
+}
+
+static struct unit unit_of(uint64_t largest)
+{
     if (largest < 100000000)
         return (struct unit){" us", 1e3};
-    if (largest < 100000000000)
+    if (largest < 1000000000000)
         return (struct unit){" ms", 1e6};
     return (struct unit){" s", 1e9};
 }
@@ -163,6 +174,8 @@ static void put_row(FILE *to, const struct table *table, const struct table_row 
     print_cut(to, row->name, name_width - indent);
     fprintf(to, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
     for (unsigned i = 0; i < table->column_count; i++) {
+        if (!is_shown(&table->columns[i]))
+            continue;
         fputs(is_left(&table->columns[i]) ? "  " : " ", to);
         print_cell_text(to, &table->columns[i], row->cells[i], &layouts[i]);
     }
@@ -203,17 +216,42 @@ static void widen(struct layout *layout, const struct table_column *column, unio
         layout->width = width;
 }
 
+static bool is_time(const struct table_column *column)
+{
+    return column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
+}
+
+/* Sums are compared with each other, and so are a shortest, a mean, percentiles and a longest: columns of one
+ * kind have one unit, that of the largest sum, or the one in which the shortest can be told. */
+static void choose_units(const struct table *table, struct layout *layouts)
+{
+    uint64_t largest_sum = 0, least = UINT64_MAX;
+
+    for (unsigned c = 0; c < table->column_count; c++) {
+        uint64_t largest = is_time(&table->columns[c]) ? largest_time(table, c) : 0;
+
+        if (table->columns[c].sum == SUM_ADDED && largest > largest_sum)
+            largest_sum = largest;
+        if (table->columns[c].sum != SUM_ADDED && largest != 0 && largest < least)
+            least = largest;
+    }
+    for (unsigned c = 0; c < table->column_count; c++)
+        if (is_time(&table->columns[c]))
+            layouts[c].unit = unit_of(table->columns[c].sum == SUM_ADDED ? largest_sum : least);
+}
+
 /* The rows that are shown decide the widths. REST is the sum of the others. */
 static void lay_out(const struct table *table, uint64_t top, const struct table_row *rest,
                     struct layout *layouts)
 {
+    for (unsigned c = 0; c < table->column_count; c++)
+        layouts[c] = (struct layout){0, {"", 1}, 0};
+    choose_units(table, layouts);
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct layout *layout = &layouts[c];
 
-        *layout = (struct layout){is_left(column) ? 1 : CELL_WIDTH_MIN, {"", 1}, 0};
-        if (column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE)
-            layout->unit = choose_unit(table, c);
+        layout->width = is_left(column) ? 1 : CELL_WIDTH_MIN;
         if (layout->width < strlen(column->heading) + strlen(layout->unit.suffix))
             layout->width = (unsigned)(strlen(column->heading) + strlen(layout->unit.suffix));
         for (size_t i = 0; i < table->count && i < top; i++)
@@ -231,6 +269,8 @@ static void print_head(FILE *to, const struct table *table, const struct layout 
         bool is_last = i + 1 == table->column_count;
         char heading[128];
 
+        if (!is_shown(column))
+            continue;
         snprintf(heading, sizeof(heading), "%s%s", column->heading, layouts[i].unit.suffix);
         if (is_left(column))
             fprintf(to, "  %-*s", is_last ? 0 : (int)layouts[i].width, heading);
@@ -398,7 +438,7 @@ void table_print_sentence(FILE *to, const struct table *table, const struct tabl
         if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
             continue;
         if (column->kind == COLUMN_TIME)
-            unit = choose_unit(table, c);
+            unit = unit_of(largest_time(table, c));
         format_cell(column, row->cells[c], unit, text);
         fprintf(to, "%s%s%s %s", comma, column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
                 column->heading);
