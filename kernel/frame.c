@@ -117,7 +117,7 @@ paddr_t frame_alloc_order(unsigned order)
     spin_unlock(&buddy.lock);
     if (number == FRAME_NONE)
         return FRAME_NONE;
-    trace_frame_alloc(number * FRAME_SIZE, order, SOURCE_BUDDY);
+    trace_frame_alloc(number, order, SOURCE_BUDDY);
     return number * FRAME_SIZE;
 }
 
@@ -125,7 +125,7 @@ void frame_free_order(paddr_t frame, unsigned order)
 {
     uint64_t number = number_of(frame);
     assert(order <= FRAME_ORDER_MAX && number + (1ull << order) <= buddy.frame_limit);
-    trace_frame_free(frame, order, SOURCE_BUDDY);
+    trace_frame_free(number, order, SOURCE_BUDDY);
     spin_lock(&buddy.lock);
     for (uint64_t i = 0; i < 1ull << order; i++) {
         assert(buddy.state[number + i] == IN_USE);
@@ -202,7 +202,7 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
     if (number == FRAME_NONE)
         return FRAME_NONE;
     for (uint64_t i = number; i < number + count; i++)
-        trace_frame_alloc(i * FRAME_SIZE, 0, SOURCE_BUDDY);
+        trace_frame_alloc(i, 0, SOURCE_BUDDY);
     return number * FRAME_SIZE;
 }
 
@@ -245,7 +245,7 @@ paddr_t frame_alloc(void)
     paddr_t frame = cache->frames[--cache->count];
     assert(buddy.state[number_of(frame)] == IN_CACHE);
     buddy.state[number_of(frame)] = IN_USE;
-    trace_frame_alloc(frame, 0, SOURCE_CACHE);
+    trace_frame_alloc(number_of(frame), 0, SOURCE_CACHE);
     return frame;
 }
 
@@ -262,7 +262,7 @@ void frame_free(paddr_t frame)
     struct frame_cache *cache = &this_cpu()->frame_cache;
     uint64_t number = number_of(frame);
     assert(frame % FRAME_SIZE == 0 && number < buddy.frame_limit && buddy.state[number] == IN_USE);
-    trace_frame_free(frame, 0, SOURCE_CACHE);
+    trace_frame_free(number, 0, SOURCE_CACHE);
     buddy.state[number] = IN_CACHE;
     if (cache->count == FRAME_CACHE_MAX)
         drain_cache(cache);

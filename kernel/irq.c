@@ -55,9 +55,29 @@ static bool signal_object(struct irq *irq, uint32_t number)
     return true;
 }
 
+/* What becomes of an interrupt; NULL: nobody wants it. */
+static const char *kind_of(uint32_t number)
+{
+    static const char line[TRACE_NAME_BYTES] = "line", message[TRACE_NAME_BYTES] = "message",
+                      console[TRACE_NAME_BYTES] = "console";
+    const struct irq *irq =
+        number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
+    if (irq)
+        return irq->is_message ? message : line;
+    return number == arch_console_irq() ? console : NULL;
+}
+
+static void trace_entry(uint32_t number, uint64_t ip)
+{
+    static const char unwanted[TRACE_NAME_BYTES];
+    const char *kind = kind_of(number);
+    trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
+}
+
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
-    trace_irq_handler_entry(number, ip);
+    if (TRACE_ON_IRQ())
+        trace_entry(number, ip);
     arch_irq_mask(number);
     arch_irq_end(number);
     /* Acquire: pairs with the release that published the object. */
@@ -136,11 +156,10 @@ uint64_t irq_count_live(void)
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context)
 {
     for (uint32_t number = 0; number < ARCH_IRQ_COUNT; number++) {
-        const struct irq *irq = atomic_load_explicit(&irq_table[number], memory_order_acquire);
-        if (irq)
-            visit(number, irq->is_message ? "message" : "line", context);
+        const char *kind = kind_of(number);
+        if (kind)
+            visit(number, kind, context);
     }
-    visit(arch_console_irq(), "console", context);
 }
 
 /* ---- system calls

@@ -24,7 +24,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
         return false;
     uint32_t pending = atomic_load_explicit(&current->pending, memory_order_relaxed);
     if (pending & PENDING_KILL) {
-        switch_to(cpu, cpu->idle, TRACE_SCHED_DEAD);
+        switch_to(cpu, cpu->idle, THREAD_DEAD);
         thread_finish(current);
         return false;
     }
@@ -139,6 +139,8 @@ void sched_reschedule(void)
     }
 }
 
+enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* in the trace: states of Linux's cpu_idle */
+
 /* Sleeps until something happens. The bit is set before the last look at the other queues: who enqueues a
  * thread anywhere either is seen there, or sees the bit and sends it here. */
 static void idle(struct cpu *cpu)
@@ -149,13 +151,13 @@ static void idle(struct cpu *cpu)
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_leave(cpu); /* lest a shootdown wake this processor, and wait for it */
-        trace_sched_idle(1);
+        trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();
         arch_wait_for_interrupt();
         if (profile_period)
             profile_wake();
-        trace_sched_idle(0);
+        trace_sched_idle(IDLE_WAKES, cpu->index);
     }
     atomic_fetch_and(&sched_idle_cpus, ~bit_of(cpu));
 }

@@ -153,7 +153,8 @@ void sched_move(struct thread *thread, struct cpu *cpu)
     struct cpu *last = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
     if (last == cpu)
         return;
-    trace_sched_migrate(thread->tid, (uint16_t)last->index, (uint16_t)cpu->index);
+    trace_sched_migrate_task(thread->block->name, thread->tid, thread_priority(thread), last->index,
+                             cpu->index);
     thread->block->cpu = cpu->index;
     thread->block->window = trace_user_window(cpu->index);
     /* Sequentially consistent: pairs with who sets `pending` and then looks where to interrupt. */

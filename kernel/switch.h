@@ -13,13 +13,15 @@
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
-#include <trace/sched.h>
+#include <kernel/traced_state.h>
 
-static inline void trace_switch(const struct thread *prev, const struct thread *next, uint32_t prev_state)
+static inline void trace_switch(const struct thread *prev, const struct thread *next,
+                                enum thread_state prev_state)
 {
-    trace_sched_switch(prev->block->name, prev->tid, (uint16_t)prev_state, (uint16_t)thread_priority(prev),
-                       next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid,
-                       next->block->pid);
+    if (TRACE_ON_SCHED()) /* the state is looked up only then */
+        trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
+                           (uint16_t)thread_priority(prev), next->block->name, next->tid,
+                           (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
 /* Accounts and registers; the next thread's space is active already. */
@@ -38,7 +40,7 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
 }
 
 /* `prev_state`: what the trace shall say about the thread that leaves. */
-static inline void switch_to(struct cpu *cpu, struct thread *next, uint32_t prev_state)
+static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_state prev_state)
 {
     struct thread *prev = cpu->current;
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);

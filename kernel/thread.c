@@ -122,7 +122,9 @@ struct thread *thread_new(struct space *space, const struct thread_config *confi
     }
     space_get(space);
     link_thread(thread);
-    trace_sched_create(thread->block->name, thread->tid, space->pid);
+    const struct thread *parent = current_thread();
+    trace_sched_process_fork(parent->block->name, parent->tid, parent->block->pid, thread->block->name,
+                             thread->tid, space->pid);
     return thread;
 }
 
@@ -228,7 +230,7 @@ void thread_finish(struct thread *thread)
     spin_lock(&thread->lock); /* who renames it looks at the state under this lock */
     atomic_store(&thread->state, THREAD_DEAD);
     spin_unlock(&thread->lock);
-    trace_sched_exit(thread->tid, space->pid);
+    trace_sched_process_exit(thread->block->name, thread->tid, thread_priority(thread), space->pid);
     timer_remove(&thread->timer);
     ipc_fail_caller(thread->reply_target, -E_DEAD);
     notification_unbind(thread);

@@ -61,7 +61,7 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-enum thread_state { /* numbers as in trace/schema/sched.ev */
+enum thread_state { /* for the trace: traced_state.h */
                     THREAD_RUNNING = 0,
                     THREAD_READY = 1,
                     THREAD_BLOCKED_SEND = 2,

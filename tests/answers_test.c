@@ -19,14 +19,14 @@
  */
 static const char two_threads[] =
     "100000 0 trace_context\n"
-    "100000 0 state_irq irq=7 name=disk\n"
+    "100000 0 lttng_statedump_interrupt irq=7 action=disk\n"
     "100000 1 trace_context\n"
     "100500 0 process_create pid=1\n"
     "100600 0 process_rename pid=1 name=first\n"
-    "101000 0 sched_create comm=calc tid=11 pid=1\n"
+    "101000 0 sched_process_fork child_comm=calc child_tid=11 child_pid=1\n"
     "101500 0 process_create pid=2 parent_pid=1\n"
     "101600 0 process_exec pid=2 filename=/bin/second\n"
-    "102000 0 sched_create comm=other tid=12 pid=2\n"
+    "102000 0 sched_process_fork child_comm=other child_tid=12 child_pid=2\n"
     "110000 0 sched_wakeup comm=calc tid=11\n"
     "120000 0 sched_switch next_tid=11 next_pid=1 next_comm=calc next_prio=20\n"
     "121000 0 user_stopwatch_start id=1\n"

@@ -88,8 +88,8 @@ static struct model_thread *goes(struct feed *feed, uint64_t ticks, enum model_s
     struct running *running = &feed->cursor.running;
     struct model_thread *before =
         happens(feed, ticks, "sched_switch", "prev_tid", (uint64_t)running->tid, "prev_pid",
-                (uint64_t)running->pid, "prev_comm", running->comm, "prev_state", (uint64_t)state, "next_tid",
-                tid, "next_pid", pid, "next_comm", name, END);
+                (uint64_t)running->pid, "prev_comm", running->comm, "prev_state", (uint64_t)state << 11,
+                "next_tid", tid, "next_pid", pid, "next_comm", name, END);
 
     cursor_track(&feed->cursor);
     return before;
@@ -277,7 +277,7 @@ static void syscall_exit(struct feed *feed, uint64_t ticks, uint64_t number, uin
 
 static void make_thread(struct feed *feed, uint64_t ticks, uint64_t tid, const char *name)
 {
-    happens(feed, ticks, "sched_create", "tid", tid, "pid", tid, "comm", name, END);
+    happens(feed, ticks, "sched_process_fork", "child_tid", tid, "child_pid", tid, "child_comm", name, END);
 }
 
 static void receives(struct feed *feed, uint64_t ticks, uint64_t id, uint64_t client)
@@ -313,7 +313,7 @@ static void end_call(void)
     happens(&one, 97, "ipc_return", "call_id", (uint64_t)99, END);
     syscall_exit(&one, 98, 6, 1);
     goes(&one, 120, MODEL_DEAD, 0, 0, "idle/0");
-    happens(&one, 125, "sched_exit", "tid", (uint64_t)1, "pid", (uint64_t)1, END);
+    happens(&one, 125, "sched_process_exit", "tid", (uint64_t)1, "pid", (uint64_t)1, END);
 }
 
 static void test_calls(void)
@@ -512,8 +512,8 @@ static void test_state(void)
     const struct image *image;
 
     begin_story(1);
-    happens(&one, 50, "state_thread", "tid", (uint64_t)1, "pid", (uint64_t)4, "state", (uint64_t)6, "cpu",
-            (uint64_t)1, "comm", "one", END);
+    happens(&one, 50, "lttng_statedump_process_state", "tid", (uint64_t)1, "pid", (uint64_t)4, "state",
+            (uint64_t)6 << 11, "cpu", (uint64_t)1, "name", "one", END);
     happens(&one, 55, "state_process", "pid", (uint64_t)4, "parent_pid", (uint64_t)1, END);
     happens(&one, 60, "process_create", "pid", (uint64_t)9, "parent_pid", (uint64_t)4, END);
     happens(&one, 61, "process_exec", "pid", (uint64_t)9, "filename", "/bin/nine", END);

@@ -135,7 +135,7 @@ def stretches(trace):
     state in which the thread was left, or one of WOKEN, MOVED, SLICE; None: the trace ended."""
     found, now, why = [], {}, collections.defaultdict(set)
     last = {event.cpu: event.ticks for event in trace.events}
-    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_migrate", "sched_quantum_end"):
+    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_migrate_task", "sched_quantum_end"):
         if event.name == "trace_context":
             now.setdefault(event.cpu, (event.tid, event.pid, event.ticks))
         elif event.name == "sched_wakeup":
@@ -143,7 +143,7 @@ def stretches(trace):
                 why[event.fields["tid"]].add(WOKEN)
         elif event.name != "sched_switch":
             if event.tid == event.fields["tid"]:
-                why[event.tid].add(MOVED if event.name == "sched_migrate" else SLICE)
+                why[event.tid].add(MOVED if event.name == "sched_migrate_task" else SLICE)
         else:
             tid, pid, since = now[event.cpu]
             state = event.fields["prev_state"]
@@ -165,7 +165,7 @@ def waits_for_processor(trace):
     processor, on its way to sleep, is ready when it has left that."""
     found, ready, woken = [], {}, set()
     running = {}
-    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_enqueue", "sched_exit"):
+    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_enqueue", "sched_process_exit"):
         fields = event.fields
         if event.name == "trace_context":
             running.setdefault(event.cpu, fields["tid"])

@@ -11,13 +11,28 @@
 static const struct mix {
     const char *name;
     unsigned weight;
-} busy[] = {
-    {"sched_switch", 110},  {"sched_wakeup", 90},  {"sched_enqueue", 50},     {"sched_dequeue", 50},
-    {"syscall_entry", 190}, {"syscall_exit", 190}, {"ipc_call", 50},          {"ipc_reply", 50},
-    {"fault_entry", 30},    {"fault_exit", 30},    {"irq_handler_entry", 25}, {"irq_handler_exit", 25},
-    {"frame_alloc", 15},    {"frame_free", 15},    {"lock_contended", 5},     {"fs_open", 10},
-    {"libc_entry", 30},     {"libc_exit", 30},     {"user_text", 3},          {"timer_program", 20},
-    {"fs_read", 15},        {"mem_map", 10}};
+} busy[] = {{"sched_switch", 110},
+            {"sched_wakeup", 90},
+            {"sched_enqueue", 50},
+            {"sched_dequeue", 50},
+            {"syscall_entry", 190},
+            {"syscall_exit", 190},
+            {"ipc_call", 50},
+            {"ipc_reply", 50},
+            {"fault_entry", 30},
+            {"fault_exit", 30},
+            {"irq_handler_entry", 25},
+            {"irq_handler_exit", 25},
+            {"kmem_mm_page_alloc", 15},
+            {"kmem_mm_page_free", 15},
+            {"lock_contended", 5},
+            {"fs_open", 10},
+            {"libc_entry", 30},
+            {"libc_exit", 30},
+            {"user_text", 3},
+            {"timer_program", 20},
+            {"fs_read", 15},
+            {"mem_map", 10}};
 
 uint64_t generator_draw(struct generator *gen, uint64_t below)
 {

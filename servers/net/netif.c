@@ -110,7 +110,7 @@ void net_frame_received(const void *frame, uint32_t size)
 
     if (size < SIZEOF_ETH_HDR || size > 0xffff)
         return;
-    trace_net_if_receive(size, (uint32_t)bytes[12] << 8 | bytes[13]);
+    trace_net_if_receive_skb(size, (uint32_t)bytes[12] << 8 | bytes[13]);
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)size, PBUF_POOL);
     if (!p) {
         trace_net_drop(size, DROP_NO_BUFFER);

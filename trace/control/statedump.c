@@ -11,6 +11,7 @@
 #include <kernel/profile.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <kernel/traced_state.h>
 #include <tarn/abi.h>
 #include <trace/control/control.h>
 #include <trace/state.h>
@@ -36,13 +37,24 @@ static void dump_space(struct space *space, void *context)
                           space->build_id[1], space->image_path);
 }
 
+/* In LTTng's words. */
+static uint32_t status_of(enum thread_state state)
+{
+    enum { WAITS_FOR_CPU = 2, WAITS = 5, DEAD = 7 };
+    if (state == THREAD_RUNNING || state == THREAD_READY)
+        return WAITS_FOR_CPU;
+    return state == THREAD_DEAD ? DEAD : WAITS;
+}
+
 static void dump_thread(struct thread *thread, void *context)
 {
     static const char no_name[TRACE_NAME_BYTES];
     struct cpu *cpu = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
-    trace_state_thread(thread->tid, thread->space ? thread->space->pid : 0,
-                       atomic_load_explicit(&thread->state, memory_order_relaxed), (uint16_t)thread->priority,
-                       cpu ? (uint16_t)cpu->index : 0, thread->block ? thread->block->name : no_name);
+    const struct space *space = thread->space;
+    enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    trace_state_thread(thread->tid, space ? space->pid : 0, space ? space->parent_pid : 0, status_of(state),
+                       thread->block ? thread->block->name : no_name, traced_state(state),
+                       (uint16_t)thread->priority, cpu ? (uint16_t)cpu->index : 0);
 }
 
 static void dump_irq(uint32_t number, const char *name, void *context)

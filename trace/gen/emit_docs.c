@@ -22,7 +22,7 @@ static void emit_type(FILE *out, const struct event *event, const struct field *
 
 static void emit_event_docs(FILE *out, const struct class *class, const struct event *event)
 {
-    fprintf(out, "### `%s_%s` (minor %u)\n\n%s. Printed as `%s`.\n\n", class->name, event->name, event->minor,
+    fprintf(out, "### `%s` (minor %u)\n\n%s. Printed as `%s`.\n\n", event->full_name, event->minor,
             event->description, event->format);
     if (event->field_count)
         fprintf(out, "| offset | type | field | meaning |\n|---|---|---|---|\n");

@@ -35,9 +35,8 @@ static void emit_field(FILE *out, const struct field *f)
 
 static void emit_event(FILE *out, const struct class *class, const struct event *event)
 {
-    fprintf(out,
-            "  {\"id\": %u, \"class\": \"%s\", \"name\": \"%s_%s\", \"fixed_bytes\": %u,\n   \"format\": ",
-            TRACE_ID(class->number, event->minor), class->name, class->name, event->name, event->fixed_bytes);
+    fprintf(out, "  {\"id\": %u, \"class\": \"%s\", \"name\": \"%s\", \"fixed_bytes\": %u,\n   \"format\": ",
+            TRACE_ID(class->number, event->minor), class->name, event->full_name, event->fixed_bytes);
     emit_string(out, event->format);
     fprintf(out, ",\n   \"fields\": [");
     for (unsigned i = 0; i < event->field_count; i++) {

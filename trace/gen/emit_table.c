@@ -59,11 +59,10 @@ static void emit_event_table(FILE *out, const struct class *class, const struct 
     }
     if (event->field_count)
         fprintf(out, "};\n");
-    fprintf(
-        out,
-        "static const struct trace_event_info event_%s_%s = {\n    %u, \"%s\", \"%s\", \"%s_%s\", \"%s\",\n",
-        class->name, event->name, TRACE_ID(class->number, event->minor), class->name, event->name,
-        class->name, event->name, event->description);
+    fprintf(out,
+            "static const struct trace_event_info event_%s_%s = {\n    %u, \"%s\", \"%s\", \"%s\", \"%s\",\n",
+            class->name, event->name, TRACE_ID(class->number, event->minor), class->name, event->name,
+            event->full_name, event->description);
     fprintf(out, "    \"%s\",\n    ", event->format);
     if (event->field_count)
         fprintf(out, "fields_%s_%s", class->name, event->name);

@@ -24,14 +24,17 @@ static const char preamble[] =
     "typealias integer { size = 64; align = 64; signed = false; base = hex; } := xint64_t;\n"
     "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8_t;\n";
 
+/* What Trace Compass takes for a kernel's trace is one of domain "kernel". */
+static const char environment[] = "\nenv {\n"
+                                  "    domain = \"kernel\";\n"
+                                  "    tracer_name = \"tarn\";\n"
+                                  "    tracer_major = 1;\n"
+                                  "    hostname = \"@HOSTNAME@\";\n"
+                                  "    architecture = \"@ARCHITECTURE@\";\n"
+                                  "    cpu_count = @CPU_COUNT@;\n";
+
+/* Behind the names of classes. */
 static const char streams[] =
-    "\nenv {\n"
-    "    domain = \"kernel\";\n"
-    "    tracer_name = \"tarn\";\n"
-    "    tracer_major = 1;\n"
-    "    hostname = \"@HOSTNAME@\";\n"
-    "    architecture = \"@ARCHITECTURE@\";\n"
-    "    cpu_count = @CPU_COUNT@;\n"
     "};\n"
     "\nclock {\n"
     "    name = \"monotonic\";\n"
@@ -96,7 +99,7 @@ void emit_events_tsdl(FILE *out, const struct schema *schema)
         const struct class *class = &schema->classes[c];
         for (unsigned e = 0; e < class->event_count; e++) {
             const struct event *event = &class->events[e];
-            fprintf(out, "event {\n    name = \"%s_%s\";\n    id = ", class->name, event->name);
+            fprintf(out, "event {\n    name = \"%s\";\n    id = ", event->full_name);
             if (class->number < 0)
                 fprintf(out, "@%u@", event->minor);
             else
@@ -119,6 +122,9 @@ void emit_metadata(FILE *out, const struct schema *schema)
             "    packet.header := struct {\n        uint32_t magic;\n        uint32_t stream_id;\n"
             "        uint8_t uuid[16];\n    };\n};\n",
             uuid);
+    fprintf(out, "%s", environment);
+    for (unsigned i = 0; i < schema->class_count; i++)
+        fprintf(out, "    class_%d = \"%s\";\n", schema->classes[i].number, schema->classes[i].name);
     fprintf(out, "%s\n", streams);
     emit_events_tsdl(out, schema);
 }

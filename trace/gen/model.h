@@ -41,6 +41,7 @@ struct field {
 
 struct event {
     char *name;
+    char *full_name; /* in the metadata: CLASS_NAME, or what `as` says */
     char *description;
     char *format;
     unsigned minor;

@@ -403,6 +403,14 @@ static void finish_event(struct reader *r)
     r->event = NULL;
 }
 
+static char *join_names(const char *class, const char *event)
+{
+    size_t size = strlen(class) + strlen(event) + 2;
+    char *name = allocate(size);
+    snprintf(name, size, "%s_%s", class, event);
+    return name;
+}
+
 static void read_class(struct reader *r)
 {
     struct class *class = r->class;
@@ -426,11 +434,26 @@ static void read_class(struct reader *r)
     expect_end(r);
 }
 
+/* as NAME: what the metadata call the event, where that is not CLASS_EVENT. */
+static char *take_full_name(struct reader *r, const char *event)
+{
+    skip_space(r);
+    if (*r->at == '"')
+        return join_names(r->class->name, event);
+    char *word = take_word(r, "'as' or the event's description");
+    if (strcmp(word, "as"))
+        REFUSE(r, "expected 'as' or the event's description before '%s'", word);
+    if (r->app)
+        REFUSE(r, "the names of an application's events begin with its class: remove 'as'");
+    return take_name(r, "the event's name in the metadata");
+}
+
 static void read_event(struct reader *r)
 {
     struct class *class = r->class;
     struct event event = {.name = take_name(r, "the event's name"), .line = r->line};
     uint64_t minor = take_number(r, "the event's minor number");
+    event.full_name = take_full_name(r, event.name);
     if (minor >= TRACE_MINORS_SWITCHED)
         REFUSE(r, "minor %llu: only 0 to %u have a switch of their own", (unsigned long long)minor,
                TRACE_MINORS_SWITCHED - 1);
@@ -522,12 +545,23 @@ static int compare_events(const void *a, const void *b)
     return (int)((const struct event *)a)->minor - (int)((const struct event *)b)->minor;
 }
 
+static void check_full_names(const struct class *class, const struct class *other)
+{
+    for (unsigned i = 0; i < class->event_count; i++)
+        for (unsigned k = 0; k < (class == other ? i : other->event_count); k++)
+            if (!strcmp(class->events[i].full_name, other->events[k].full_name))
+                refuse(class->file, class->events[i].line, "event %s is also declared in %s:%u: rename one",
+                       class->events[i].full_name, other->file, other->events[k].line);
+}
+
 void finish_schema(struct schema *schema)
 {
     qsort(schema->classes, schema->class_count, sizeof(*schema->classes), compare_classes);
     for (unsigned i = 0; i < schema->class_count; i++) {
         struct class *class = &schema->classes[i];
         qsort(class->events, class->event_count, sizeof(*class->events), compare_events);
+        for (unsigned k = 0; k <= i; k++)
+            check_full_names(class, &schema->classes[k]);
         for (unsigned k = 0; k < i; k++) {
             const struct class *other = &schema->classes[k];
             if (other->number == class->number && class->number >= 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* user/bin/trace_schema.c - learns applications' events from the metadata; see trace_schema.h. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +67,20 @@ int find_class(const char *name, uint64_t length)
     return trace_find_any_class(&schemas, name, length);
 }
 
+/* `sched.switch`; `frame.alloc` or `frame.kmem_mm_page_alloc`. */
+static bool is_called(const struct trace_event_info *info, const char *class, const char *name)
+{
+    size_t length = strlen(class);
+    return !strcmp(info->full_name, name) || !strcmp(info->name, name) ||
+           (!strncmp(info->full_name, class, length) && info->full_name[length] == '_' &&
+            !strcmp(info->full_name + length + 1, name));
+}
+
 int find_minor(uint32_t class_number, const char *name)
 {
     for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
         const struct trace_event_info *info = find_event(TRACE_ID(class_number, minor));
-        if (info && !strcmp(info->full_name + strlen(class_name(class_number)) + 1, name))
+        if (info && is_called(info, class_name(class_number), name))
             return (int)minor;
     }
     return -1;

@@ -15,9 +15,10 @@ struct process_body {
     char name[TRACE_NAME_BYTES];
 };
 struct thread_body {
-    uint32_t tid, pid, state;
+    uint32_t tid, pid, ppid, status;
+    char name[TRACE_NAME_BYTES];
+    uint32_t state;
     uint16_t prio, cpu;
-    char comm[TRACE_NAME_BYTES];
 };
 struct image_body {
     uint32_t pid, reserved;

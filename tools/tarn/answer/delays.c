@@ -38,7 +38,7 @@ void delays_open(struct delays *delays, const struct answer *answer)
     slots_open(&delays->places, sizeof(struct place));
     know_event(delays, 0, answer, "sched_enqueue", "cpu");
     know_event(delays, 1, answer, "sched_wakeup", "target_cpu");
-    know_event(delays, 2, answer, "sched_migrate", "dest_cpu");
+    know_event(delays, 2, answer, "sched_migrate_task", "dest_cpu");
 }
 
 void delays_close(struct delays *delays)

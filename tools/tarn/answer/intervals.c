@@ -21,7 +21,7 @@ static const struct interval_spec presets[] = {
      "calls from being taken to being answered"},
     {"libc", "libc_entry", "libc_exit", "call", "thread", "call", "calls of the C library, by name"},
     {"process", "process_create", "process_exit", "pid", "any", NULL, "lives of processes"},
-    {"thread", "sched_create", "sched_exit", "tid", "any", NULL, "lives of threads"},
+    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL, "lives of threads"},
     {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL,
      "TLB shootdowns, for who asks"},
 };

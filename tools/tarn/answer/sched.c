@@ -201,8 +201,8 @@ static bool open_sched(struct answer *answer, struct fail *fail)
     map_open(&sched->pairs, sizeof(struct delay));
     sched->cpus = alloc_zero(answer->trace->stream_count + 1, sizeof(sched->cpus[0]));
     sched->quantum_end = schema_find_event(&answer->trace->schema, "sched_quantum_end");
-    sched->migrate = schema_find_event(&answer->trace->schema, "sched_migrate");
-    sched->migrate_tid = answer_field(answer, "sched_migrate", "tid");
+    sched->migrate = schema_find_event(&answer->trace->schema, "sched_migrate_task");
+    sched->migrate_tid = answer_field(answer, "sched_migrate_task", "tid");
     sched->yield = UINT32_MAX;
     for (const struct tsdl_label *label = numbers ? numbers->labels : NULL; label != NULL;
          label = label->next)

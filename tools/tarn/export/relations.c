@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/export/relations.c - a trace as tables of rows; see relations.h. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <tools/tarn/export/relations.h>
 
 /* Columns: text is marked by a colon behind the name. */
@@ -50,6 +52,22 @@ static bool is_text(const struct field *field)
     return field->kind != FIELD_INTEGER;
 }
 
+/* Columns have different names: a field called like a part of the context is "event_...". */
+static const char *column_of(struct relations *relations, const char *field)
+{
+    char name[64];
+
+    for (unsigned c = 0; c < CONTEXT_COLUMNS; c++) {
+        size_t length = strcspn(context_columns[c], ":");
+
+        if (strlen(field) != length || strncasecmp(field, context_columns[c], length) != 0)
+            continue;
+        snprintf(name, sizeof(name), "event_%s", field);
+        return arena_string(&relations->arena, name, strlen(name));
+    }
+    return field;
+}
+
 static void declare_tables(struct relations *relations)
 {
     const struct schema *schema = &relations->export.answer.trace->schema;
@@ -70,7 +88,8 @@ static void declare_tables(struct relations *relations)
         for (unsigned c = 0; c < CONTEXT_COLUMNS; c++)
             add_column(relations, table, context_columns[c], false);
         for (unsigned f = 0; f < type->field_count; f++)
-            add_column(relations, table, type->fields[f].name, is_text(&type->fields[f]));
+            add_column(relations, table, column_of(relations, type->fields[f].name),
+                       is_text(&type->fields[f]));
         most = table->column_count > most ? table->column_count : most;
     }
     relations->values = alloc_zero(most, sizeof(relations->values[0]));

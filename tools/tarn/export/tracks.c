@@ -11,7 +11,7 @@
 /* What states, activities and calls show. */
 static const char *const shown_events[] = {
     "trace_filler",     "trace_context",     "trace_end",        "trace_heartbeat", "sched_switch",
-    "sched_wakeup",     "sched_enqueue",     "sched_dequeue",    "sched_idle",      "ipc_call",
+    "sched_wakeup",     "sched_enqueue",     "sched_dequeue",    "power_cpu_idle",  "ipc_call",
     "ipc_receive",      "ipc_reply",         "ipc_return",       "syscall_entry",   "syscall_exit",
     "libc_entry",       "libc_exit",         "fault_entry",      "fault_exit",      "exception_entry",
     "exception_exit",   "irq_handler_entry", "irq_handler_exit", "irq_ipi_entry",   "irq_ipi_exit",

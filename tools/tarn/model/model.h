@@ -30,7 +30,7 @@
 #define MODEL_NOBODY        UINT32_MAX /* pid and tid */
 #define MODEL_DEPTH_MAX     24u        /* activities beyond are counted, not kept */
 
-enum model_state { /* up to MODEL_DEAD as sched.ev has them: thread_state */
+enum model_state { /* up to MODEL_DEAD as sched.ev numbers them: MODEL_STATE_OF */
                    MODEL_RUNNING,
                    MODEL_READY,
                    MODEL_BLOCKED_SEND,

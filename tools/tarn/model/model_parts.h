@@ -11,6 +11,9 @@
 
 #include <tools/tarn/model/model.h>
 
+/* The number of a thread_state (sched.ev); the bits below are for readers that know Linux's. */
+#define MODEL_STATE_OF(told) ((told) >> 11)
+
 /* ---- observers ---- */
 
 static inline bool is_in_range(const struct model *model)

@@ -111,7 +111,7 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
         thread_set_pid(model, next, get32(model, cursor, at[SWITCH_NEXT_PID]));
     learn_names(model, cursor, prev, next);
     next->prio = get16(model, cursor, at[SWITCH_NEXT_PRIO]);
-    state = state_after(prev, get16(model, cursor, at[SWITCH_PREV_STATE]));
+    state = state_after(prev, MODEL_STATE_OF(get16(model, cursor, at[SWITCH_PREV_STATE])));
     tell_switch(model, cpu, prev, state, next);
     if (prev != model->nobody && prev != next)
         leave_processor(model, prev, state);

@@ -110,7 +110,7 @@ void take_state_thread(struct model *model, struct model_cpu *cpu, const struct 
                        const struct model_action *action)
 {
     uint32_t tid = get32(model, cursor, action->at[THREAD_TID]);
-    uint32_t state = get32(model, cursor, action->at[THREAD_STATE]);
+    uint32_t state = MODEL_STATE_OF(get32(model, cursor, action->at[THREAD_STATE]));
     uint32_t rank = rank_of_cpu(model, get16(model, cursor, action->at[THREAD_CPU]));
     struct model_thread *thread;
 

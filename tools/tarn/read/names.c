@@ -9,10 +9,14 @@ static const struct {
     const char *event, *pid, *name;
     bool is_thread;
 } telling[NAME_SOURCES] = {
-    {"state_process", "pid", "name", false},         {"process_rename", "pid", "name", false},
-    {"process_exec", "pid", "filename", false},      {"sched_create", "pid", "comm", true},
-    {"state_thread", "pid", "comm", true},           {"sched_switch", "prev_pid", "prev_comm", true},
-    {"sched_switch", "next_pid", "next_comm", true}, {"trace_context", "pid", "name", true},
+    {"state_process", "pid", "name", false},
+    {"process_rename", "pid", "name", false},
+    {"process_exec", "pid", "filename", false},
+    {"sched_process_fork", "child_pid", "child_comm", true},
+    {"lttng_statedump_process_state", "pid", "name", true},
+    {"sched_switch", "prev_pid", "prev_comm", true},
+    {"sched_switch", "next_pid", "next_comm", true},
+    {"trace_context", "pid", "name", true},
     {"state_image", "pid", "filename", true},
 };
 

@@ -236,7 +236,8 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
     return true;
 }
 
-/* The table of minors of each class, and the class's name: what the names of its events have in common. */
+/* The table of minors of each class, and the class's name: of the system's classes as the environment tells,
+ * of applications' what the names of the events have in common. */
 static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];
@@ -256,12 +257,26 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
     return true;
 }
 
+static const char *told_name(const struct schema *schema, unsigned number)
+{
+    char wanted[16];
+
+    snprintf(wanted, sizeof(wanted), "class_%u", number);
+    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+        if (env->is_text && strcmp(env->name, wanted) == 0)
+            return env->text;
+    return NULL;
+}
+
 static void name_class(struct schema *schema, unsigned number)
 {
     struct class_table *class = &schema->classes[number];
     const char *first = NULL;
     size_t common = 0;
 
+    class->name = told_name(schema, number);
+    if (class->name != NULL)
+        return;
     for (uint32_t minor = 0; minor < class->count; minor++) {
         const struct event_type *type = class->by_minor[minor];
         size_t same = 0;
