@@ -35,6 +35,9 @@ static const char help[] =
     "  --interval SEC   refresh so often (default 2); of that time the numbers are\n"
     "  --at TIME        begin there: seconds since the trace's start\n"
     "  --batch N        print N intervals as text, then end; 0: all\n"
+    "  --json           an interval as a JSON object on a line, not as text\n"
+    "  --csv            as comma-separated values\n"
+    "  --top N          of these at most N rows of each table\n"
     "  --sort KEY       running (default), ready, switches, wakeups, name\n"
     "  --threads        threads, not processes\n"
     "  --filter PATTERN only processes or threads of this name\n"
@@ -48,8 +51,10 @@ static const char keys_help[] =
 
 struct top {
     const char *name, *output;
-    double interval, at; /* seconds; at < 0: not given */
-    long batch;          /* -1: a terminal; 0: to the end */
+    double interval, at;       /* seconds; at < 0: not given */
+    long batch;                /* -1: a terminal; 0: to the end */
+    enum answer_format format; /* of a batch */
+    uint64_t rows;             /* of its tables */
     struct puller puller;
     bool is_source, has_help, asks_pattern;
     double old_until; /* now_seconds: up to then what comes is old; 0: nothing has come */
@@ -225,9 +230,12 @@ static int run_batch(struct top *top)
             usleep((useconds_t)(POLL_SECONDS * 1e6));
             continue;
         }
-        if (done++ != 0)
+        if (done++ != 0 && top->format != ANSWER_JSON)
             putchar('\n');
-        screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
+        if (top->format == ANSWER_TEXT)
+            screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
+        else
+            screen_write(stdout, &top->screen, top->format, top->rows);
         fflush(stdout);
     }
     if (fail.text[0] != '\0')
@@ -392,6 +400,16 @@ static bool set_option(struct top *top, int option, const char *value)
             return false;
         top->batch = (long)number;
         return true;
+    case 'j':
+    case 'c':
+        top->format = option == 'j' ? ANSWER_JSON : ANSWER_CSV;
+        top->batch = top->batch < 0 ? 0 : top->batch;
+        return true;
+    case 'n':
+        if (!parse_number(value, 0, 1e9, &number))
+            return false;
+        top->rows = number > 0 ? (uint64_t)number : UINT64_MAX;
+        return true;
     case 's':
         return parse_sort(value, &top->screen.sort);
     case 't':
@@ -413,6 +431,9 @@ static int parse_options(struct top *top, int argc, char **argv)
     static const struct option known[] = {{"interval", required_argument, NULL, 'i'},
                                           {"at", required_argument, NULL, 'a'},
                                           {"batch", required_argument, NULL, 'b'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"csv", no_argument, NULL, 'c'},
+                                          {"top", required_argument, NULL, 'n'},
                                           {"sort", required_argument, NULL, 's'},
                                           {"threads", no_argument, NULL, 't'},
                                           {"filter", required_argument, NULL, 'f'},
@@ -450,6 +471,7 @@ int run_top(int argc, char **argv)
     top->interval = 2;
     top->at = -1;
     top->batch = -1;
+    top->rows = UINT64_MAX;
     status = parse_options(top, argc, argv);
     if (status >= 0) {
         free(top);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/top/screen.h>
@@ -208,9 +209,10 @@ static unsigned print_cpus(FILE *to, const struct screen *screen, unsigned width
     return lines;
 }
 
+static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "wakeups", "name"};
+
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height)
 {
-    static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "wakeups", "name"};
     double seconds = answer_seconds(screen->answers[SCREEN_STATS]);
     unsigned used, left, others = ROWS_LARGE + 2;
     unsigned all = height != 0 ? height : UINT32_MAX;
@@ -231,4 +233,56 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
                screen->pattern, seconds, left);
     for (unsigned i = 0; i < OTHERS && others != 0; i++)
         print_part(to, screen, &other_parts[i], "total_ns", "", seconds, others);
+}
+
+/* ---- for other programs ---- */
+
+/* A table of an answer as it is: rows of which PATTERN is the name, sorted. */
+static void write_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
+                       const char *pattern, enum answer_format format, uint64_t top)
+{
+    const struct table *from = find_table(screen->answers[part->answer], part->table);
+    struct table some;
+
+    if (from == NULL)
+        return;
+    some = *from;
+    some.count = 0;
+    some.rows = alloc_zero(from->count + 1, sizeof(some.rows[0]));
+    for (size_t i = 0; i < from->count; i++)
+        if (*pattern == '\0' || match_glob(pattern, from->rows[i]->name))
+            some.rows[some.count++] = from->rows[i];
+    if (table_find_column(&some, sort) >= TABLE_BY_NAME)
+        table_sort(&some, table_find_column(&some, sort));
+    fputc(format == ANSWER_JSON ? ',' : '\n', to);
+    (format == ANSWER_JSON ? table_print_json : table_print_csv)(to, &some, top);
+    free(some.rows);
+}
+
+void screen_write(FILE *to, const struct screen *screen, enum answer_format format, uint64_t top)
+{
+    static const struct table_column columns[] = {
+        NUMBER_COLUMN("from", "from_ns"), NUMBER_COLUMN("to", "to_ns"), COUNT_COLUMN("events", "events"),
+        COUNT_COLUMN("lost events", "lost_events"), COUNT_COLUMN("lost packets", "lost_packets")};
+    static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}};
+    const struct answer *stats = screen->answers[SCREEN_STATS];
+    struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
+    struct table_row *row = table_add(&interval, screen->source);
+
+    row->cells[0].count = answer_when(stats, stats->from);
+    row->cells[1].count = answer_when(stats, stats->to);
+    row->cells[2] = stats->total->cells[table_find_column(&stats->totals, "events")];
+    row->cells[3].count = screen->losses.lost_events;
+    row->cells[4].count = screen->losses.lost_packets;
+    if (format == ANSWER_JSON)
+        fputc('{', to);
+    (format == ANSWER_JSON ? table_print_json : table_print_csv)(to, &interval, 1);
+    write_part(to, screen, &cpus, "name", "", format, UINT64_MAX);
+    write_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
+               screen->pattern, format, top);
+    for (unsigned i = 0; i < OTHERS; i++)
+        write_part(to, screen, &other_parts[i], "total_ns", "", format, top);
+    if (format == ANSWER_JSON)
+        fputs("}\n", to);
+    table_free(&interval);
 }

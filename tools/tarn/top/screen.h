@@ -33,5 +33,8 @@ struct screen {
 bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fail);
 /* HEIGHT 0: as much as is of use. */
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height);
+/* As JSON, an object on a line, or CSV: the answers' tables as they are, counts and times of the interval, no
+ * rates. At most TOP rows of each. */
+void screen_write(FILE *to, const struct screen *screen, enum answer_format format, uint64_t top);
 
 #endif
