@@ -139,7 +139,7 @@ void delays_take(struct delays *delays, const struct cursor *cursor, unsigned wh
     place = slots_at(&delays->places, thread->number);
     if (thread->state == MODEL_READY) {
         account(delays, thread, place->is_known ? place->cpu : thread->cpu,
-                later(thread->segment, place->since), cursor->ticks);
+                later(later(thread->segment, place->since), delays->model->from), cursor->ticks);
         place->since = cursor->ticks;
     }
     place->cpu = rank;

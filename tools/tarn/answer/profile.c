@@ -118,9 +118,6 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         thread = sampled_thread(profile, &cursor->event, thread);
         if (answer_wants_event(&profile->answer, cursor, thread))
             take_sample(profile, &cursor->event, thread);
-    } else if (cursor->event.type == profile->setting) {
-        profile->period = field_integer(profile->set_period, cursor->event.bytes);
-        profile->has_counter |= field_integer(profile->set_counter, cursor->event.bytes) != 0;
     }
 }
 
@@ -142,8 +139,6 @@ static bool find_fields(struct profile *profile)
         {&profile->mode, "profile_sample", "mode"},
         {&profile->kernel_depth, "profile_sample", "kernel_depth"},
         {&profile->chain, "profile_sample", "chain"},
-        {&profile->set_period, "profile_setting", "period"},
-        {&profile->set_counter, "profile_setting", "counts_instructions"},
     };
 
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -166,7 +161,6 @@ static bool open_profile(struct answer *answer, struct fail *fail)
     if (!find_fields(profile))
         return true; /* a system without samples: nothing is found */
     profile->sample = schema_find_event(&answer->trace->schema, "profile_sample");
-    profile->setting = schema_find_event(&answer->trace->schema, "profile_setting");
     answer->observer.event = take_event;
     return true;
 }
@@ -232,6 +226,8 @@ static void finish_profile(struct answer *answer)
         snprintf(
             answer->note, sizeof(answer->note),
             "the processors of this machine do not count instructions: samples cannot be weighed by them");
+    profile->period = answer->model->sampling.period;
+    profile->has_counter = answer->model->sampling.counts_instructions;
     profile_fill(profile);
 }
 

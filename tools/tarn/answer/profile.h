@@ -57,9 +57,8 @@ struct profile {
     struct arena arena;
     uint64_t period;  /* ticks, as was set last; 0: not known */
     bool has_counter; /* samples tell instructions */
-    const struct event_type *sample, *setting;
+    const struct event_type *sample;
     const struct field *ip, *busy, *instructions, *lateness, *tid, *pid, *mode, *kernel_depth, *chain;
-    const struct field *set_period, *set_counter;
     /* options */
     enum weight weight;
     bool has_least;

@@ -21,6 +21,7 @@ static const char help[] =
     "  --to TIME\n"
     "  --open yes|no       open the page in a browser (default: when there is a display)\n"
     "  -o, --output DIR    where the trace of a SOURCE goes; without it, it is gone in the end\n"
+    "  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n"
     "  --png FILE          write the picture of --from to --to to FILE instead, and end; then also:\n"
     "  --size WIDTHxHEIGHT of the picture, in pixels (1600x900)\n"
     "  --threads N         show the N threads that ran longest (as many as have room)\n"
@@ -100,6 +101,9 @@ static bool set_option(struct options *options, int option, const char *value)
     case 'm':
         options->draw.marks = value;
         return true;
+    case 'S':
+        options->view.symbols = value;
+        return true;
     case 'd':
         options->draw.is_dark = true;
         return true;
@@ -111,19 +115,14 @@ static bool set_option(struct options *options, int option, const char *value)
 /* Returns an exit status to leave with, or -1 to go on. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {{"port", required_argument, NULL, 'p'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"to", required_argument, NULL, 't'},
-                                          {"open", required_argument, NULL, 'b'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"png", required_argument, NULL, 'P'},
-                                          {"size", required_argument, NULL, 's'},
-                                          {"threads", required_argument, NULL, 'T'},
-                                          {"tid", required_argument, NULL, 'i'},
-                                          {"mark", required_argument, NULL, 'm'},
-                                          {"dark", no_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"port", required_argument, NULL, 'p'},   {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},     {"open", required_argument, NULL, 'b'},
+        {"output", required_argument, NULL, 'o'}, {"png", required_argument, NULL, 'P'},
+        {"size", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 'T'},
+        {"tid", required_argument, NULL, 'i'},    {"mark", required_argument, NULL, 'm'},
+        {"dark", no_argument, NULL, 'd'},         {"symbols", required_argument, NULL, 'S'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
 
     optind = 0;

@@ -70,7 +70,13 @@ void images_add(struct images *images, const struct image *image, const char *pa
     *added = *image;
     added->path = arena_string(&images->arena, path, length);
     added->next = *place;
+    added->later = NULL;
     *place = added;
+    if (images->newest != NULL)
+        images->newest->later = added;
+    else
+        images->oldest = added;
+    images->newest = added;
 }
 
 const struct image *images_of(const struct images *images, uint32_t pid)

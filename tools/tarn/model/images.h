@@ -20,12 +20,14 @@ struct image {
     uint64_t base, size;  /* bytes */
     uint8_t build_id[16]; /* its first bytes; zeros: not known */
     char *path;
-    const struct image *next; /* of the same process; the newest first */
+    const struct image *next;  /* of the same process; the newest first */
+    const struct image *later; /* of all, the one that was added then */
 };
 
 struct images {
     const struct image **table; /* by a hash of the pid: each process's newest, open addressing */
     uint32_t room, process_count, count;
+    struct image *oldest, *newest, *saved; /* of all; the newest that model_save_knowledge has seen */
     struct arena arena;
 };
 
@@ -37,5 +39,11 @@ void images_add(struct images *images, const struct image *image, const char *pa
 const struct image *images_find(const struct images *images, uint32_t pid, uint64_t address);
 /* The newest of a process's images; go on with `next`. NULL: none. */
 const struct image *images_of(const struct images *images, uint32_t pid);
+
+/* The oldest that is newer than `saved`; go on with `later`. */
+static inline const struct image *images_news(const struct images *images)
+{
+    return images->saved != NULL ? images->saved->later : images->oldest;
+}
 
 #endif

@@ -54,6 +54,7 @@ static const struct meaning meanings[] = {
      take_state_image,
      {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
      "48888T"},
+    {"profile_setting", take_sampling, {"period", "counts_instructions"}, "84"},
     {"lttng_statedump_interrupt", take_state_irq, {"irq", "action"}, "4T"},
     {"state_lock_class", take_state_lock_name, {"lock_class", "name"}, "4T"}, /* of an older trace */
     {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch"}, "4T4"},

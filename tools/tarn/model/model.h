@@ -143,6 +143,7 @@ struct model_process {
     uint32_t threads;    /* of it that the model has known */
     const char *path;    /* of its program, or NULL */
     uint32_t living;     /* the model's own: its threads that live */
+    bool is_changed;     /* since model_save_knowledge */
 };
 
 /* A class of locks (state.ev), by its number. */
@@ -157,6 +158,12 @@ struct model_lock_class {
 struct model_irq {
     uint32_t number;
     char name[28];
+};
+
+/* How programs are sampled (profile.ev), as was set last. */
+struct model_sampling {
+    uint64_t period; /* ticks; 0: not told */
+    bool counts_instructions;
 };
 
 /* What an observer wants to be told; NULL: nothing. `self` is the observer itself: embed it. Called while the
@@ -213,6 +220,8 @@ struct model {
     struct model_lock_class lock_classes[MODEL_LOCK_CLASSES]; /* also in checkpoints */
     struct model_irq irqs[MODEL_IRQS];                        /* those that were told; not in checkpoints */
     uint32_t irq_count;
+    struct model_sampling sampling;
+    bool has_news;                    /* of irqs or sampling, since model_save_knowledge */
     struct model_process **processes; /* hash table */
     uint32_t process_room, process_count;
     struct model_action *actions; /* by event index */
@@ -247,6 +256,13 @@ size_t model_save(const struct model *model, struct buffer *out);
  * save, with the same numbers of threads. What was counted until then is forgotten if it lies before the
  * model's range. On failure the model must be restored or closed. */
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
+
+/* What is known for ever, processes, their names and program files, as pieces: each has what was learned
+ * since the one before. All pieces before some checkpoint, restored in order into a new model, and then that
+ * checkpoint make a model that knows what the first one knew there. */
+void model_save_knowledge(struct model *model, struct buffer *out);
+bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail);
+void model_settle(struct model *model); /* the next piece has what is learned from now on */
 
 /* Ticks that the thread of a FRAME under way has run in it up to the end of the last segment. */
 static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)

@@ -143,7 +143,7 @@ static inline struct model_thread *running_thread(const struct model *model, con
 
 /* ---- processes.c ---- */
 
-struct model_process *process_know(struct model *model, uint32_t pid); /* NULL: too many */
+struct model_process *process_know(struct model *model, uint32_t pid); /* to change; NULL: too many */
 /* A thread of it more or less lives; not those that no process is known of. */
 void process_count_living(struct model *model, uint32_t pid, int more);
 void processes_close(struct model *model);
@@ -196,6 +196,6 @@ model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, t
     take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
     take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
     take_state_process, take_state_thread, take_state_image, take_state_irq, take_state_lock_class,
-    take_state_lock_name;
+    take_state_lock_name, take_sampling;
 
 #endif

@@ -27,7 +27,7 @@ static void grow(struct model *model)
     free(old);
 }
 
-struct model_process *process_know(struct model *model, uint32_t pid)
+static struct model_process *find_or_make(struct model *model, uint32_t pid)
 {
     struct model_process **place;
 
@@ -41,14 +41,24 @@ struct model_process *process_know(struct model *model, uint32_t pid)
         (*place)->pid = pid;
         (*place)->parent = MODEL_NOBODY;
         (*place)->begin = model->now;
+        (*place)->is_changed = true;
         model->process_count++;
     }
     return *place;
 }
 
+struct model_process *process_know(struct model *model, uint32_t pid)
+{
+    struct model_process *process = find_or_make(model, pid);
+
+    if (process != NULL)
+        process->is_changed = true;
+    return process;
+}
+
 void process_count_living(struct model *model, uint32_t pid, int more)
 {
-    struct model_process *process = pid != MODEL_NOBODY ? process_know(model, pid) : NULL;
+    struct model_process *process = pid != MODEL_NOBODY ? find_or_make(model, pid) : NULL;
 
     if (process != NULL)
         process->living += (uint32_t)more;

@@ -161,6 +161,7 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
     length = length < sizeof(irq->name) ? length : sizeof(irq->name) - 1;
     *irq = (struct model_irq){.number = number};
     memcpy(irq->name, name, length);
+    model->has_news = true;
 }
 
 void take_state_irq(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
@@ -169,6 +170,15 @@ void take_state_irq(struct model *model, struct model_cpu *cpu, const struct cur
     (void)cpu;
     model_name_irq(model, get32(model, cursor, action->at[0]), get_text(cursor, action->at[1]),
                    text_length(cursor, action->at[1]));
+}
+
+void take_sampling(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                   const struct model_action *action)
+{
+    (void)cpu;
+    model->sampling.period = get64(model, cursor, action->at[0]);
+    model->sampling.counts_instructions |= get32(model, cursor, action->at[1]) != 0;
+    model->has_news = true;
 }
 
 void take_state_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,

@@ -131,6 +131,25 @@ static void look_back(struct cursor *cursor)
     cursor->is_broken = (header.flags & TRACE_PACKET_CUT) != 0;
 }
 
+void cursor_report_packet(const struct cursor *cursor, struct reporter *reporter)
+{
+    const struct stream *stream = cursor->stream;
+    uint64_t bytes = stream->first_packet_bytes;
+    struct cursor again = {.trace = cursor->trace, .stream = stream, .reporter = reporter};
+    struct trace_packet before;
+
+    if (cursor->at == NULL)
+        return;
+    if (cursor->packet.offset >= bytes &&
+        !anomaly_is_fatal(stream_header(cursor->trace, stream, cursor->packet.offset - bytes, &before)) &&
+        before.packet_size / 8 == bytes) {
+        again.next_packet = cursor->packet.offset - bytes;
+        look_back(&again);
+        report_losses(&again, &before, again.next_packet);
+    }
+    report_losses(&again, &cursor->packet.header, cursor->packet.offset);
+}
+
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
                  struct reporter *reporter)
 {

@@ -96,6 +96,9 @@ static inline uint64_t field_count(const struct field *field, const struct event
 /* What packet AFTER tells about losses since the packet with the given numbers; shared with check. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset);
 
+/* Tells REPORTER what the packet that CURSOR stands in, and the one before, tell about losses, once more. */
+void cursor_report_packet(const struct cursor *cursor, struct reporter *reporter);
+
 /* Starts before the first event at or after FROM (ticks); 0 for the whole stream. */
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
                  struct reporter *reporter);

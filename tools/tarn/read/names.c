@@ -113,6 +113,7 @@ void names_set(struct names *names, uint32_t pid, const char *name, size_t lengt
     names->changes += strlen(place->name) != length || memcmp(place->name, name, length) != 0;
     memcpy(place->name, name, length);
     place->name[length] = '\0';
+    place->is_changed = true;
 }
 
 static void learn_from_source(struct names *names, const struct name_source *source,

@@ -32,6 +32,7 @@ struct names {
 struct process_name {
     uint32_t pid;
     bool is_used;
+    bool is_changed; /* since somebody last set it to false */
     char name[32];
 };
 

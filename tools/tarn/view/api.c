@@ -9,10 +9,13 @@
 static const struct {
     const char *path;
     api_function *answer;
+    bool takes_lock; /* itself, if it needs it */
 } answers[] = {
-    {"/api/trace", api_trace}, {"/api/list", api_list},           {"/api/search", api_search},
-    {"/api/lanes", api_lanes}, {"/api/threads", api_threads},     {"/api/marks", api_marks},
-    {"/api/flags", api_flags}, {"/api/answer", api_answer_range}, {"/api/answers", api_answers},
+    {"/api/trace", api_trace, false},     {"/api/list", api_list, false},
+    {"/api/search", api_search, false},   {"/api/lanes", api_lanes, false},
+    {"/api/threads", api_threads, false}, {"/api/marks", api_marks, false},
+    {"/api/flags", api_flags, false},     {"/api/answer", api_answer_range, true},
+    {"/api/answers", api_answers, true},  {"/api/progress", api_progress, true},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -113,11 +116,8 @@ static unsigned answer_changes(struct view *view, const struct request *request,
 static unsigned answer_picture(struct view *view, const struct request *request, struct json *json,
                                const char **type, struct fail *fail)
 {
-    bool fine;
+    bool fine = api_flame(view, request, json, fail);
 
-    view_read_lock(view);
-    fine = api_flame(view, request, json, fail);
-    view_unlock(view);
     *type = fine ? API_SVG : API_JSON;
     return fine ? 200 : 400;
 }
@@ -130,11 +130,13 @@ static unsigned answer_json(struct view *view, const struct request *request, st
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
         if (strcmp(request->path, answers[i].path) != 0)
             continue;
-        view_read_lock(view);
+        if (!answers[i].takes_lock)
+            view_read_lock(view);
         json_open(json, '{');
         status = answers[i].answer(view, request, json, fail) ? 200 : 400;
         json_close(json, '}');
-        view_unlock(view);
+        if (!answers[i].takes_lock)
+            view_unlock(view);
     }
     return status;
 }

@@ -4,7 +4,7 @@
  * JSON.
  *
  * Nothing here knows of HTTP. Any number of threads may ask at once. Each question ends within a bounded time
- * whatever it asks.
+ * whatever it asks, but those that walk a range for an answer: without the lock, and while somebody waits.
  */
 #ifndef TARN_API_H
 #define TARN_API_H
@@ -20,6 +20,9 @@ struct request {
         const char *key, *value;
     } parameters[REQUEST_PARAMETERS_MAX];
     unsigned count;
+    /* Whether somebody waits for the answer; NULL: yes. For questions that take long. */
+    bool (*is_waiting)(const struct request *request);
+    void *asker;
 };
 
 #define API_JSON "application/json; charset=utf-8"
@@ -46,21 +49,22 @@ bool request_range(const struct view *view, const struct request *request, struc
  * gets how many. The caller frees it. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
 
-/* Each fills one answer, an open object, with the lock held. False: FAIL says why. */
+/* Each fills one answer, an open object, with the lock held if it does not take it itself. False: FAIL says
+ * why. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
 api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,
-    api_answers;
+    api_answers, api_progress;
 
-/* Fills JSON with a picture, from its first byte. */
+/* Fills JSON with a picture, from its first byte; without the lock. */
 api_function api_flame;
 
-/* Asks ANSWER, with the options that the request gives, about the request's range, then TELL. False: FAIL
- * says why. */
+/* Asks ANSWER, with the options that the request gives, about the request's range, then TELL; takes the lock
+ * for a moment. False: FAIL says why. */
 struct answer;
 struct losses;
 typedef bool api_teller(struct answer *answer, const struct losses *losses, void *context, struct fail *fail);
-bool api_with_answer(const struct view *view, const struct request *request, struct answer *answer,
+bool api_with_answer(struct view *view, const struct request *request, struct answer *answer,
                      api_teller *tell, void *context, struct fail *fail);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/view/api_answer.c - /api/answer: what the subcommands answer, of a range. /api/answers: which
- * there are.
+ * there are. /api/progress: how far one is.
  *
- * The walk begins at the checkpoint before the range; what was told before, which processes there are and
- * which program files they have, comes from the index.
+ * The walk begins at the checkpoint before the range, with what was known there of processes and their
+ * program files. It may take long, so that it has files and a model of its own: with the lock held it is only
+ * opened.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,41 +18,95 @@
 
 struct asker {
     struct walk_range range;
-    struct reporter reporter;
+    struct range_walk walk;
     struct losses losses; /* in the range */
-    const struct view *view;
+    struct view *view;
+    const struct request *request;
+    struct trace trace;
     struct filter filter;
     struct symbols *symbols;
     struct answer *answer;
+    struct view_job *job; /* or NULL */
 };
 
-/* ---- losses -------------------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------ */
 
-/* The walk begins before the range: what was lost until then is not this answer's. */
-static void take_report(struct reporter *reporter, const struct report *report)
+/* NULL: nobody wants to know, or too many do. */
+static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
 {
-    struct asker *asker = (struct asker *)((char *)reporter - offsetof(struct asker, reporter));
-    bool is_loss = anomaly_kinds[report->anomaly].is_loss;
+    struct view_job *job = NULL;
 
-    if (!is_loss || (report->end >= asker->range.from && report->begin < asker->range.to))
-        asker->losses.reporter.report(&asker->losses.reporter, report);
+    pthread_mutex_lock(&view->mutex);
+    for (unsigned i = 0; number != 0 && job == NULL && i < VIEW_JOBS; i++)
+        if (view->jobs[i].number == 0) {
+            job = &view->jobs[i];
+            *job = (struct view_job){.number = number, .total = total};
+        }
+    pthread_mutex_unlock(&view->mutex);
+    return job;
+}
+
+static void note_progress(struct view *view, struct view_job *job, uint64_t done)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->done = done;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static void close_job(struct view *view, struct view_job *job)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->number = 0;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+bool api_progress(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    struct view_job found = {0};
+    uint64_t number = 0;
+
+    if (!request_number(request, "job", &number, UINT64_MAX, fail))
+        return false;
+    pthread_mutex_lock(&view->mutex);
+    for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++)
+        if (view->jobs[i].number == number)
+            found = view->jobs[i];
+    pthread_mutex_unlock(&view->mutex);
+    json_key_number(json, "done", found.done);
+    json_key_number(json, "total", found.total);
+    return true;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------ */
 
+static struct asker *asker_of(struct walk_range *range)
+{
+    return (struct asker *)((char *)range - offsetof(struct asker, range));
+}
+
 static bool begin(struct walk_range *range, struct model *model, struct fail *fail)
 {
-    struct asker *asker = (struct asker *)((char *)range - offsetof(struct asker, range));
+    struct asker *asker = asker_of(range);
 
-    index_teach(&asker->view->index, model);
     return answers_open(&asker->answer, 1, model, &asker->filter, asker->symbols, fail);
 }
 
 static void finished(struct walk_range *range)
 {
-    struct asker *asker = (struct asker *)((char *)range - offsetof(struct asker, range));
+    answers_finish(&asker_of(range)->answer, 1);
+}
 
-    answers_finish(&asker->answer, 1);
+static bool go_on(struct walk_range *range, uint64_t events)
+{
+    struct asker *asker = asker_of(range);
+    const struct request *request = asker->request;
+
+    note_progress(asker->view, asker->job, events);
+    return !view_is_stopping(asker->view) && (request->is_waiting == NULL || request->is_waiting(request));
 }
 
 static void set_filter(struct filter *filter, const struct request *request)
@@ -76,44 +131,77 @@ static bool set_options(struct answer *answer, const struct request *request, st
     return answer_choose_tables(answer, request_text(request, "by"), fail);
 }
 
-static bool ask(struct asker *asker, const struct request *request, struct fail *fail)
+/* Of a column that no table has, it is better to hear before the walk; rows are sorted after it. */
+static bool sort(struct answer *answer, const struct request *request, struct fail *fail)
 {
-    const struct trace *trace = &asker->view->trace;
+    const char *column = request_text(request, "sort");
+
+    return column == NULL || answer_sort(answer, column, request_text(request, "reverse") != NULL, fail);
+}
+
+/* Everything that needs the index: where the walk begins, and how long it is. With the lock held. */
+static bool open_walk(struct asker *asker, struct fail *fail)
+{
+    struct view *view = asker->view;
+    const struct index *index = &view->index;
+    struct range range;
+    uint64_t job = 0;
+
+    if (!request_range(view, asker->request, &range, fail) ||
+        !request_number(asker->request, "job", &job, UINT64_MAX, fail) ||
+        !view_open_files(view, &asker->trace, fail))
+        return false;
+    asker->range.from = range.from_ticks;
+    asker->range.to = range.to_ticks;
+    losses_open(&asker->losses, &asker->trace);
+    asker->losses.quiet = true;
+    asker->losses.from = range.from_ticks;
+    asker->losses.to = range.to_ticks;
+    asker->range.reporter = &asker->losses.reporter;
+    range_walk_open(&asker->walk, &asker->range, &asker->trace, index);
+    asker->job = open_job(
+        view, job, index_first(index, index_find_time(index, range.to_ticks) + 1) - asker->walk.walk.next);
+    return true;
+}
+
+/* Without the lock; closes the walk. */
+static bool run_walk(struct asker *asker, struct fail *fail)
+{
     bool fine;
 
-    set_filter(&asker->filter, request);
-    if (!filter_resolve(&asker->filter, trace, fail))
-        return false;
+    set_filter(&asker->filter, asker->request);
+    fine = filter_resolve(&asker->filter, &asker->trace, fail);
     asker->filter.from_ticks = asker->range.from;
-    asker->filter.to_ticks = asker->range.to > 0 ? asker->range.to - 1 : 0;
-    fine = set_options(asker->answer, request, fail) &&
-           walk_range(&asker->range, trace, &asker->view->index, fail) &&
-           (request_text(request, "sort") == NULL ||
-            answer_sort(asker->answer, request_text(request, "sort"),
-                        request_text(request, "reverse") != NULL, fail));
+    asker->filter.to_ticks = asker->range.to;
+    fine = (fine && range_walk_run(&asker->walk, &asker->range, fail) &&
+            sort(asker->answer, asker->request, fail));
+    range_walk_close(&asker->walk);
     filter_free(&asker->filter);
     return fine;
 }
 
-bool api_with_answer(const struct view *view, const struct request *request, struct answer *answer,
+bool api_with_answer(struct view *view, const struct request *request, struct answer *answer,
                      api_teller *tell, void *context, struct fail *fail)
 {
-    struct asker asker = {.range = {.reporter = &asker.reporter, .begin = begin, .finished = finished},
-                          .reporter = {take_report},
+    struct asker asker = {.range = {.begin = begin, .finished = finished, .go_on = go_on, .knows_all = true},
                           .view = view,
+                          .request = request,
                           .answer = answer};
-    struct range range;
     bool fine;
 
-    if (!request_range(view, request, &range, fail))
+    if (!set_options(answer, request, fail) || !sort(answer, request, fail))
         return false;
-    asker.range.from = range.from_ticks;
-    asker.range.to = range.to_ticks;
-    losses_open(&asker.losses, &view->trace);
-    asker.losses.quiet = true;
-    asker.symbols = symbols_open(view->trace.directory, NULL);
-    fine = ask(&asker, request, fail) && tell(answer, &asker.losses, context, fail);
+    view_read_lock(view);
+    fine = open_walk(&asker, fail);
+    view_unlock(view);
+    if (!fine)
+        return false;
+    if (answer->kind->uses_symbols)
+        asker.symbols = symbols_open(view->options.directory, view->options.symbols);
+    fine = run_walk(&asker, fail) && tell(answer, &asker.losses, context, fail);
+    close_job(view, asker.job);
     symbols_close(asker.symbols);
+    trace_close(&asker.trace);
     return fine;
 }
 

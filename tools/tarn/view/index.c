@@ -82,7 +82,7 @@ void index_free(struct index *index)
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         pile_free(&index->levels[level]);
     pile_free(&index->checkpoints);
-    free(index->images.bytes);
+    pile_free(&index->knowledge);
     free(index->irqs.bytes);
     free(index->lock_classes.bytes);
     free(index->threads.bytes);
@@ -93,39 +93,14 @@ void index_free(struct index *index)
     memset(index, 0, sizeof(*index));
 }
 
-static void teach_images(const struct index *index, struct model *model)
+bool index_teach(const struct index *index, struct model *model, size_t strides, struct fail *fail)
 {
-    struct buffer_reader reader = {.at = index->images.bytes, .left = index->images.used};
+    for (size_t i = 0; i < strides; i++) {
+        struct buffer_reader piece = pile_get(&index->knowledge, i);
 
-    while (reader.left > 0) {
-        struct image image = {0};
-        char path[IMAGE_PATH_BYTES];
-        uint32_t length;
-
-        buffer_get(&reader, &image.pid, sizeof(image.pid));
-        buffer_get(&reader, &image.base, sizeof(image.base));
-        buffer_get(&reader, &image.size, sizeof(image.size));
-        buffer_get(&reader, image.build_id, sizeof(image.build_id));
-        buffer_get(&reader, &length, sizeof(length));
-        if (length > sizeof(path))
-            return;
-        buffer_get(&reader, path, length);
-        if (reader.failed)
-            return;
-        images_add(&model->images, &image, path, length);
+        if (piece.failed || !model_restore_knowledge(model, piece.at, piece.left, fail))
+            return fail_set(fail, "the index is broken; remove its file");
     }
-}
-
-void index_teach(const struct index *index, struct model *model)
-{
-    for (size_t i = 0; i < index_process_count(index); i++) {
-        const struct index_process *process = index_process(index, i);
-
-        if (process->name[0] != '\0')
-            names_set(&model->names, process->pid, process->name, strlen(process->name));
-    }
-    teach_images(index, model);
-    for (const struct model_irq *irq = (void *)index->irqs.bytes;
-         (uint8_t *)irq < index->irqs.bytes + index->irqs.used; irq++)
-        model_name_irq(model, irq->number, irq->name, strnlen(irq->name, sizeof(irq->name)));
+    model_settle(model);
+    return true;
 }

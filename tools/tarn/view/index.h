@@ -68,12 +68,12 @@ struct index {
     struct buffer threads;   /* struct index_thread */
     struct buffer processes; /* struct index_process, in the order in which they were heard of */
     /* once the index is whole: */
-    struct buffer images;       /* of all processes */
     struct buffer irqs;         /* struct model_irq */
     struct buffer lock_classes; /* struct model_lock_class by number */
     struct model *model;        /* of whom makes the index */
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
+    struct index_pile knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
     uint64_t events;
     uint64_t begin, end; /* ticks; everything lies before end */
     struct index_losses losses;
@@ -134,9 +134,9 @@ void pile_free(struct index_pile *pile);
 
 void index_free(struct index *index);
 
-/* What is known of the whole trace, for a model that begins somewhere in it: names of processes, their
- * program files. */
-void index_teach(const struct index *index, struct model *model);
+/* What was known of processes, their names and program files before the first STRIDES strides ended, to a new
+ * model. */
+bool index_teach(const struct index *index, struct model *model, size_t strides, struct fail *fail);
 
 /* Called now and then by index_extend, when the index is of use so far. */
 struct index_yield {

@@ -45,6 +45,7 @@ static void cut_index(struct index *index, size_t strides)
     for (unsigned level = 0; level < INDEX_LEVELS; level++, nodes /= INDEX_FANOUT)
         pile_cut(&index->levels[level], nodes);
     pile_cut(&index->checkpoints, strides);
+    pile_cut(&index->knowledge, strides);
 }
 
 /* ---- checkpoints --------------------------------------------------------------------------------- */
@@ -59,6 +60,8 @@ static void save_checkpoint(struct builder *builder)
     buffer_add(&pile->bytes, &builder->index->losses, sizeof(builder->index->losses));
     model_save(builder->index->model, &pile->bytes);
     pile_end(pile);
+    model_save_knowledge(builder->index->model, &builder->index->knowledge.bytes);
+    pile_end(&builder->index->knowledge);
 }
 
 static bool restore_checkpoint(struct builder *builder, size_t strides, struct fail *fail)
@@ -170,38 +173,6 @@ static void note_processes(struct builder *builder)
         if (name != NULL)
             snprintf(record->name, sizeof(record->name), "%s", name);
     }
-}
-
-static void note_image(struct buffer *images, const struct image *image)
-{
-    uint32_t length = (uint32_t)strnlen(image->path, IMAGE_PATH_BYTES);
-
-    buffer_add(images, &image->pid, sizeof(image->pid));
-    buffer_add(images, &image->base, sizeof(image->base));
-    buffer_add(images, &image->size, sizeof(image->size));
-    buffer_add(images, image->build_id, sizeof(image->build_id));
-    buffer_add(images, &length, sizeof(length));
-    buffer_add(images, image->path, length);
-}
-
-/* The oldest of each process first, as they were learned. */
-static void note_images(struct index *index)
-{
-    const struct images *images = &index->model->images;
-    const struct image **list = NULL;
-
-    index->images.used = 0;
-    for (uint32_t i = 0; i < images->room; i++) {
-        uint32_t count = 0;
-
-        for (const struct image *image = images->table[i]; image != NULL; image = image->next) {
-            list = alloc_more(list, count + 1, sizeof(list[0]));
-            list[count++] = image;
-        }
-        while (count-- > 0)
-            note_image(&index->images, list[count]);
-    }
-    free(list);
 }
 
 /* ---- blocks and nodes ---------------------------------------------------------------------------- */
@@ -380,27 +351,21 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     if (!index->is_partial) {
         close_block(builder, find_end(builder));
         note_processes(builder);
-        note_images(index);
         note_names(index);
     }
     merge_close(&builder->merge);
     return true;
 }
 
-/* What was learned for ever stays in a model that goes back, so it is kept if possible. */
-static void open_model(struct index *index, const struct trace *trace, bool is_fresh)
+/* One that knows what is known at a checkpoint. */
+static bool open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
 {
-    if (index->model != NULL && !is_fresh) {
-        index->model->observers = NULL;
-        return;
-    }
     if (index->model != NULL)
         model_close(index->model);
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    if (!is_fresh)
-        index_teach(index, index->model);
+    return index_teach(index, index->model, strides, fail);
 }
 
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
@@ -411,7 +376,6 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
     bool fine;
 
     index->begin = trace->begin;
-    open_model(index, trace, strides == 0);
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
     builder.limits = alloc_zero(trace->stream_count + 1, sizeof(builder.limits[0]));
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
@@ -419,7 +383,7 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
     grow_places(&builder);
-    fine = build(&builder, strides, fail);
+    fine = open_model(index, trace, strides, fail) && build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Of everything that decides what the bytes mean, besides FORMAT, which changes when the index does. */
-#define FORMAT 5u
+#define FORMAT 6u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -194,7 +194,8 @@ static bool check_records(const struct index *index, const struct trace *trace)
             index_first(index, i) > index_first(index, i + 1))
             return false;
     return pile_count(&index->levels[0]) == index_block_count(index) &&
-           pile_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE;
+           pile_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
+           pile_count(&index->knowledge) == pile_count(&index->checkpoints);
 }
 
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
@@ -210,10 +211,9 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     fine = !reader->failed && read_part(&index->blocks, reader, sizeof(struct index_block)) &&
            read_part(&index->threads, reader, sizeof(struct index_thread)) &&
            read_part(&index->processes, reader, sizeof(struct index_process)) &&
-           read_part(&index->images, reader, 1) &&
            read_part(&index->irqs, reader, sizeof(struct model_irq)) &&
            read_part(&index->lock_classes, reader, sizeof(struct model_lock_class)) &&
-           read_pile(&index->checkpoints, reader);
+           read_pile(&index->checkpoints, reader) && read_pile(&index->knowledge, reader);
     for (unsigned level = 0; fine && level < INDEX_LEVELS; level++)
         fine = read_pile(&index->levels[level], reader);
     return fine && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
@@ -233,11 +233,12 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
     write_part(&index->blocks, out);
     write_part(&index->threads, out);
     write_part(&index->processes, out);
-    write_part(&index->images, out);
     write_part(&index->irqs, out);
     write_part(&index->lock_classes, out);
     write_part(&index->checkpoints.bytes, out);
     write_part(&index->checkpoints.ends, out);
+    write_part(&index->knowledge.bytes, out);
+    write_part(&index->knowledge.ends, out);
     for (unsigned level = 0; level < INDEX_LEVELS; level++) {
         write_part(&index->levels[level].bytes, out);
         write_part(&index->levels[level].ends, out);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +116,20 @@ static enum MHD_Result take_parameter(void *closure, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
+/* A connection that the other side has closed, or half of it, waits for nothing. */
+static bool is_waiting(const struct request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->asker, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd connection = {.fd = info != NULL ? info->connect_fd : -1, .events = POLLRDHUP};
+
+    return poll(&connection, 1, 0) <= 0 || (connection.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
+}
+
 static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection,
                                        const char *path)
 {
-    struct request request = {.path = path};
+    struct request request = {.path = path, .is_waiting = is_waiting, .asker = connection};
     struct json json = {0};
     const char *type;
     unsigned status;

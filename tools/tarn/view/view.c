@@ -43,6 +43,38 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
     return (uint64_t)((double)ticks * 1e9 / (double)view->trace.schema.clock_freq + 0.5);
 }
 
+/* ---- files --------------------------------------------------------------------------------------- */
+
+/* Stream I of TRACE is that of VIEW's, and ends where that one does. */
+static bool take_stream(const struct view *view, struct trace *trace, unsigned i)
+{
+    struct stream *stream = &trace->streams[i];
+    const struct stream *ours = &view->trace.streams[i];
+
+    if (strcmp(stream->name, ours->name) != 0 || stream->size < ours->size || stream->begin != ours->begin)
+        return false;
+    stream->size = ours->size;
+    return true;
+}
+
+bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail)
+{
+    bool same;
+
+    if (!trace_open(trace, view->options.directory, fail))
+        return false;
+    same = trace->stream_count == view->trace.stream_count &&
+           trace->metadata_inode == view->trace.metadata_inode &&
+           trace->metadata_bytes == view->trace.metadata_bytes;
+    for (unsigned i = 0; same && i < trace->stream_count; i++)
+        same = take_stream(view, trace, i);
+    trace->begin = view->trace.begin;
+    trace->end = view->trace.end;
+    if (!same)
+        trace_close(trace);
+    return same || fail_set(fail, "the trace is being replaced; ask again");
+}
+
 /* ---- versions ------------------------------------------------------------------------------------ */
 
 static void tell_change(struct view *view)
@@ -179,7 +211,7 @@ static void set_live(struct view *view, bool is_live)
         tell_change(view);
 }
 
-static bool must_stop(struct view *view)
+bool view_is_stopping(struct view *view)
 {
     bool stopping;
 
@@ -218,7 +250,7 @@ static void *keep(void *argument)
         complain("%s", fail.text);
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);
-    while (view->options.watch && !must_stop(view)) {
+    while (view->options.watch && !view_is_stopping(view)) {
         if (look(view)) {
             quiet = 0;
             set_live(view, true);

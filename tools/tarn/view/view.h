@@ -17,9 +17,17 @@
 
 struct view_options {
     const char *directory;
-    bool watch;      /* go on looking whether the files grow */
-    bool keep_index; /* read the index from its file and write it there */
+    const char *symbols; /* where programs lie: DIR[:DIR]..., or NULL */
+    bool watch;          /* go on looking whether the files grow */
+    bool keep_index;     /* read the index from its file and write it there */
 };
+
+/* A long walk that somebody waits for. */
+struct view_job {
+    uint64_t number; /* the asker's; 0: free */
+    uint64_t done, total;
+};
+#define VIEW_JOBS 64u
 
 struct view {
     struct view_options options;
@@ -35,6 +43,7 @@ struct view {
     pthread_cond_t changed;
     uint64_t version; /* grows with everything that questions can see */
     bool stopping, has_source;
+    struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
     double progress_shown;
 };
@@ -50,8 +59,14 @@ void view_close(struct view *view);
 void view_read_lock(struct view *view);
 void view_unlock(struct view *view);
 
+/* Opens the files of the trace once more, as far as they are in the index, for who reads for long: without
+ * the lock, while the trace grows. With the lock held for reading. The caller closes it. */
+bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
+
 /* Waits until the version is no longer SINCE, for at most SECONDS; returns the version. */
 uint64_t view_wait(struct view *view, uint64_t since, double seconds);
+
+bool view_is_stopping(struct view *view);
 
 /* Nanoseconds since the trace's begin to ticks, and back. */
 uint64_t view_ticks(const struct view *view, uint64_t ns);

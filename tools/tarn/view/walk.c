@@ -43,48 +43,92 @@ static void tell_end(struct walk_range *range, const struct model *model, const 
     free(limits);
 }
 
-/* At the checkpoint before the range, with the model as it was there. */
-static void open_range(const struct walk_range *range, struct walk *walk, struct model *model,
-                       const struct trace *trace, const struct index *index)
+/* What was lost in the packets that the walk begins in, and before them, reaches into the range, perhaps. */
+static void report_again(const struct walk *walk, struct reporter *reporter)
+{
+    for (unsigned i = 0; i < walk->merge.trace->stream_count && reporter != NULL; i++)
+        cursor_report_packet(&walk->merge.cursors[i], reporter);
+}
+
+/* The model as it was at the checkpoint. */
+static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
+                    size_t stride, const struct buffer_reader *checkpoint)
+{
+    struct fail fail;
+
+    return (!range->knows_all || index_teach(index, model, stride, &fail)) &&
+           model_restore(model, checkpoint->at, checkpoint->left, &fail);
+}
+
+void range_walk_open(struct range_walk *walk, const struct walk_range *range, const struct trace *trace,
+                     const struct index *index)
 {
     size_t stride = index_find_time(index, range->from) / INDEX_STRIDE;
     struct buffer_reader rest;
-    struct fail fail;
 
-    open_at(walk, trace, index, stride, range->reporter, &rest);
-    model_open(model, trace, range->from, range->to);
-    if (walk->next > 0 && !model_restore(model, rest.at, rest.left, &fail)) {
-        walk_close(walk);
-        model_close(model);
-        open_at(walk, trace, index, 0, range->reporter, &rest);
-        model_open(model, trace, range->from, range->to);
+    model_open(&walk->model, trace, range->from, range->to);
+    open_at(&walk->walk, trace, index, stride, NULL, &rest);
+    if (walk->walk.next > 0 && !restore(range, &walk->model, index, stride, &rest)) {
+        walk_close(&walk->walk);
+        model_close(&walk->model);
+        open_at(&walk->walk, trace, index, 0, NULL, &rest);
+        model_open(&walk->model, trace, range->from, range->to);
     }
+    report_again(&walk->walk, range->reporter);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        walk->walk.merge.cursors[i].reporter = range->reporter;
     if (range->observer != NULL)
-        model_observe(model, range->observer);
+        model_observe(&walk->model, range->observer);
+}
+
+#define STEP 65536u /* events: a few milliseconds */
+
+static bool take_events(struct range_walk *walk, struct walk_range *range)
+{
+    struct cursor *cursor;
+    uint64_t begin = walk->walk.next;
+
+    while ((cursor = walk_next(&walk->walk)) != NULL && cursor->ticks < range->to) {
+        uint64_t events = walk->walk.number - begin;
+
+        if (range->event != NULL && cursor->ticks >= range->from)
+            range->event(range, cursor, &walk->model);
+        model_take(&walk->model, cursor);
+        if (events % STEP == 0 && range->go_on != NULL && !range->go_on(range, events))
+            return false;
+    }
+    return true;
+}
+
+bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail)
+{
+    bool fine = range->begin == NULL || range->begin(range, &walk->model, fail);
+
+    if (fine)
+        fine = take_events(walk, range) || fail_set(fail, "nobody waits for the answer");
+    if (fine && range->end != NULL)
+        tell_end(range, &walk->model, &walk->walk.merge);
+    if (fine)
+        model_finish_range(&walk->model, &walk->walk.merge);
+    if (fine && range->finished != NULL)
+        range->finished(range);
+    return fine;
+}
+
+void range_walk_close(struct range_walk *walk)
+{
+    walk_close(&walk->walk);
+    model_close(&walk->model);
 }
 
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail)
 {
-    struct walk walk;
-    struct model model;
-    struct cursor *cursor;
+    struct range_walk walk;
     bool fine;
 
-    open_range(range, &walk, &model, trace, index);
-    fine = range->begin == NULL || range->begin(range, &model, fail);
-    while (fine && (cursor = walk_next(&walk)) != NULL && cursor->ticks < range->to) {
-        if (range->event != NULL && cursor->ticks >= range->from)
-            range->event(range, cursor, &model);
-        model_take(&model, cursor);
-    }
-    if (fine && range->end != NULL)
-        tell_end(range, &model, &walk.merge);
-    if (fine)
-        model_finish_range(&model, &walk.merge);
-    if (fine && range->finished != NULL)
-        range->finished(range);
-    walk_close(&walk);
-    model_close(&model);
+    range_walk_open(&walk, range, trace, index);
+    fine = range_walk_run(&walk, range, fail);
+    range_walk_close(&walk);
     return fine;
 }

@@ -44,10 +44,24 @@ struct walk_range {
     void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
     void (*finished)(
         struct walk_range *range); /* after model_finish, model still there; NULL: nothing to do */
+    /* Now and then, with how many events have come; false: stop, nobody waits any more. NULL: goes on. */
+    bool (*go_on)(struct walk_range *range, uint64_t events);
+    bool knows_all; /* the model knows processes and names as if it had come from the trace's begin */
 };
 
-/* The observer's functions are called for what lies in the range, and as model_finish says for its end. */
+/* The observer's functions are called for what lies in the range, and as walk.h of the model says for its
+ * end. */
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail);
+
+/* The same in two steps: only the first one needs the index. */
+struct range_walk {
+    struct walk walk;
+    struct model model;
+};
+void range_walk_open(struct range_walk *walk, const struct walk_range *range, const struct trace *trace,
+                     const struct index *index);
+bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail);
+void range_walk_close(struct range_walk *walk);
 
 #endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/knowledge.c - what is known for ever as bytes, piece by piece, and back; see model.h.
+ *
+ * Processes, their names and program files: few change between two checkpoints, so that only those are in a
+ * piece. What is read may be damaged: everything is checked before it is believed.
+ */
+#include <string.h>
+#include <tools/tarn/model/model_parts.h>
+
+#define PATH_BYTES 4096u
+
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING };
+
+/* And then a text: the path of a process's program, a name, the path of an image. Of an interrupt, pid is its
+ * number; of sampling, begin the period, has_ended whether instructions are counted. */
+struct saved_known {
+    uint32_t kind, pid, text_bytes;
+    uint32_t parent, threads;
+    int32_t status;
+    uint8_t was_created, has_ended, has_path, reserved[5];
+    uint64_t begin, end; /* of a process; of an image: base and size */
+    uint8_t build_id[16];
+};
+
+static void save(struct buffer *out, struct saved_known *saved, const char *text)
+{
+    saved->text_bytes = text != NULL ? (uint32_t)strnlen(text, PATH_BYTES) : 0;
+    saved->has_path = text != NULL;
+    buffer_add(out, saved, sizeof(*saved));
+    if (saved->text_bytes != 0)
+        buffer_add(out, text, saved->text_bytes);
+}
+
+static void save_process(const struct model_process *process, struct buffer *out)
+{
+    struct saved_known saved;
+
+    memset(&saved, 0, sizeof(saved));
+    saved.kind = KNOWN_PROCESS;
+    saved.pid = process->pid;
+    saved.parent = process->parent;
+    saved.threads = process->threads;
+    saved.status = process->status;
+    saved.was_created = process->was_created;
+    saved.has_ended = process->has_ended;
+    saved.begin = process->begin;
+    saved.end = process->end;
+    save(out, &saved, process->path);
+}
+
+static void save_image(const struct image *image, struct buffer *out)
+{
+    struct saved_known saved;
+
+    memset(&saved, 0, sizeof(saved));
+    saved.kind = KNOWN_IMAGE;
+    saved.pid = image->pid;
+    saved.begin = image->base;
+    saved.end = image->size;
+    memcpy(saved.build_id, image->build_id, sizeof(saved.build_id));
+    save(out, &saved, image->path);
+}
+
+static void save_news(const struct model *model, struct buffer *out)
+{
+    struct saved_known sampling = {.kind = KNOWN_SAMPLING,
+                                   .begin = model->sampling.period,
+                                   .has_ended = model->sampling.counts_instructions};
+
+    for (uint32_t i = 0; i < model->irq_count; i++) {
+        struct saved_known irq = {.kind = KNOWN_IRQ, .pid = model->irqs[i].number};
+
+        save(out, &irq, model->irqs[i].name);
+    }
+    save(out, &sampling, NULL);
+}
+
+/* OUT NULL: only notes that it is saved. */
+static void take_changes(struct model *model, struct buffer *out)
+{
+    for (uint32_t i = 0; i < model->process_room; i++) {
+        struct model_process *process = model->processes[i];
+
+        if (process == NULL || !process->is_changed)
+            continue;
+        if (out != NULL)
+            save_process(process, out);
+        process->is_changed = false;
+    }
+    for (uint32_t i = 0; i < model->names.size; i++) {
+        struct process_name *name = &model->names.table[i];
+        struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid};
+
+        if (name->is_changed && out != NULL)
+            save(out, &saved, name->name);
+        name->is_changed = false;
+    }
+    for (const struct image *image = images_news(&model->images); image != NULL; image = image->later)
+        if (out != NULL)
+            save_image(image, out);
+    model->images.saved = model->images.newest;
+    if (model->has_news && out != NULL)
+        save_news(model, out);
+    model->has_news = false;
+}
+
+void model_save_knowledge(struct model *model, struct buffer *out)
+{
+    take_changes(model, out);
+}
+
+static bool restore_process(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct model_process *process = process_know(model, saved->pid);
+
+    if (process == NULL)
+        return false;
+    process->parent = saved->parent;
+    process->threads = saved->threads;
+    process->status = saved->status;
+    process->was_created = saved->was_created != 0;
+    process->has_ended = saved->has_ended != 0;
+    process->begin = saved->begin;
+    process->end = saved->end;
+    if (saved->has_path)
+        process->path = arena_string(&model->arena, text, saved->text_bytes);
+    return true;
+}
+
+static bool restore_one(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct image image = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
+
+    switch (saved->kind) {
+    case KNOWN_PROCESS:
+        return restore_process(model, saved, text);
+    case KNOWN_NAME:
+        names_set(&model->names, saved->pid, text, saved->text_bytes);
+        return true;
+    case KNOWN_IMAGE:
+        memcpy(image.build_id, saved->build_id, sizeof(image.build_id));
+        images_add(&model->images, &image, text, saved->text_bytes);
+        return true;
+    case KNOWN_IRQ:
+        model_name_irq(model, saved->pid, text, saved->text_bytes);
+        return true;
+    case KNOWN_SAMPLING:
+        model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0};
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    struct buffer_reader reader = {.at = bytes, .left = size};
+    struct saved_known saved;
+
+    while (reader.left > 0) {
+        buffer_get(&reader, &saved, sizeof(saved));
+        if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
+            !restore_one(model, &saved, (const char *)reader.at))
+            return fail_set(fail, "what is known of processes is damaged");
+        reader.at += saved.text_bytes;
+        reader.left -= saved.text_bytes;
+    }
+    return true;
+}
+
+void model_settle(struct model *model)
+{
+    take_changes(model, NULL);
+}
