@@ -49,6 +49,7 @@ static void start_event(struct feed *feed, const char *name, uint64_t ticks)
     memset(feed->bytes, 0, sizeof(feed->bytes));
     feed->cursor.trace = &trace;
     feed->cursor.stream = &feed->stream;
+    feed->cursor.rank = feed->stream.rank;
     feed->cursor.event.type = schema_find_event(&trace.schema, name);
     feed->cursor.event.bytes = feed->bytes;
     feed->cursor.event.words = sizeof(feed->bytes) / 8;
@@ -91,7 +92,7 @@ static struct model_thread *goes(struct feed *feed, uint64_t ticks, enum model_s
                 (uint64_t)running->pid, "prev_comm", running->comm, "prev_state", (uint64_t)state << 11,
                 "next_tid", tid, "next_pid", pid, "next_comm", name, END);
 
-    cursor_track(&feed->cursor);
+    running_set(running, &trace.schema, (struct teller){feed->cursor.event.type, feed->bytes});
     return before;
 }
 

@@ -128,15 +128,16 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct relations *relations = OF(self);
     const struct event_type *type = cursor->event.type;
+    const struct running *running = cursor_running(cursor);
     struct value *value = relations->values;
 
     if (!answer_wants_event(&relations->export.answer, cursor, thread))
         return;
     *value++ = (struct value){VALUE_SIGNED, (uint64_t)cursor_ns(cursor), NULL, 0};
     *value++ = VALUE_NUMBER(cursor->stream->cpu);
-    *value++ = number_or_null(cursor->running.pid, cursor->running.is_known);
-    *value++ = number_or_null(cursor->running.tid, cursor->running.is_known);
-    *value++ = (struct value){VALUE_TEXT, 0, cursor->running.comm, cursor->running.comm_length};
+    *value++ = number_or_null(running->pid, running->is_known);
+    *value++ = number_or_null(running->tid, running->is_known);
+    *value++ = (struct value){VALUE_TEXT, 0, running->comm, running->comm_length};
     for (unsigned f = 0; f < type->field_count; f++)
         *value++ = value_of_field(&relations->export, &type->fields[f], &cursor->event);
     write_row(relations, RELATIONS + type->index);

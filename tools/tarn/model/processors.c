@@ -93,7 +93,7 @@ static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, cons
 
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
-    const struct running *running = &cursor->running;
+    const struct running *running = cursor_running(cursor);
     uint64_t known = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last, since = model->now;
     struct model_thread *next;
 
@@ -109,7 +109,7 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
     }
     next = !running->is_known
                ? thread_nobody(model)
-               : thread_know(model, running->tid, running->pid, running->comm, cursor->stream->rank, since);
+               : thread_know(model, running->tid, running->pid, running->comm, cursor->rank, since);
     run_thread(model, cpu, next, since);
     cpu->is_lost = !running->is_known;
 }

@@ -320,7 +320,7 @@ static char *put_spaces_to(char *at, char *column)
 /* [    0.000001234] cpu 0 name/tid            event: field=value ... */
 static char *put_text_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
-    const struct running *running = &cursor->running;
+    const struct running *running = cursor_running(cursor);
     char *column;
 
     *at++ = '[';
@@ -348,7 +348,7 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
 
 static char *put_json_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
-    const struct running *running = &cursor->running;
+    const struct running *running = cursor_running(cursor);
 
     at = put_bytes(at, "{\"ns\":", 6);
     at = put_signed(at, cursor_ns(cursor));
@@ -369,7 +369,7 @@ static char *put_json_prefix(char *at, struct printer *printer, const struct cur
 
 static char *put_csv_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
-    const struct running *running = &cursor->running;
+    const struct running *running = cursor_running(cursor);
 
     at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), false);
     *at++ = ',';

@@ -156,6 +156,7 @@ void cursor_open(struct cursor *cursor, const struct trace *trace, const struct 
     memset(cursor, 0, sizeof(*cursor));
     cursor->trace = trace;
     cursor->stream = stream;
+    cursor->rank = stream->rank;
     cursor->reporter = reporter;
     cursor->next_packet = from == 0 ? 0 : stream_seek(trace, stream, from);
     look_back(cursor);
@@ -176,6 +177,7 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
     memset(cursor, 0, sizeof(*cursor));
     cursor->trace = trace;
     cursor->stream = stream;
+    cursor->rank = stream->rank;
     cursor->next_packet = position.packet;
     look_back(cursor);
     if (position.event == 0) {
@@ -196,11 +198,57 @@ void cursor_close(struct cursor *cursor)
     memset(cursor, 0, sizeof(*cursor));
 }
 
+void running_set(struct running *running, const struct schema *schema, struct teller teller)
+{
+    const struct known_events *known = &schema->known;
+    bool is_switch = teller.type->role == EVENT_SWITCH;
+    const struct field *comm = is_switch ? known->next_comm : known->context_name;
+    const char *name = (const char *)teller.bytes + comm->offset;
+    size_t length = strnlen(name, comm->count < TRACE_NAME_BYTES ? comm->count : TRACE_NAME_BYTES);
+
+    running->pid = (uint32_t)field_integer(is_switch ? known->next_pid : known->context_pid, teller.bytes);
+    running->tid = (uint32_t)field_integer(is_switch ? known->next_tid : known->context_tid, teller.bytes);
+    if (length == 0 && running->pid == 0) { /* before the first thread has a name */
+        name = "kernel";
+        length = 6;
+    }
+    running->comm_length = (uint8_t)length;
+    memset(running->comm, 0, sizeof(running->comm));
+    memcpy(running->comm, name, length);
+    running->is_known = true;
+}
+
+static void set_running(struct cursor *cursor, struct teller teller)
+{
+    if (teller.bytes == cursor->running_of)
+        return;
+    running_set(&cursor->running, &cursor->trace->schema, teller);
+    cursor->running_of = teller.bytes;
+}
+
+const struct running *cursor_find_running(struct cursor *cursor)
+{
+    bool is_leaving = cursor->latest.bytes == cursor->event.bytes && cursor->latest.bytes != NULL &&
+                      cursor->latest.type->role == EVENT_SWITCH;
+
+    set_running(cursor, is_leaving ? cursor->before : cursor->latest);
+    return &cursor->running;
+}
+
+/* The bytes that tell who runs are about to go. */
+static void keep_running(struct cursor *cursor)
+{
+    set_running(cursor, cursor->latest);
+    cursor->before = cursor->latest = (struct teller){0};
+    cursor->running_of = NULL;
+}
+
 static bool next_packet(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
 
+    keep_running(cursor);
     while (cursor->next_packet < stream->size) {
         enum anomaly anomaly =
             stream_packet(cursor->trace, stream, cursor->next_packet, &cursor->buffer, packet);
@@ -239,44 +287,6 @@ static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
     cursor->event.type = NULL;
     cursor->is_broken = true;
     cursor->at = cursor->end;
-}
-
-void running_set(struct running *running, const struct event *event, const struct field *pid,
-                 const struct field *tid, const struct field *comm)
-{
-    const char *name = (const char *)event->bytes + comm->offset;
-    size_t length = field_text_length(comm, event);
-
-    running->pid = (uint32_t)field_integer(pid, event->bytes);
-    running->tid = (uint32_t)field_integer(tid, event->bytes);
-    if (length == 0 && running->pid == 0) { /* before the first thread has a name */
-        name = "kernel";
-        length = 6;
-    }
-    running->comm_length = (uint8_t)(length < TRACE_NAME_BYTES ? length : TRACE_NAME_BYTES);
-    memset(running->comm, 0, sizeof(running->comm));
-    memcpy(running->comm, name, running->comm_length);
-    running->is_known = true;
-}
-
-void cursor_track(struct cursor *cursor)
-{
-    const struct known_events *known = &cursor->trace->schema.known;
-
-    if (cursor->event.type->role == EVENT_SWITCH)
-        running_set(&cursor->running, &cursor->event, known->next_pid, known->next_tid, known->next_comm);
-    else
-        running_set(&cursor->running, &cursor->event, known->context_pid, known->context_tid,
-                    known->context_name);
-    cursor->is_switch = false;
-}
-
-void cursor_take_role(struct cursor *cursor)
-{
-    if (cursor->event.type->role == EVENT_SWITCH)
-        cursor->is_switch = true;
-    else
-        cursor_track(cursor);
 }
 
 bool cursor_next_slow(struct cursor *cursor)

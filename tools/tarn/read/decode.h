@@ -10,6 +10,7 @@
 #ifndef TARN_DECODE_H
 #define TARN_DECODE_H
 
+#include <endian.h>
 #include <tools/tarn/read/read.h>
 
 struct event {
@@ -41,14 +42,25 @@ struct running {
     bool is_known;
 };
 
+/* An event that tells who runs: a context from itself on, a switch from the next event on. */
+struct teller {
+    const struct event_type *type;
+    const uint8_t *bytes;
+};
+
 struct cursor {
     const struct trace *trace;
     const struct stream *stream;
     struct reporter *reporter;
-    struct event event;     /* the current one */
-    uint64_t ticks;         /* its time */
-    struct running running; /* who ran when it was logged */
-    bool is_switch;         /* it tells who runs from the next one on */
+    unsigned rank;      /* the stream's */
+    struct event event; /* the current one */
+    uint64_t ticks;     /* its time */
+    /* Who ran when it was logged: cursor_running. In this packet told by one of these two, the latest last;
+     * NULL: by none. Most who walk do not ask, so `running` is made when they do. */
+    struct running running;
+    struct teller before, latest;
+    const uint8_t
+        *running_of; /* the teller from which `running` was made; NULL: from what came before this packet */
     /* where the walk is */
     const uint8_t *at, *end;
     struct packet packet;
@@ -63,26 +75,45 @@ struct cursor {
 /* Slow path of event_decode: an event that varies in size, or is broken. */
 enum anomaly event_check(const struct event *event, size_t left);
 
+/* What the first 8 bytes of an event say: its number of words, 10 bits, and its id, in the order of the
+ * machine that wrote them; then its time. */
+struct event_head {
+    uint32_t id, words, time;
+};
+
+static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
+{
+    uint64_t head;
+
+    memcpy(&head, bytes, sizeof(head));
+    if (__builtin_expect(schema->big_endian, 0)) {
+        head = be64toh(head);
+        return (struct event_head){(uint32_t)(head >> 42), head >> 32 & 0x3ff, (uint32_t)head};
+    }
+    head = le64toh(head);
+    return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
+}
+
+/* Nothing needs to be looked at but the header: TYPE has one size, this one, and LEFT bytes hold it. */
+static inline bool event_is_simple(const struct event_type *type, uint32_t words, size_t left)
+{
+    return __builtin_expect(type != NULL && words == type->fixed_words && words * 8ul <= left, 1);
+}
+
 /* The event at BYTES, of which the content has LEFT bytes (a multiple of 8, not 0). */
 static inline enum anomaly event_decode(const struct schema *schema, const uint8_t *bytes, size_t left,
                                         struct event *event)
 {
-    uint32_t word = load32(bytes, schema->swap), time = load32(bytes + 4, schema->swap);
-    uint32_t id = schema->big_endian ? word >> 10 : word & 0x3fffff;
-    uint32_t words = schema->big_endian ? word & 0x3ff : word >> 22;
-    const struct event_type *type = schema_event(schema, id);
+    struct event_head head = event_head(schema, bytes);
+    const struct event_type *type = schema_event(schema, head.id);
 
-    *event = (struct event){type, bytes, words, time};
-    if (__builtin_expect(type != NULL && words == type->fixed_words && words * 8ul <= left, 1))
-        return ANOMALY_NONE;
-    return event_check(event, left);
+    *event = (struct event){type, bytes, head.words, head.time};
+    return event_is_simple(type, head.words, left) ? ANOMALY_NONE : event_check(event, left);
 }
 
 static inline uint32_t event_id(const struct schema *schema, const struct event *event)
 {
-    uint32_t word = load32(event->bytes, schema->swap);
-
-    return schema->big_endian ? word >> 10 : word & 0x3fffff;
+    return event_head(schema, event->bytes).id;
 }
 
 /* Of a string or text field: its bytes, up to a NUL. */
@@ -114,34 +145,49 @@ struct position cursor_position(const struct cursor *cursor); /* before the even
  * reported again. A position that fits no event stands for the next one. */
 bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
                     struct position position, struct reporter *reporter);
-/* Who runs, as fields of EVENT tell. */
-void running_set(struct running *running, const struct event *event, const struct field *pid,
-                 const struct field *tid, const struct field *comm);
+/* Who runs, as a context or switch event tells. */
+void running_set(struct running *running, const struct schema *schema, struct teller teller);
+const struct running *cursor_find_running(struct cursor *cursor);
 
-void cursor_track(struct cursor *cursor); /* after a context or switch event */
+/* Who ran when the current event was logged. It is made here, in a cursor that is only read otherwise. */
+static inline const struct running *cursor_running(const struct cursor *cursor)
+{
+    bool is_made = cursor->running_of == cursor->latest.bytes && cursor->latest.bytes != cursor->event.bytes;
 
-/* Slow paths of cursor_next: the next event is the first of a packet, or broken; this one tells who runs. */
+    return is_made ? &cursor->running : cursor_find_running((struct cursor *)cursor);
+}
+
+/* Slow path of cursor_next: the next event is the first of a packet, varies in size or is broken. */
 bool cursor_next_slow(struct cursor *cursor);
-void cursor_take_role(struct cursor *cursor);
 
-/* The next event; false at the end of the stream. */
+static inline void cursor_take_role(struct cursor *cursor)
+{
+    cursor->before = cursor->latest;
+    cursor->latest = (struct teller){cursor->event.type, cursor->event.bytes};
+}
+
+/* The next event; false at the end of the stream. What is not a simple event inside a packet is left to
+ * cursor_next_slow: this is run for all others, so it keeps in registers what it can. */
 static inline bool cursor_next(struct cursor *cursor)
 {
+    const struct schema *schema = &cursor->trace->schema;
+    const uint8_t *at = cursor->at;
+    const struct event_type *type;
+    struct event_head head;
     uint64_t ticks;
 
-    if (__builtin_expect(cursor->is_switch, 0))
-        cursor_track(cursor);
-    if (__builtin_expect(cursor->at == cursor->end, 0) ||
-        __builtin_expect(event_decode(&cursor->trace->schema, cursor->at, (size_t)(cursor->end - cursor->at),
-                                      &cursor->event) != ANOMALY_NONE,
-                         0))
+    if (__builtin_expect(at == cursor->end, 0))
         return cursor_next_slow(cursor);
-    ticks = cursor->ticks + (cursor->event.time - (uint32_t)cursor->ticks);
-    if (__builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
+    head = event_head(schema, at);
+    type = schema_event(schema, head.id);
+    ticks = cursor->ticks + (head.time - (uint32_t)cursor->ticks);
+    if (!event_is_simple(type, head.words, (size_t)(cursor->end - at)) ||
+        __builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
         return cursor_next_slow(cursor);
+    cursor->event = (struct event){type, at, head.words, head.time};
     cursor->ticks = ticks;
-    cursor->at += cursor->event.words * 8ul;
-    if (__builtin_expect(cursor->event.type->role != EVENT_PLAIN, 0))
+    cursor->at = at + head.words * 8ul;
+    if (__builtin_expect(type->role != EVENT_PLAIN, 0))
         cursor_take_role(cursor);
     return true;
 }

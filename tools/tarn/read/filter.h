@@ -67,7 +67,7 @@ static inline bool filter_wants(const struct filter *filter, const struct cursor
 {
     if (filter->types != NULL && !filter->types[cursor->event.type->index])
         return false;
-    return !filter->by_running || filter_running(filter, &cursor->running, names);
+    return !filter->by_running || filter_running(filter, cursor_running(cursor), names);
 }
 
 /* A list such as 1,3-5; false when NUMBER is not in it. Malformed lists hold nothing. */

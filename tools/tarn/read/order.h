@@ -2,40 +2,59 @@
 /*
  * tools/tarn/read/order.h - stage "order": the events of all processors as one sequence.
  *
- * One cursor per stream, sorted by time in nanoseconds, then by the streams' names: just the order of
- * babeltrace2, which merges in nanoseconds whatever the clock's frequency. The first cursor goes on without a
- * look at the others until its ticks come near those of the second: nanoseconds grow with ticks, and they
- * need to be computed only where both might be in the same one. Memory is one packet per stream.
+ * One cursor per stream, ordered by time in nanoseconds, then by the streams' names: just the order of
+ * babeltrace2, which merges in nanoseconds whatever the clock's frequency. Cursors play a knockout
+ * tournament; when the first one has moved on, only its own matches are played again, without a branch that
+ * depends on who wins: with several busy processors that is a coin's toss at every event. Memory is one
+ * packet per stream.
  */
 #ifndef TARN_ORDER_H
 #define TARN_ORDER_H
 
 #include <tools/tarn/read/decode.h>
 
-struct merge_place {
-    int64_t ns; /* of the cursor; of the first, not kept */
-    struct cursor *cursor;
-};
+/* Where a cursor stands: nanoseconds, and then its address, for cursors lie in the order of the streams'
+ * names. The least comes first. */
+typedef unsigned __int128 merge_place;
+#define MERGE_NOBODY (~(merge_place)0) /* at the end of its stream, or no stream at all */
 
 struct merge {
     const struct trace *trace;
     struct cursor *cursors;
-    struct merge_place *order;
-    unsigned count;       /* cursors in order */
-    struct cursor *first; /* of them; NULL before the first event and at the end */
-    uint64_t limit;       /* the first cursor stays the first while its ticks are below */
-    /* how far below the second's ticks the limit lies; there is none for ticks from ticks_max on */
-    double margin, margin_growth;
-    uint64_t ticks_max;
+    merge_place *tree; /* 1: the first of all; of 2n and 2n + 1, n has the one that comes before the other */
+    unsigned leaves;   /* a power of two; leaf `leaves` + i is that of stream i */
+    struct cursor *first; /* who gave the event at hand; NULL before the first event and at the end */
 };
 
 /* Streams for which WANTED is false are left out; NULL wants all. */
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
                 struct reporter *reporter);
-/* Slow paths of merge_next. No cursor was chosen yet; the first is at its end; it came near the second. */
+/* Slow paths of merge_next. Nothing was given yet, or all is at its end; the stream of the first is. */
 struct cursor *merge_start(struct merge *merge);
 struct cursor *merge_leave(struct merge *merge);
-struct cursor *merge_choose(struct merge *merge);
+
+static inline merge_place merge_place_of(const struct cursor *cursor)
+{
+    uint64_t ns = (uint64_t)cursor_ns(cursor) + (1ull << 63); /* negative ones before the others */
+
+    return (merge_place)ns << 64 | (uintptr_t)cursor;
+}
+
+/* All matches of CURSOR, which is now at PLACE; returns who is first. */
+static inline merge_place merge_play(struct merge *merge, const struct cursor *cursor, merge_place place)
+{
+    size_t at = merge->leaves + cursor->rank;
+
+    for (; at > 1; at /= 2) {
+        merge_place other = merge->tree[at ^ 1];
+
+        merge->tree[at] = place;
+        place = other < place ? other : place;
+    }
+    merge->tree[1] = place;
+    return place;
+}
+
 /* The cursor that stands at the next event, or NULL at the end. Valid until the next call. */
 static inline struct cursor *merge_next(struct merge *merge)
 {
@@ -45,7 +64,7 @@ static inline struct cursor *merge_next(struct merge *merge)
         return merge_start(merge);
     if (__builtin_expect(!cursor_next(cursor), 0))
         return merge_leave(merge);
-    return cursor->ticks < merge->limit ? cursor : merge_choose(merge);
+    return merge->first = (struct cursor *)(uintptr_t)merge_play(merge, cursor, merge_place_of(cursor));
 }
 /* Positions of all streams before the event that merge_next gave last, or at the end of all; by rank. */
 void merge_save(const struct merge *merge, struct position *positions);

@@ -51,7 +51,7 @@ static void add_fields(const struct event *event, struct json *json)
 
 static void add_row(const struct list *list, const struct cursor *cursor, uint64_t number, struct json *json)
 {
-    const struct running *running = &cursor->running;
+    const struct running *running = cursor_running(cursor);
 
     json_open(json, '{');
     json_key_number(json, "n", number);

@@ -99,8 +99,9 @@ static bool field_has_text(const struct match *match, const struct field *field,
 static bool has_text(const struct match *match, const struct cursor *cursor)
 {
     const struct event_type *type = cursor->event.type;
+    const struct running *running = cursor_running(cursor);
 
-    if (match->named[type->index] || has_part(cursor->running.comm, cursor->running.comm_length, match->text))
+    if (match->named[type->index] || has_part(running->comm, running->comm_length, match->text))
         return true;
     for (unsigned i = 0; i < type->field_count; i++)
         if (field_has_text(match, &type->fields[i], &cursor->event))
@@ -130,13 +131,18 @@ static bool has_value(const struct match *match, const struct event *event)
     return same;
 }
 
+static bool is_wanted_thread(const struct match *match, const struct running *running)
+{
+    return running->is_known && list_has(match->tids, running->tid);
+}
+
 bool match_event(const struct match *match, const struct cursor *cursor)
 {
     if (match->all)
         return true;
     if (!match->types[cursor->event.type->index] || !match->cpus[cursor->stream->rank])
         return false;
-    if (match->tids != NULL && !(cursor->running.is_known && list_has(match->tids, cursor->running.tid)))
+    if (match->tids != NULL && !is_wanted_thread(match, cursor_running(cursor)))
         return false;
     if (match->field != NULL && !has_value(match, &cursor->event))
         return false;
