@@ -157,6 +157,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->trace = trace;
     model->from = from;
     model->to = to;
+    model->counts_from = from;
     names_open(&model->names, &trace->schema);
     images_open(&model->images);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
@@ -176,6 +177,7 @@ void model_observe(struct model *model, struct model_observer *observer)
     *last = observer;
     observer->next = NULL;
     model->wants_segments |= observer->segment != NULL;
+    model->wants_stays |= observer->stay != NULL;
     model->wants_events |= observer->event != NULL;
     model->wants_activities |= observer->enter != NULL || observer->leave != NULL;
     set_actions(model);
@@ -192,7 +194,7 @@ void model_tell_event(struct model *model, const struct cursor *cursor, const st
 
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor)
 {
-    struct model_cpu *cpu = &model->cpus[cursor->stream->rank];
+    struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread;
 
@@ -228,6 +230,7 @@ void model_finish(struct model *model)
         if (cpu->thread != model->nobody) {
             activities_cut(model, cpu->thread, 0, last);
             close_segment(model, cpu->thread, last);
+            tell_stay(model, cpu->thread);
             cpu->thread->end = cpu->thread->segment;
         }
     }
@@ -236,6 +239,7 @@ void model_finish(struct model *model)
             continue;
         activities_cut(model, thread, 0, end);
         close_segment(model, thread, end);
+        tell_stay(model, thread);
         thread->end = thread->segment;
     }
 }

@@ -61,6 +61,9 @@ extern const char *const model_activity_names[ACTIVITIES];
 /* The field whose labels, if it has any, name the details of such activities; NULL: the trace has none. */
 const struct field *model_detail_field(const struct schema *schema, enum activity kind);
 
+/* How a thread runs: by its innermost activity. */
+enum model_mode { MODE_USER, MODE_KERNEL, MODE_INTERRUPT, MODEL_MODES };
+
 /* One activity under way. Own time: ran - inner. Waiting in it: end - begin - ran. */
 struct model_frame {
     enum activity kind;
@@ -114,6 +117,9 @@ struct model_thread {
                                        * receives again; or NULL */
     uint64_t ran, switches,
         migrations; /* ticks on a processor; times switched to; of these: elsewhere than before */
+    /* Of the time since it runs, what was told as segments: ticks by enum model_mode, counted anew from
+     * model_begin_stays on. Only while an observer has `stay`. */
+    uint64_t stint[MODEL_MODES];
     /* the model's own */
     struct model_call call;               /* the last one as client */
     struct model_thread *previous, *next; /* in the list of those that live */
@@ -174,6 +180,9 @@ struct model_observer {
     /* A stretch of one state: thread->state, frames, depth, cpu, calling, serving tell which. */
     void (*segment)(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                     uint64_t to);
+    /* The same for who only adds up: all segments of one state in one stretch, from thread->since on. Of one
+     * that ran, thread->stint tells what it did. */
+    void (*stay)(struct model_observer *self, const struct model_thread *thread, uint64_t from, uint64_t to);
     /* An activity begins: frame is the innermost now. */
     void (*enter)(struct model_observer *self, const struct model_thread *thread,
                   const struct model_frame *frame);
@@ -211,7 +220,8 @@ struct model {
     uint32_t thread_count;
     /* the model's own */
     struct model_observer *observers;
-    bool wants_segments, wants_events, wants_activities;
+    bool wants_segments, wants_stays, wants_events, wants_activities;
+    uint64_t counts_from; /* `from`, or when stays were begun anew */
     uint32_t thread_room;
     uint64_t now; /* the time of the event at hand; never goes back, as ticks may within a nanosecond */
     struct model_thread **places; /* hash table of those that live */
@@ -239,6 +249,10 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
 /* Ends all segments and activities (is_cut) at `to`, or at the end of what was logged. */
 void model_finish(struct model *model);
 void model_close(struct model *model);
+
+/* Stints of those that run are counted from AT on, where all that was before has been told: their open
+ * segments reach across. So they are after model_restore. */
+void model_begin_stays(struct model *model, uint64_t at);
 
 /* What a thread is called: its own name, else its process's. */
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
@@ -270,6 +284,19 @@ static inline uint64_t model_ran(const struct model_thread *thread, const struct
     return thread->ran - frame->ran;
 }
 
+/* Of one that runs. */
+static inline enum model_mode model_mode(const struct model_thread *thread)
+{
+    static const uint8_t modes[ACTIVITIES] = {
+        [ACTIVITY_LIBC] = MODE_USER,        [ACTIVITY_SYSCALL] = MODE_KERNEL, [ACTIVITY_FAULT] = MODE_KERNEL,
+        [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
+        [ACTIVITY_REQUEST] = MODE_USER};
+
+    if (thread->depth == 0 || thread->depth > MODEL_DEPTH_MAX)
+        return MODE_USER;
+    return (enum model_mode)modes[thread->frames[thread->depth - 1].kind];
+}
+
 struct model_action {
     void (*take)(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                  const struct model_action *action); /* NULL: nothing to do */
@@ -281,7 +308,7 @@ struct model_action {
 /* Takes the event that CURSOR stands at; the thread that ran when it was logged. */
 static inline struct model_thread *model_take(struct model *model, const struct cursor *cursor)
 {
-    struct model_cpu *cpu = &model->cpus[cursor->stream->rank];
+    struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread = cpu->thread;
 

@@ -59,21 +59,33 @@ void thread_forget(struct model *model, struct model_thread *thread); /* takes i
 void thread_end(struct model *model, struct model_thread *thread);
 
 void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to);
+/* All of its state up to the end of the last segment. */
+void tell_stay(struct model *model, struct model_thread *thread);
+/* Adds a segment that ran to what its thread ran; part of it may lie outside of what is counted. */
+void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
+
+static inline void count_run(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    if (__builtin_expect(from < model->counts_from || to > model->to, 0)) {
+        count_run_slowly(model, thread, from, to);
+        return;
+    }
+    thread->ran += to - from;
+    if (model->wants_stays)
+        thread->stint[model_mode(thread)] += to - from;
+}
+
 /* The segment that is open ends at AT, and the next begins. */
 static inline void close_segment(struct model *model, struct model_thread *thread, uint64_t at)
 {
-    uint64_t from = thread->segment, to = at;
+    uint64_t from = thread->segment;
 
     if (at <= from)
         return;
-    from = from > model->from ? from : model->from;
-    to = to < model->to ? to : model->to;
-    if (from < to) {
-        if (model->wants_segments)
-            tell_segment(model, thread, from, to);
-        if (thread->state == MODEL_RUNNING)
-            thread->ran += to - from;
-    }
+    if (model->wants_segments)
+        tell_segment(model, thread, from, at);
+    if (thread->state == MODEL_RUNNING)
+        count_run(model, thread, from, at);
     thread->segment = at;
 }
 
@@ -81,6 +93,8 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
                              uint64_t at)
 {
     close_segment(model, thread, at);
+    if (model->wants_stays)
+        tell_stay(model, thread);
     thread->state = state;
     thread->since = thread->segment;
 }

@@ -92,7 +92,7 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
 {
     const uint16_t *at = action->at;
     uint32_t prev_tid = get32(model, cursor, at[SWITCH_PREV_TID]);
-    uint32_t next_tid = get32(model, cursor, at[SWITCH_NEXT_TID]), rank = cursor->stream->rank;
+    uint32_t next_tid = get32(model, cursor, at[SWITCH_NEXT_TID]), rank = cursor->rank;
     struct model_thread *prev = cpu->thread, *next;
     enum model_state state;
 
@@ -169,7 +169,7 @@ void take_create(struct model *model, struct model_cpu *cpu, const struct cursor
     if (tid == 0 || thread_find(model, tid, 0) != NULL)
         return;
     thread = thread_know(model, tid, get32(model, cursor, action->at[CREATE_PID]),
-                         get_text(cursor, action->at[CREATE_COMM]), cursor->stream->rank, model->now);
+                         get_text(cursor, action->at[CREATE_COMM]), cursor->rank, model->now);
     if (thread == model->nobody)
         return;
     thread->was_created = true;

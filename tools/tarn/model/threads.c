@@ -169,11 +169,56 @@ void thread_end(struct model *model, struct model_thread *thread)
     thread_forget(model, thread);
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
+    from = later(from, model->from);
+    to = sooner(to, model->to);
+    if (from >= to)
+        return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->segment != NULL)
             observer->segment(observer, thread, from, to);
+}
+
+void tell_stay(struct model *model, struct model_thread *thread)
+{
+    uint64_t from = later(thread->since, model->from), to = sooner(thread->segment, model->to);
+
+    if (from < to)
+        for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+            if (observer->stay != NULL)
+                observer->stay(observer, thread, from, to);
+    if (thread->state == MODEL_RUNNING)
+        memset(thread->stint, 0, sizeof(thread->stint));
+}
+
+void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    uint64_t begin = later(from, model->from), counted = later(from, model->counts_from);
+    uint64_t end = sooner(to, model->to);
+
+    if (begin < end)
+        thread->ran += end - begin;
+    if (counted < end)
+        thread->stint[model_mode(thread)] += end - counted;
+}
+
+void model_begin_stays(struct model *model, uint64_t at)
+{
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        if (model->cpus[i].thread != NULL)
+            memset(model->cpus[i].thread->stint, 0, sizeof(model->cpus[i].thread->stint));
+    model->counts_from = later(at, model->from);
 }
 
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid)

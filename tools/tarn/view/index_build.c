@@ -224,6 +224,7 @@ static void open_block(struct builder *builder, uint64_t begin)
     builder->in_block = 0;
     builder->sparse_until = schema_ticks(schema, schema_ns(schema, begin) + INDEX_SPARSE_NS);
     tally_begin(&builder->tallies[0], begin);
+    model_begin_stays(builder->index->model, begin);
 }
 
 /* Everything before END (ticks) has come. */

@@ -32,9 +32,7 @@ void tally_begin(struct tally *tally, uint64_t begin)
     tally->touched_count = 0;
     for (unsigned i = 0; i < tally->cpu_count; i++) {
         memset(tally->cpus[i].ticks, 0, sizeof(tally->cpus[i].ticks));
-        tally->cpus[i].count = tally->cpus[i].recent = 0;
-        tally->cpus[i].running = UINT32_MAX;
-        memset(tally->cpus[i].run, 0, sizeof(tally->cpus[i].run));
+        tally->cpus[i].count = 0;
     }
     memset(tally->events, 0, tally->event_count * sizeof(tally->events[0]));
 }
@@ -62,91 +60,59 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
     return thread;
 }
 
-void tally_run_other(struct tally_cpu *cpu, uint32_t thread, uint64_t ticks)
+/* Its place in the list of who ran there; it may be at GUESS. */
+static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {
+    if (guess < cpu->count && cpu->ran[guess].thread == thread)
+        return guess;
     for (uint32_t i = cpu->count; i-- > 0 && cpu->count - i <= NEAR;)
-        if (cpu->ran[i].thread == thread) {
-            cpu->ran[i].ticks += ticks;
-            cpu->recent = i;
-            return;
-        }
+        if (cpu->ran[i].thread == thread)
+            return i;
     if (cpu->count == cpu->room) {
         cpu->room = cpu->room ? 2 * cpu->room : 32;
         cpu->ran = alloc_more(cpu->ran, cpu->room, sizeof(cpu->ran[0]));
     }
-    cpu->recent = cpu->count++;
-    cpu->ran[cpu->recent] = (struct tally_ran){ticks, thread};
+    cpu->ran[cpu->count] = (struct tally_ran){.thread = thread};
+    return cpu->count++;
 }
 
-/* The record of a thread whose segment begins at FROM. */
-static struct tally_thread *touch(struct tally *tally, const struct model_thread *thread, enum node_kind kind,
-                                  uint64_t from)
+/* The record of a thread that has been in its state since FROM. Of one that runs, the node before tells. */
+static struct tally_thread *touch(struct tally *tally, const struct model_thread *thread, uint64_t from)
 {
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, thread->number, &is_new);
 
     if (is_new)
-        sum->first = from <= tally->begin ? kind : NODE_ABSENT;
+        sum->first = thread->state != MODEL_RUNNING && from <= tally->begin ? node_kind(thread) : NODE_ABSENT;
     return sum;
 }
 
-/* What is known of who runs there goes where it belongs. */
-static void settle(struct tally *tally, struct tally_cpu *cpu)
+static void add_stint(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
+                      const uint64_t stint[MODEL_MODES])
 {
-    struct tally_thread *sum;
-    uint64_t all = 0;
+    struct tally_cpu *cpu = &tally->cpus[thread->cpu];
+    uint64_t all = stint[MODE_USER] + stint[MODE_KERNEL] + stint[MODE_INTERRUPT];
 
-    if (cpu->running == UINT32_MAX)
+    if (all == 0)
         return;
-    sum = &tally->threads[cpu->running];
-    for (int kind = 0; kind <= NODE_INTERRUPT; kind++) {
-        bool is_idle = kind == NODE_USER && cpu->is_idle;
-
-        sum->ticks[kind] += cpu->run[kind];
-        cpu->ticks[is_idle ? CPU_IDLE : (enum cpu_kind)kind] += cpu->run[kind];
-        all += cpu->run[kind];
-        cpu->run[kind] = 0;
-    }
-    if (all != 0)
-        tally_run(cpu, cpu->running, all);
-    cpu->running = UINT32_MAX;
+    for (int mode = 0; mode < MODEL_MODES; mode++)
+        sum->ticks[mode] += stint[mode];
+    cpu->ticks[thread->is_idle ? CPU_IDLE : CPU_USER] += stint[MODE_USER];
+    cpu->ticks[CPU_KERNEL] += stint[MODE_KERNEL];
+    cpu->ticks[CPU_INTERRUPT] += stint[MODE_INTERRUPT];
+    sum->ran_at = find_ran(cpu, thread->number, sum->ran_at);
+    cpu->ran[sum->ran_at].ticks += all;
 }
 
-void tally_segment_slowly(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to)
-{
-    enum node_kind kind = node_kind(thread);
-    struct tally_thread *sum = touch(tally, thread, kind, from);
-
-    if (from < tally->begin)
-        from = tally->begin;
-    if (kind == NODE_ABSENT || to <= from)
-        return;
-    if (kind <= NODE_INTERRUPT) {
-        struct tally_cpu *cpu = &tally->cpus[thread->cpu];
-
-        settle(tally, cpu);
-        cpu->running = thread->number;
-        cpu->is_idle = thread->is_idle;
-        cpu->run[kind] = to - from;
-    } else {
-        sum->ticks[kind] += to - from;
-    }
-}
-
-/* Who runs on, and no event told so. */
+/* Those that run, perhaps without an event that told so. */
 static void touch_running(struct tally *tally, const struct model *model, const uint64_t *limits)
 {
     for (unsigned i = 0; i < tally->cpu_count; i++) {
         const struct model_thread *thread = model->cpus[i].thread;
-        struct tally_thread *sum;
-        bool is_new;
 
-        if (thread == NULL || thread->state != MODEL_RUNNING || thread->segment >= limits[i] ||
-            tally->begin >= limits[i])
-            continue;
-        sum = tally_touch(tally, thread->number, &is_new);
-        if (is_new)
-            sum->first = thread->segment <= tally->begin ? node_kind(thread) : NODE_ABSENT;
+        if (thread != NULL && thread->state == MODEL_RUNNING &&
+            (limits[i] > tally->begin || thread->segment > tally->begin))
+            touch(tally, thread, thread->since);
     }
 }
 
@@ -156,7 +122,7 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
     for (uint32_t i = 0; i < tally->touched_count; i++) {
         const struct model_thread *thread = model->threads[tally->touched[i]];
         struct tally_thread *sum = &tally->threads[tally->touched[i]];
-        uint64_t until = end;
+        uint64_t until = end, from;
 
         sum->last = NODE_ABSENT;
         sum->until = end;
@@ -167,21 +133,36 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
             until = limits[thread->cpu];
             sum->last = NODE_ABSENT; /* nothing is known from there on */
         }
-        if (thread->segment < until)
-            tally_segment(tally, thread, thread->segment > tally->begin ? thread->segment : tally->begin,
-                          until);
+        from = thread->state == MODEL_RUNNING ? thread->segment : thread->since;
+        from = from > tally->begin ? from : tally->begin;
+        until = until > from ? until : from;
+        if (thread->state == MODEL_RUNNING) {
+            uint64_t stint[MODEL_MODES];
+
+            memcpy(stint, thread->stint, sizeof(stint));
+            stint[model_mode(thread)] += until - from;
+            add_stint(tally, thread, sum, stint);
+        } else {
+            sum->ticks[node_kind(thread)] += until - from;
+        }
     }
-    for (unsigned i = 0; i < tally->cpu_count; i++)
-        settle(tally, &tally->cpus[i]);
 }
 
-static void take_segment(struct model_observer *observer, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void take_stay(struct model_observer *observer, const struct model_thread *thread, uint64_t from,
+                      uint64_t to)
 {
     const struct tally_observer *self = (struct tally_observer *)observer;
+    struct tally *tally = self->tally;
+    struct tally_thread *sum;
 
-    if (!self->is_done)
-        tally_segment(self->tally, thread, from, to);
+    if (self->is_done)
+        return;
+    sum = touch(tally, thread, from);
+    from = from > tally->begin ? from : tally->begin;
+    if (thread->state == MODEL_RUNNING)
+        add_stint(tally, thread, sum, thread->stint);
+    else if (from < to)
+        sum->ticks[node_kind(thread)] += to - from;
 }
 
 /* One that is born has been absent, whatever it does next. */
@@ -201,8 +182,7 @@ static void take_thread(struct model_observer *observer, const struct model_thre
 
 void tally_observe(struct tally_observer *self, struct tally *tally)
 {
-    *self =
-        (struct tally_observer){.observer = {.segment = take_segment, .thread = take_thread}, .tally = tally};
+    *self = (struct tally_observer){.observer = {.stay = take_stay, .thread = take_thread}, .tally = tally};
 }
 
 /* ---- adding nodes up ----------------------------------------------------------------------------- */
@@ -211,6 +191,7 @@ struct adder {
     struct node_visitor visitor;
     struct tally *tally;
     uint64_t begin, end;
+    uint32_t ran_at; /* in the list of who ran: nodes often have the same ones in the same order */
 };
 
 static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
@@ -223,7 +204,11 @@ static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t 
 
 static void add_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
 {
-    tally_run(&((struct adder *)visitor)->tally->cpus[rank], thread, ticks);
+    struct adder *adder = (struct adder *)visitor;
+    struct tally_cpu *cpu = &adder->tally->cpus[rank];
+
+    adder->ran_at = find_ran(cpu, thread, adder->ran_at + 1);
+    cpu->ran[adder->ran_at].ticks += ticks;
 }
 
 static void add_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
@@ -253,7 +238,7 @@ static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t cou
 
 void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
-    struct adder adder = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end};
+    struct adder adder = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
 
     if (!node_visit(&adder.visitor, node, tally->cpu_count, tally->event_count))
         tally->is_broken = true;
@@ -284,7 +269,7 @@ static void merge_ran(struct tally_cpu *cpu)
 {
     uint32_t kept = 0;
 
-    if (cpu->count <= NEAR) /* then tally_run has seen to that */
+    if (cpu->count <= NEAR) /* then find_ran has seen to that */
         return;
     qsort(cpu->ran, cpu->count, sizeof(cpu->ran[0]), compare_ran);
     for (uint32_t i = 0; i < cpu->count; i++) {
@@ -294,7 +279,6 @@ static void merge_ran(struct tally_cpu *cpu)
             cpu->ran[kept++] = cpu->ran[i];
     }
     cpu->count = kept;
-    cpu->recent = 0;
 }
 
 static void encode_cpu(struct tally_cpu *cpu, struct buffer *out)

@@ -2,10 +2,10 @@
 /*
  * tools/tarn/view/node.h - summaries: what happened between two moments, and where it is added up.
  *
- * A tally adds up; encoded it is a node of the index. It holds only threads of which something was heard: one
- * that is not in a node was all the time in the state in which its last node left it. A node tells the kinds
- * of a thread's time at its begin and at its end, so that the times between nodes are known when nodes are
- * added up in order.
+ * A tally adds up; encoded it is a node of the index. It holds only threads that ran or changed their state:
+ * one that is not in a node was all the time in the state in which its last node left it. A node tells the
+ * kinds of a thread's time at its begin and at its end, so that the times between nodes are known when nodes
+ * are added up in order.
  */
 #ifndef TARN_NODE_H
 #define TARN_NODE_H
@@ -17,9 +17,9 @@
 
 /* How a thread's time is told apart. */
 enum node_kind {
-    NODE_USER, /* runs, ... */
-    NODE_KERNEL,
-    NODE_INTERRUPT,
+    NODE_USER = MODE_USER, /* runs, ... */
+    NODE_KERNEL = MODE_KERNEL,
+    NODE_INTERRUPT = MODE_INTERRUPT,
     NODE_READY, /* from here on states of the model */
     NODE_KINDS = MODEL_STATES + 2,
     NODE_ABSENT = NODE_KINDS, /* not born or dead */
@@ -30,19 +30,12 @@ static inline enum node_kind node_kind_of_state(enum model_state state)
     return (enum node_kind)((int)state + 2);
 }
 
-/* While it runs: by the innermost activity. */
+/* What its thread's time counts as now. */
 static inline enum node_kind node_kind(const struct model_thread *thread)
 {
-    static const uint8_t kinds[ACTIVITIES] = {
-        [ACTIVITY_LIBC] = NODE_USER,        [ACTIVITY_SYSCALL] = NODE_KERNEL, [ACTIVITY_FAULT] = NODE_KERNEL,
-        [ACTIVITY_EXCEPTION] = NODE_KERNEL, [ACTIVITY_IRQ] = NODE_INTERRUPT,  [ACTIVITY_IPI] = NODE_INTERRUPT,
-        [ACTIVITY_REQUEST] = NODE_USER};
-
     if (thread->state != MODEL_RUNNING)
         return thread->has_ended ? NODE_ABSENT : node_kind_of_state(thread->state);
-    if (thread->depth == 0 || thread->depth > MODEL_DEPTH_MAX)
-        return NODE_USER;
-    return (enum node_kind)kinds[thread->frames[thread->depth - 1].kind];
+    return (enum node_kind)model_mode(thread);
 }
 
 /* How a processor's time is told apart; what is left is unknown. */
@@ -57,7 +50,8 @@ struct tally_thread {
     uint64_t ticks[NODE_KINDS];
     uint64_t until; /* counted up to here */
     uint32_t stamp;
-    uint8_t first, last; /* enum node_kind */
+    uint32_t ran_at;     /* perhaps its place in the list of the processor where it ran last */
+    uint8_t first, last; /* enum node_kind; first: NODE_ABSENT of one that ran then, too */
 };
 
 struct tally_ran {
@@ -67,13 +61,8 @@ struct tally_ran {
 
 struct tally_cpu {
     uint64_t ticks[CPU_KINDS];
-    struct tally_ran *ran; /* a thread may be in it twice */
+    struct tally_ran *ran; /* in a long list a thread may be twice */
     uint32_t count, room;
-    uint32_t recent; /* the one that was added to last; a place that exists */
-    /* Who runs now, not yet added to anything: most segments are of the thread that had the one before. */
-    uint32_t running; /* UINT32_MAX: nobody */
-    bool is_idle;
-    uint64_t run[NODE_INTERRUPT + 1];
 };
 
 struct tally {
@@ -100,31 +89,6 @@ static inline struct tally_thread *tally_touch(struct tally *tally, uint32_t num
 {
     *is_new = number >= tally->thread_room || tally->threads[number].stamp != tally->stamp;
     return __builtin_expect(*is_new, 0) ? tally_add_thread(tally, number) : &tally->threads[number];
-}
-
-void tally_run_other(struct tally_cpu *cpu, uint32_t thread, uint64_t ticks); /* slow path of tally_run */
-
-/* TICKS on a processor. */
-static inline void tally_run(struct tally_cpu *cpu, uint32_t thread, uint64_t ticks)
-{
-    if (__builtin_expect(cpu->count != 0 && cpu->ran[cpu->recent].thread == thread, 1))
-        cpu->ran[cpu->recent].ticks += ticks;
-    else
-        tally_run_other(cpu, thread, ticks);
-}
-
-void tally_segment_slowly(struct tally *tally, const struct model_thread *thread, uint64_t from, uint64_t to);
-
-/* A segment as the model tells it, from the tally's begin on. */
-static inline void tally_segment(struct tally *tally, const struct model_thread *thread, uint64_t from,
-                                 uint64_t to)
-{
-    struct tally_cpu *cpu = &tally->cpus[thread->cpu];
-
-    if (__builtin_expect(thread->state == MODEL_RUNNING && cpu->running == thread->number, 1))
-        cpu->run[node_kind(thread)] += to - from;
-    else
-        tally_segment_slowly(tally, thread, from, to);
 }
 
 /* Segments that are open at END; after this, all that was touched is counted up to there. Of processor N
