@@ -70,6 +70,18 @@ static void emit_integer_name(FILE *out, const struct field *f)
     fprintf(out, "%sint%u_t", prefix[0] == 'x' ? "x" : prefix, 8 * f->bytes);
 }
 
+/* Trace Compass reads no number from 2^63 on: an enumeration with one of these is a signed one. */
+static void emit_enum(FILE *out, const struct field *f)
+{
+    const struct enumeration *e = f->enumeration;
+    bool is_signed = e->values[e->count - 1].value > INT64_MAX;
+    fprintf(out, "enum : %sint%u_t {", is_signed ? "" : "u", 8 * f->bytes);
+    for (unsigned i = 0; i < e->count; i++)
+        fprintf(out, is_signed ? "%s \"%s\" = %lld" : "%s \"%s\" = %llu", i ? "," : "", e->values[i].name,
+                (unsigned long long)e->values[i].value);
+    fprintf(out, " } %s;\n", f->name);
+}
+
 static void emit_field(FILE *out, const struct event *event, const struct field *f)
 {
     fprintf(out, "        ");
@@ -80,13 +92,7 @@ static void emit_field(FILE *out, const struct event *event, const struct field 
     } else if (f->kind == TRACE_FIELD_ARRAY) {
         fprintf(out, "xint64_t %s[%s];\n", f->name, event->fields[f->count_field].name);
     } else if (f->enumeration) {
-        fprintf(out, "enum : ");
-        emit_integer_name(out, f);
-        fprintf(out, " {");
-        for (unsigned i = 0; i < f->enumeration->count; i++)
-            fprintf(out, "%s \"%s\" = %llu", i ? "," : "", f->enumeration->values[i].name,
-                    (unsigned long long)f->enumeration->values[i].value);
-        fprintf(out, " } %s;\n", f->name);
+        emit_enum(out, f);
     } else {
         emit_integer_name(out, f);
         fprintf(out, " %s;\n", f->name);

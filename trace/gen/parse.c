@@ -185,6 +185,9 @@ static void add_enum_value(struct reader *r, struct enumeration *e, char *name, 
             REFUSE(r, "enum %s gives %llu to both '%s' and '%s': a value has one name", e->name,
                    (unsigned long long)value, e->values[i].name, name);
     }
+    if (r->app && value > INT64_MAX)
+        REFUSE(r, "enum %s: numbers from 2^63 on are not for applications: choose a smaller one for '%s'",
+               e->name, name);
     e->values = realloc(e->values, (e->count + 1) * sizeof(*e->values));
     e->values[e->count++] = (struct enum_value){name, value};
 }
