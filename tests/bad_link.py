@@ -97,6 +97,12 @@ def flip(proxy, data):
     return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1:]
 
 
+def behind(places, more=300000):
+    """Enough: all places are behind, and the link stands again for as many bytes."""
+    last = places[-1]
+    return lambda proxy: not places and proxy.passed > last + more
+
+
 def places(count):
     """Far enough from each other that each finds a pull under way."""
     return list(itertools.accumulate(random.randrange(150000, 500000) for _ in range(count)))
@@ -148,19 +154,37 @@ def judge(name, trace, status, text, breaks=None):
     return counted
 
 
-def pull_through(machine, directory, name, spoil, *options, load="sdet -n 4 -r 2 &", serial=None):
-    """A pull through a proxy while the guest is busy (serial: Proxy's path); the trace, status, text, seconds."""
+class Load:
+    """sdet in the guest, again and again as long as somebody asks for it: an idle guest logs little. Its last line is the
+    result, or that another is still cleaning up."""
+
+    COMMAND = "sdet -n 4 -r 2 &\n"
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.start()
+
+    def start(self):
+        self.begun = len(self.machine.lines)
+        self.machine.type(self.COMMAND)
+
+    def go_on(self):
+        if any("sdet: " in line for line in self.machine.lines[self.begun:]):
+            self.start()
+
+
+def pull_through(machine, directory, name, spoil, *options, serial=None, enough=None):
+    """A pull through a proxy while the guest is busy (serial: Proxy's path); the trace, status, text, seconds. enough: of
+    the proxy, whether the pull shall end now; where the options do not end it."""
     trace = os.path.join(directory, name)
-    proxy = Proxy(machine, spoil, serial)
-    machine.type(load + "\n")
+    proxy, load = Proxy(machine, spoil, serial), Load(machine)
     begun = time.monotonic()
     try:
         pull = e2e.Pull(machine, trace, *options, source=proxy.source)
-        try:
-            pull.process.wait(40 * e2e.PATIENCE)
-        except e2e.subprocess.TimeoutExpired:
-            pass
-        status, text = pull.finish(5)
+        while pull.process.poll() is None and time.monotonic() < begun + 40 * e2e.PATIENCE and not (enough and enough(proxy)):
+            time.sleep(0.05)
+            load.go_on()
+        status, text = pull.finish(20)
     finally:
         proxy.close()
     return trace, status, text, time.monotonic() - begun
