@@ -99,6 +99,7 @@ static struct process_name *add_place(struct names *names, uint32_t pid)
         }
     }
     place->pid = pid;
+    place->is_changed |= !place->is_used;
     place->is_used = true;
     return place;
 }
@@ -110,10 +111,12 @@ void names_set(struct names *names, uint32_t pid, const char *name, size_t lengt
     if (place == NULL)
         return;
     length = length < sizeof(place->name) - 1 ? length : sizeof(place->name) - 1;
-    names->changes += strlen(place->name) != length || memcmp(place->name, name, length) != 0;
+    if (strlen(place->name) != length || memcmp(place->name, name, length) != 0) {
+        names->changes++;
+        place->is_changed = true;
+    }
     memcpy(place->name, name, length);
     place->name[length] = '\0';
-    place->is_changed = true;
 }
 
 static void learn_from_source(struct names *names, const struct name_source *source,

@@ -6,15 +6,26 @@ import {makeTable} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const SETTLED = 300; // ms without a change, before a walk is asked for
+const PATIENCE = 600; // ms, before it is shown how far a walk is, and between two looks
 const MOST = 1000; // rows of a table
 // Those that are asked for most come first.
 const USUAL = ["stats", "breakdown", "locks", "profile", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
+
+const millions = (events) => (events / 1e6).toFixed(1);
+
+// Whether the answer to one wish is of no use to who has the other. A view that follows a live trace moves all the time: what
+// it asks for a moment later is nearly the same.
+function isOther(current, wish) {
+  const moved = Math.abs(current.from - wish.from) + Math.abs(current.to - wish.to);
+  return current.name !== wish.name || moved > (current.to - current.from) / 10;
+}
 
 export class RangePanel {
   title = "Range";
   #shown = "";
   #timer = 0;
-  #asking = new Latest((wish, signal) => this.#load(wish, signal));
+  #wish = null;
+  #asking = new Latest((wish, signal) => this.#load(wish, signal), isOther);
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state
@@ -32,8 +43,9 @@ export class RangePanel {
         element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}), name)));
     this.choice.addEventListener("change", () => this.show());
     this.head = element("p", {class: "range-head"});
+    this.progress = element("p", {class: "note", role: "status", hidden: true});
     this.tables = element("div", {class: "tables"});
-    this.node.append(this.choice, this.head, this.tables);
+    this.node.append(this.choice, this.head, this.progress, this.tables);
   }
 
   get #range() {
@@ -52,20 +64,48 @@ export class RangePanel {
     this.head.textContent = `${this.state.selection ? "Selected" : "In the view"}: ${formatSpan(to - from)}, ` +
                             `${formatTime(from, (to - from) / 100)} – ${formatTime(to, (to - from) / 100)}`;
     this.tables.classList.add("old");
-    this.#asking.want({name, from, to, key});
+    this.#wish = {name, from, to, key};
+    this.#asking.want(this.#wish);
   }
 
-  async #load({name, from, to, key}, signal) {
+  async #load(wish, signal) {
+    const {name, from, to} = wish, job = 1 + Math.floor(Math.random() * 2 ** 48), stop = this.#watch(job);
     let nodes;
     try {
-      nodes = this.#tables((await ask("answer", {name, from, to, top: MOST}, signal)).answer);
+      nodes = this.#tables((await ask("answer", {name, from, to, top: MOST, job}, signal)).answer);
     } catch (error) {
       nodes = [element("p", {class: "note"}, error.message)];
+    } finally {
+      stop();
     }
-    if (key !== this.#shown)
+    if (isOther(wish, this.#wish))
       return;
     this.tables.replaceChildren(...nodes);
-    this.tables.classList.remove("old");
+    this.tables.classList.toggle("old", wish.key !== this.#shown);
+  }
+
+  // Shows how far a walk is that takes long. Returns what ends that.
+  #watch(job) {
+    const bar = element("progress"), text = element("span");
+    let timer = 0, done = false;
+    const look = async () => {
+      const {done: walked, total} = await ask("progress", {job}).catch(() => ({total: 0}));
+      if (done)
+        return;
+      if (total) {
+        bar.value = Math.min(1, walked / total);
+        text.textContent = ` ${millions(walked)} of ${millions(total)} million events; another range or question stops it`;
+        this.progress.replaceChildren(bar, text);
+        this.progress.hidden = false;
+      }
+      timer = setTimeout(look, PATIENCE);
+    };
+    timer = setTimeout(look, PATIENCE);
+    return () => {
+      done = true;
+      clearTimeout(timer);
+      this.progress.hidden = true;
+    };
   }
 
   #tables(answer) {
