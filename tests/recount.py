@@ -33,6 +33,10 @@ class Trace:
             if event.name == "sched_switch":
                 now[event.cpu] = (fields["next_tid"], fields["next_pid"])
 
+    def running_at_end(self):
+        """These, and idle threads, ran on until their processors' last packets were closed, which no event tells."""
+        return {0, *{event.cpu: event.fields["next_tid"] for event in self.of("sched_switch")}.values()}
+
     def ns(self, ticks):
         return ticks * 1000000000 // self.hz
 
