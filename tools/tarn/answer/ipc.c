@@ -26,7 +26,7 @@ static const struct answer_option options[] = {
     {"request", true,
      " WHICH     follow one call: its id (see --by longest), longest, longest:N, or at:TIME,\n"
      "                      the first that begins then; of those that the options above leave"},
-    {"dot", false, "                 the graph of who calls whom, in Graphviz's language, instead of tables"},
+    {"dot", false, "               the graph of who calls whom, in Graphviz's language, instead of tables"},
     {NULL, false, NULL}};
 
 static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)

@@ -48,20 +48,25 @@ static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid")
 enum { STATE_STRETCHES, STATE_TOTAL, STATE_SHARE };
 static const struct table_column state_columns[] = {
     COUNT_COLUMN("stretches", "stretches"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2)};
-enum { WAIT_TID, WAIT_PID, WAIT_FIRST };
-static const struct table_column wait_columns[] = {
-    NUMBER_COLUMN("tid", "tid"),      NUMBER_COLUMN("pid", "pid"),
-    TIME_COLUMN("send", "send_ns"),   TIME_COLUMN("receive", "receive_ns"),
-    TIME_COLUMN("reply", "reply_ns"), TIME_COLUMN("notification", "notification_ns"),
-    TIME_COLUMN("futex", "futex_ns"), TIME_COLUMN("sleep", "sleep_ns"),
-    TIME_COLUMN("fault", "fault_ns"), TIME_COLUMN("suspended", "suspended_ns")};
+enum { WAIT_TID, WAIT_PID, WAIT_TOTAL, WAIT_FIRST };
+static const struct table_column wait_columns[] = {NUMBER_COLUMN("tid", "tid"),
+                                                   NUMBER_COLUMN("pid", "pid"),
+                                                   TIME_COLUMN("waiting", "waiting_ns"),
+                                                   TIME_COLUMN("send", "send_ns"),
+                                                   TIME_COLUMN("receive", "receive_ns"),
+                                                   TIME_COLUMN("reply", "reply_ns"),
+                                                   TIME_COLUMN("notification", "notification_ns"),
+                                                   TIME_COLUMN("futex", "futex_ns"),
+                                                   TIME_COLUMN("sleep", "sleep_ns"),
+                                                   TIME_COLUMN("fault", "fault_ns"),
+                                                   TIME_COLUMN("suspended", "suspended_ns")};
 enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
                                                       COUNT_COLUMN("threads", "threads"), TIMES_COLUMNS};
 static const struct table tables[TABLES] = {
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
     [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),
-    [BY_WAIT] = TABLE_EXTRA("wait", "thread that waits", "threads", wait_columns, WAIT_TID),
+    [BY_WAIT] = TABLE_EXTRA("wait", "thread that waits", "threads", wait_columns, WAIT_TOTAL),
     [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES),
 };
 
@@ -162,6 +167,7 @@ static void add_wait(struct answer *answer, const struct model_thread *thread, c
 
     row->cells[WAIT_TID].count = thread->tid;
     row->cells[WAIT_PID].count = thread->pid;
+    row->cells[WAIT_TOTAL].count = answer_ns(answer, waited(times));
     for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
         row->cells[WAIT_FIRST + state - MODEL_BLOCKED_SEND].count = answer_ns(answer, times->ticks[state]);
 }
