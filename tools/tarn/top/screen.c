@@ -78,6 +78,8 @@ static union table_cell cell_of(const struct table_column *from, union table_cel
 
     if (from->sum != SUM_ADDED || strcmp(from->key, "threads") == 0)
         return cell;
+    if (!table_cell_is_known(from, cell))
+        return (union table_cell){.real = NAN};
     if (from->kind == COLUMN_COUNT)
         return (union table_cell){.real = count / seconds};
     if (from->kind == COLUMN_TIME)
