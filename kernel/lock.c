@@ -16,8 +16,21 @@
 
 #define CHAIN_MAX 8
 
-/* What stands for the locks of programs (libc-glue/tarn/lock.c). */
-static LOCK_CLASS(user_class, "user mutex");
+/* What stands for the locks of programs, and for all else that they wait for (libc-glue/tarn/lock_trace.c).
+ */
+static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
+    __attribute__((section(".lock_classes"), used, aligned(8))) = {
+        [TARN_LOCK_MUTEX] = {.name = "user mutex"},
+        [TARN_LOCK_READ] = {.name = "user rwlock read"},
+        [TARN_LOCK_WRITE] = {.name = "user rwlock write"},
+        [TARN_LOCK_ONCE] = {.name = "user once"},
+        [TARN_LOCK_SEMAPHORE] = {.name = "user semaphore", .is_event = true},
+        [TARN_LOCK_CONDITION] = {.name = "user condition", .is_event = true},
+        [TARN_LOCK_BARRIER] = {.name = "user barrier", .is_event = true},
+        [TARN_LOCK_JOIN] = {.name = "user join", .is_event = true},
+        [TARN_LOCK_WINDOW] = {.name = "user window", .is_event = true},
+};
+_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch has room for all");
 
 /* The linker script's ends of the section that LOCK_CLASS fills. */
 extern struct lock_class lock_class_first[], lock_class_last[];
@@ -51,25 +64,36 @@ static uint32_t read_every(char *wanted)
     return every;
 }
 
+static bool is_of_user(const struct lock_class *class)
+{
+    return class >= user_classes && class < user_classes + TARN_LOCK_CLASSES_USER;
+}
+
 static void set_watch(struct lock_class *class, uint32_t every)
 {
     class->watched_since = arch_clock();
     class->watch = every;
-    if (class == &user_class)
-        __atomic_store_n(&trace_info_page.lock_watch, every, __ATOMIC_RELAXED);
+    if (is_of_user(class))
+        __atomic_store_n(&trace_info_page.lock_watch[class - user_classes], every, __ATOMIC_RELAXED);
 }
 
 void lock_init(void)
 {
     char wanted[48] = "";
-    uint32_t number = TARN_LOCK_CLASS_USER;
+    uint32_t number = TARN_LOCK_CLASSES_USER;
     boot_option("watch=", wanted, sizeof wanted);
     const uint32_t every = read_every(wanted);
     assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
-        class->number = class == &user_class ? TARN_LOCK_CLASS_USER : ++number;
+        class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
         set_watch(class, is_meant(class->name, wanted) ? every : 0);
     }
+}
+
+void lock_class_log(const struct lock_class *class)
+{
+    trace_state_lock_class(class->number, class->watch,
+                           class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
 }
 
 int lock_watch(uint64_t number, uint32_t every)
@@ -81,7 +105,7 @@ int lock_watch(uint64_t number, uint32_t every)
         found = true;
         set_watch(class, every);
         if (TRACE_ON_STATE())
-            trace_state_lock_class(class->number, every, class->name);
+            lock_class_log(class);
     }
     return found ? 0 : -E_NOT_FOUND;
 }
@@ -124,7 +148,7 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, const
     uint64_t chain[CHAIN_MAX];
     uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
     trace_lock_contended((uint64_t)lock, waited, spins, lock->class->number, 0, holder->tid, holder->pid,
-                         holder->cpu, depth, chain);
+                         holder->cpu, 0, depth, chain);
 }
 
 /* The holder may be waiting for this processor to flush translations, so requests are answered meanwhile. */

@@ -32,6 +32,7 @@ struct lock_class {
     uint32_t watch;
     uint64_t watched_since;     /* ticks: when it was set */
     _Atomic uint64_t contended; /* how often somebody had to wait */
+    bool is_event;              /* programs wait for it, but nobody ever holds it: see state_lock_class */
 };
 #define LOCK_CLASSES_MAX 64u
 
@@ -52,9 +53,10 @@ struct spinlock {
     }
 
 void lock_init(void); /* gives the classes their numbers; before any lock is taken by two processors */
-/* Sets `watch` of a class (LOCK_CLASS_ALL: of all), programs' mutexes included. -E_NOT_FOUND. */
+/* Sets `watch` of a class (LOCK_CLASS_ALL: of all), those of programs included. -E_NOT_FOUND. */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_watch(uint64_t number, uint32_t every);
+void lock_class_log(const struct lock_class *class); /* state_lock_class */
 void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context);
 
 void spin_init(struct spinlock *lock, struct lock_class *class);

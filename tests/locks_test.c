@@ -62,6 +62,9 @@ static void test_wait(void)
            {"holder hold/11 waited_ns", 60000}, {"holder hold/11 preempted_ns", 21000},
            {"longest mutex duration_ns", 70000}, {"longest mutex at_ns", 20000},
            {"longest mutex holder_tid", 11}, {"longest mutex blocked_ns", 10000},
+           {"longest mutex instead_tid", 13}, {"longest mutex instead_ns", 20000},
+           {"instead busy/13 waited_ns", 20000}, {"instead busy/13 holder_tid", 11},
+           {"longest mutex waker_tid", 11}, {"waker hold/11 waited_ns", 70000},
            {"wait (all) count", EXPECT_NO_ROW});
     expect_text("locks", NO_OPTIONS, "longest mutex holder", "hold");
     expect_text("locks", NO_OPTIONS, "longest mutex thread", "wait");
@@ -89,6 +92,46 @@ static void test_rest(void)
     if (tick_ns == 1) /* names of classes are told before, and which of them are watched */
         EXPECT("locks", OPTIONS("+from", "0.00010", "+to", "0.000102"), {"class buddy contentions", 1},
                {"class buddy percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
+}
+
+/* A semaphore, which nobody holds, a condition in whose wait time was over, and a lock with a name that two
+ * read and one wants to write. */
+static const char events[] =
+    "100000 0 trace_context\n"
+    "100000 1 trace_context\n"
+    "100100 0 state_lock_class lock_class=2 name=write\n"
+    "100100 0 state_lock_class lock_class=4 kind=event name=semaphore\n"
+    "100100 0 state_lock_class lock_class=5 kind=event name=condition\n"
+    "100200 0 lock_name lock=0x6000 pid=1 name=tickets\n"
+    "100200 0 lock_name lock=0x7000 pid=1 name=shelf\n"
+    "100200 0 lock_name lock=0x8000 pid=1 name=gone\n"
+    "100300 0 lock_name lock=0x8000 pid=1\n"
+    "101000 0 sched_process_fork child_comm=post child_tid=11 child_pid=1\n"
+    "101000 0 sched_process_fork child_comm=wait child_tid=12 child_pid=1\n"
+    "102000 0 sched_switch next_tid=11 next_pid=1 next_comm=post\n"
+    "102000 1 sched_switch next_tid=12 next_pid=1 next_comm=wait\n"
+    "110000 1 lock_sleep lock=0x6000 holder_tid=4294967295 holder_pid=4294967295 lock_class=4 pid=1\n"
+    "110100 1 sched_switch prev_comm=wait prev_tid=12 prev_pid=1 prev_state=blocked_futex next_tid=0\n"
+    "130000 0 sched_wakeup comm=wait tid=12\n"
+    "131000 1 sched_switch prev_tid=0 prev_state=ready next_tid=12 next_pid=1 next_comm=wait\n"
+    "132000 1 lock_contended lock=0x6000 wait=22000 lock_class=4 pid=1 holder_tid=4294967295 depth=1 "
+    "chain=0x401000\n"
+    "140000 1 lock_contended lock=0x8000 wait=5000 lock_class=5 pid=1 holder_tid=4294967295\n"
+    "150000 1 lock_contended lock=0x7000 wait=4000 lock_class=2 pid=1 holder_tid=4294967295 readers=2\n"
+    "150000 0 user_text text=end\n";
+
+static void test_events(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"class semaphore contentions", 1}, {"class semaphore waited_ns", 22000},
+           {"class semaphore percent", EXPECT_NONE}, {"class condition waited_ns", 5000},
+           {"lock tickets waited_ns", EXPECT_NO_ROW}, {"lock shelf waited_ns", 4000},
+           {"event tickets waited_ns", 22000}, {"event tickets waits", 1}, {"event 0x8000 waited_ns", 5000},
+           {"event-chain 0x401000 waits", 1}, {"chain 0x401000 waited_ns", EXPECT_NO_ROW},
+           {"waker post/11 waits", 1}, {"waker post/11 waited_ns", 22000},
+           {"cause semaphore waited_ns", EXPECT_NO_ROW}, {"thread wait waited_ns", 4000},
+           {"thread wait contentions", 1}, {"longest semaphore duration_ns", EXPECT_NO_ROW},
+           {"longest write duration_ns", 4000});
+    expect_text("locks", NO_OPTIONS, "waker post class", "semaphore");
 }
 
 /* Three threads one after the other: who waits is kept waiting by each of them. */
@@ -146,6 +189,9 @@ static void test_byte_order(const char *order)
     trace_close(&known_trace);
     open_known(convoy, order);
     test_convoy();
+    trace_close(&known_trace);
+    open_known(events, order);
+    test_events();
     trace_close(&known_trace);
     open_known(ended, order);
     test_ended();

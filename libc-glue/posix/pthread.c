@@ -10,6 +10,7 @@
  *
  * Stack and variables are always given back by the thread itself. The last thread to end ends the process.
  */
+#include "../tarn/lock_trace.h"
 #include "call.h"
 
 #include <pthread.h>
@@ -176,16 +177,29 @@ void pthread_exit(void *result)
     end_pthread(current_thread(), result);
 }
 
+/* What it is then. In the trace this has no holder, but it is known for whom one waits. */
+static uint32_t join_wait(struct pthread *thread)
+{
+    uint32_t state;
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_JOIN, thread, 0);
+    uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
+    if (tid)
+        wait.holder = tid;
+    while ((state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE)) == JOINABLE)
+        sleep_for_lock(&wait, &thread->state, JOINABLE, TARN_FOREVER);
+    end_lock_wait(&wait);
+    return state;
+}
+
 static int64_t join_pthread(struct pthread *thread, void **result)
 {
     if (thread == current_thread())
         return -EDEADLK;
-    uint32_t state;
-    while ((state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE)) != EXITED) {
-        if (state == DETACHED)
-            return -EINVAL;
-        sys_futex_wait(&thread->state, state, TARN_FOREVER);
-    }
+    uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+    if (state == JOINABLE)
+        state = join_wait(thread);
+    if (state == DETACHED)
+        return -EINVAL;
     if (result)
         *result = thread->result;
     if (thread->mapping)

@@ -5,6 +5,7 @@
  * A waiter notes the sequence number while it holds the mutex and sleeps only if nobody has signalled since;
  * a signal changes the number and wakes. Wakeups for no reason can happen, as POSIX allows.
  */
+#include "../tarn/lock_trace.h"
 #include "call.h"
 #include "deadline.h"
 
@@ -18,18 +19,29 @@ int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 
 int pthread_cond_destroy(pthread_cond_t *cond)
 {
-    return cond->waiters ? EBUSY : 0;
+    return cond->waiters ? EBUSY : lock_set_name(cond, NULL);
+}
+
+/* What the trace calls the wait: up to the signal. If the mutex has to be waited for then, that is the
+ * mutex's.
+ */
+static int condition_sleep_until(pthread_cond_t *cond, uint32_t sequence, uint64_t deadline)
+{
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_CONDITION, cond, 0);
+    int result = sleep_for_lock(&wait, &cond->sequence, sequence, deadline);
+    end_lock_wait(&wait);
+    return result == -E_TIMEOUT ? ETIMEDOUT : 0;
 }
 
 /* Sequentially consistent: a signaller that sees no waiters came before the waiter noted the number, and then
  * changed what the mutex protects before the waiter looked at it. */
-static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
+static int condition_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
 {
     __atomic_fetch_add(&cond->waiters, 1, __ATOMIC_SEQ_CST);
     uint32_t sequence = __atomic_load_n(&cond->sequence, __ATOMIC_SEQ_CST);
     int result = pthread_mutex_unlock(mutex);
     if (result == 0) {
-        result = sys_futex_wait(&cond->sequence, sequence, deadline) == -E_TIMEOUT ? ETIMEDOUT : 0;
+        result = condition_sleep_until(cond, sequence, deadline);
         pthread_mutex_lock(mutex);
     }
     __atomic_fetch_sub(&cond->waiters, 1, __ATOMIC_SEQ_CST);
@@ -38,7 +50,7 @@ static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t dea
 
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-    return wait_until(cond, mutex, TARN_FOREVER);
+    return condition_wait_until(cond, mutex, TARN_FOREVER);
 }
 
 int pthread_cond_clockwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
@@ -46,7 +58,7 @@ int pthread_cond_clockwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 {
     uint64_t deadline;
     int error = deadline_of(clock, until, &deadline);
-    return error ? error : wait_until(cond, mutex, deadline);
+    return error ? error : condition_wait_until(cond, mutex, deadline);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)

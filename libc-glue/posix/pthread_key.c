@@ -2,6 +2,7 @@
 /*
  * libc-glue/posix/pthread_key.c - thread-specific data, and initialization that runs once.
  */
+#include "../tarn/lock_trace.h"
 #include "call.h"
 
 #include <pthread.h>
@@ -72,27 +73,35 @@ void run_key_destructors(struct pthread *thread)
     }
 }
 
-enum { ONCE_NEW = 0, ONCE_RUNS = 1, ONCE_RUNS_AWAITED = 2, ONCE_DONE = 3 };
+/* While the routine runs the state is a lock word. */
+enum { ONCE_NEW = 0, ONCE_DONE = 1 };
+
+static void once_wait(pthread_once_t *once, uint32_t state)
+{
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_ONCE, once, state);
+    for (; state != ONCE_DONE; state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE)) {
+        uint32_t wanted = state | LOCK_WORD_WANTED;
+        if (state == wanted || __atomic_compare_exchange_n(&once->state, &state, wanted, false,
+                                                           __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+            sleep_for_lock(&wait, &once->state, wanted, TARN_FOREVER);
+    }
+    end_lock_wait(&wait);
+}
 
 /* Acquire of ONCE_DONE pairs with the exchange that sets it: what the routine wrote is seen. */
 int pthread_once(pthread_once_t *once, void (*routine)(void))
 {
     uint32_t state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE);
-    while (state != ONCE_DONE) {
-        if (state == ONCE_NEW) {
-            if (!__atomic_compare_exchange_n(&once->state, &state, ONCE_RUNS, false, __ATOMIC_ACQUIRE,
-                                             __ATOMIC_ACQUIRE))
-                continue;
-            routine();
-            if (__atomic_exchange_n(&once->state, ONCE_DONE, __ATOMIC_ACQ_REL) == ONCE_RUNS_AWAITED)
-                sys_futex_wake(&once->state, ~0u);
-            return 0;
-        }
-        if (state == ONCE_RUNS && !__atomic_compare_exchange_n(&once->state, &state, ONCE_RUNS_AWAITED, false,
-                                                               __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-            continue;
-        sys_futex_wait(&once->state, ONCE_RUNS_AWAITED, TARN_FOREVER);
-        state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE);
+    if (state == ONCE_DONE)
+        return 0;
+    if (state != ONCE_NEW || !__atomic_compare_exchange_n(&once->state, &state, LOCK_WORD_HELD | thread_id(),
+                                                          false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        if (state != ONCE_DONE)
+            once_wait(once, state);
+        return 0;
     }
+    routine();
+    if (__atomic_exchange_n(&once->state, ONCE_DONE, __ATOMIC_ACQ_REL) & LOCK_WORD_WANTED)
+        sys_futex_wake(&once->state, ~0u);
     return 0;
 }

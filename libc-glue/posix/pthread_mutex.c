@@ -91,7 +91,7 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 
 int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
-    return mutex->state ? EBUSY : 0;
+    return mutex->state ? EBUSY : lock_set_name(mutex, NULL);
 }
 
 int pthread_mutexattr_init(pthread_mutexattr_t *attr)

@@ -2,22 +2,23 @@
 /*
  * libc-glue/posix/pthread_rwlock.c - locks for many readers or one writer, and barriers.
  *
- * `readers` counts readers, WRITER while somebody writes. New readers let waiting writers go first, so a
- * reader must not take the lock a second time. Whoever has to wait counts itself in `waiters` before it looks
- * a last time (futex_wait), and the last holder wakes them all if there are any.
+ * `readers` counts readers, and is a lock word (LOCK_WORD_*) while somebody writes. New readers let waiting
+ * writers go first, so a reader must not take the lock a second time. Whoever has to wait counts itself in
+ * `waiters` before it looks a last time (futex_wait), and the last holder wakes them all if there are any.
  */
+#include "../tarn/lock_trace.h"
 #include "call.h"
 #include "deadline.h"
 
 #include <pthread.h>
 
-#define WRITER (~0u)
+#define READERS_MAX (LOCK_WORD_TIMED - 1)
 
 /* Acquire pairs with the release in pthread_rwlock_unlock. */
 static bool take_read(pthread_rwlock_t *lock)
 {
     uint32_t readers = __atomic_load_n(&lock->readers, __ATOMIC_RELAXED);
-    while (readers < WRITER - 1 && !__atomic_load_n(&lock->writers_waiting, __ATOMIC_RELAXED))
+    while (readers < READERS_MAX && !__atomic_load_n(&lock->writers_waiting, __ATOMIC_RELAXED))
         if (__atomic_compare_exchange_n(&lock->readers, &readers, readers + 1, true, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED))
             return true;
@@ -27,77 +28,117 @@ static bool take_read(pthread_rwlock_t *lock)
 static bool take_write(pthread_rwlock_t *lock)
 {
     uint32_t none = 0;
-    return __atomic_compare_exchange_n(&lock->readers, &none, WRITER, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&lock->readers, &none, LOCK_WORD_HELD | thread_id(), false,
+                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static int wait_for(pthread_rwlock_t *lock, bool (*take)(pthread_rwlock_t *), uint64_t deadline)
+/* ---- waiting ---- */
+
+/* For one of the two classes that a lock belongs to, by what is wanted of it. */
+struct side {
+    enum tarn_lock_class lock_class;
+    bool (*take)(pthread_rwlock_t *);
+};
+static const struct side readers = {TARN_LOCK_READ, take_read}, writers = {TARN_LOCK_WRITE, take_write};
+
+static struct lock_wait begin_wait(pthread_rwlock_t *lock, const struct side *side)
 {
+    uint32_t seen = __atomic_load_n(&lock->readers, __ATOMIC_RELAXED);
+    struct lock_wait wait = begin_lock_wait(side->lock_class, lock, seen);
+    if (wait.holder == LOCK_NOBODY)
+        wait.readers = seen;
+    return wait;
+}
+
+static int rwlock_wait(pthread_rwlock_t *lock, const struct side *side, uint64_t deadline)
+{
+    struct lock_wait wait = begin_wait(lock, side), sleep = wait;
     int error = 0;
     __atomic_fetch_add(&lock->waiters, 1, __ATOMIC_SEQ_CST);
-    for (;;) {
+    for (;; wait.spins++) {
         uint32_t seen = __atomic_load_n(&lock->readers, __ATOMIC_SEQ_CST);
-        if (take(lock))
+        if (side->take(lock))
             break;
+        sleep.holder = lock_word_holder(seen);
         /* A reader held up only by waiting writers finds the word free: it lets them run. */
         if (seen == 0)
             sys_thread_yield();
-        else if (sys_futex_wait(&lock->readers, seen, deadline) == -E_TIMEOUT) {
+        else if (sleep_for_lock(&sleep, &lock->readers, seen, deadline) == -E_TIMEOUT) {
             error = ETIMEDOUT;
             break;
         }
     }
     __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_SEQ_CST);
+    if (!error)
+        end_lock_wait(&wait);
     return error;
 }
 
-static int wait_to_write(pthread_rwlock_t *lock, uint64_t deadline)
+static int rwlock_wait_to_write(pthread_rwlock_t *lock, uint64_t deadline)
 {
     __atomic_fetch_add(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
-    int error = wait_for(lock, take_write, deadline);
+    int error = rwlock_wait(lock, &writers, deadline);
     __atomic_fetch_sub(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
     return error;
 }
 
+static int rwlock_read_until(pthread_rwlock_t *lock, uint64_t deadline)
+{
+    int error = take_read(lock) ? 0 : rwlock_wait(lock, &readers, deadline);
+    return error || !locks_watched(TARN_LOCK_READ) ? error : note_lock_taken(TARN_LOCK_READ, lock);
+}
+
+static int rwlock_write_until(pthread_rwlock_t *lock, uint64_t deadline)
+{
+    int error = take_write(lock) ? 0 : rwlock_wait_to_write(lock, deadline);
+    return error || !locks_watched(TARN_LOCK_WRITE) ? error : note_lock_taken(TARN_LOCK_WRITE, lock);
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    return take_read(lock) ? 0 : wait_for(lock, take_read, TARN_FOREVER);
+    return rwlock_read_until(lock, TARN_FOREVER);
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    return take_write(lock) ? 0 : wait_to_write(lock, TARN_FOREVER);
+    return rwlock_write_until(lock, TARN_FOREVER);
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-    return take_read(lock) ? 0 : EBUSY;
+    if (!take_read(lock))
+        return EBUSY;
+    return locks_watched(TARN_LOCK_READ) ? note_lock_taken(TARN_LOCK_READ, lock) : 0;
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-    return take_write(lock) ? 0 : EBUSY;
+    if (!take_write(lock))
+        return EBUSY;
+    return locks_watched(TARN_LOCK_WRITE) ? note_lock_taken(TARN_LOCK_WRITE, lock) : 0;
 }
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
     uint64_t deadline;
     int error = deadline_of(CLOCK_REALTIME, until, &deadline);
-    return error || take_read(lock) ? error : wait_for(lock, take_read, deadline);
+    return error ? error : rwlock_read_until(lock, deadline);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
     uint64_t deadline;
     int error = deadline_of(CLOCK_REALTIME, until, &deadline);
-    return error || take_write(lock) ? error : wait_to_write(lock, deadline);
+    return error ? error : rwlock_write_until(lock, deadline);
 }
 
-/* Sequentially consistent: the word is let go before `waiters` is looked at (wait_for). */
+/* Sequentially consistent: the word is let go before `waiters` is looked at (rwlock_wait). */
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    uint32_t left = 0;
-    if (__atomic_load_n(&lock->readers, __ATOMIC_RELAXED) == WRITER)
+    uint32_t held = __atomic_load_n(&lock->readers, __ATOMIC_RELAXED), left = 0;
+    if (__builtin_expect(held & LOCK_WORD_HELD ? (held & LOCK_WORD_TIMED) != 0 : times_read_locks(), 0))
+        end_lock_timing(lock);
+    if (held & LOCK_WORD_HELD)
         __atomic_store_n(&lock->readers, 0, __ATOMIC_SEQ_CST);
     else
         left = __atomic_sub_fetch(&lock->readers, 1, __ATOMIC_SEQ_CST);
@@ -114,7 +155,7 @@ int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr
 
 int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
-    return lock->readers ? EBUSY : 0;
+    return lock->readers ? EBUSY : lock_set_name(lock, NULL);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------------------
@@ -130,7 +171,7 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
 
 int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-    return barrier->arrived ? EBUSY : 0;
+    return barrier->arrived ? EBUSY : lock_set_name(barrier, NULL);
 }
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
@@ -148,7 +189,9 @@ int pthread_barrier_wait(pthread_barrier_t *barrier)
         sys_futex_wake(&barrier->generation, ~0u);
         return PTHREAD_BARRIER_SERIAL_THREAD;
     }
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_BARRIER, barrier, 0);
     while (__atomic_load_n(&barrier->generation, __ATOMIC_ACQUIRE) == generation)
-        sys_futex_wait(&barrier->generation, generation, TARN_FOREVER);
+        sleep_for_lock(&wait, &barrier->generation, generation, TARN_FOREVER);
+    end_lock_wait(&wait);
     return 0;
 }

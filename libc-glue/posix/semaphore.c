@@ -2,6 +2,7 @@
 /*
  * libc-glue/posix/semaphore.c - counting semaphores: a futex word that is the count.
  */
+#include "../tarn/lock_trace.h"
 #include "call.h"
 #include "deadline.h"
 
@@ -23,7 +24,7 @@ int sem_init(sem_t *semaphore, int shared, unsigned value)
 
 int sem_destroy(sem_t *semaphore)
 {
-    return semaphore->waiters ? fail_with(EBUSY) : 0;
+    return semaphore->waiters ? fail_with(EBUSY) : lock_set_name(semaphore, NULL);
 }
 
 /* Acquire pairs with the release in sem_post. */
@@ -37,39 +38,50 @@ static bool take_one(sem_t *semaphore)
     return false;
 }
 
-int sem_trywait(sem_t *semaphore)
+static int semaphore_note_taken(sem_t *semaphore)
 {
-    return take_one(semaphore) ? 0 : fail_with(EAGAIN);
+    return locks_watched(TARN_LOCK_SEMAPHORE) ? note_lock_taken(TARN_LOCK_SEMAPHORE, semaphore) : 0;
 }
 
-static int wait_until(sem_t *semaphore, uint64_t deadline)
+int sem_trywait(sem_t *semaphore)
 {
+    return take_one(semaphore) ? semaphore_note_taken(semaphore) : fail_with(EAGAIN);
+}
+
+static int semaphore_wait(sem_t *semaphore, uint64_t deadline)
+{
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_SEMAPHORE, semaphore, 0);
     int error = 0;
     __atomic_fetch_add(&semaphore->waiters, 1, __ATOMIC_SEQ_CST);
     while (!take_one(semaphore))
-        if (sys_futex_wait(&semaphore->value, 0, deadline) == -E_TIMEOUT) {
+        if (sleep_for_lock(&wait, &semaphore->value, 0, deadline) == -E_TIMEOUT) {
             error = ETIMEDOUT;
             break;
         }
     __atomic_fetch_sub(&semaphore->waiters, 1, __ATOMIC_SEQ_CST);
-    return error ? fail_with(error) : 0;
+    end_lock_wait(&wait);
+    return error;
+}
+
+static int semaphore_wait_until(sem_t *semaphore, uint64_t deadline)
+{
+    int error = take_one(semaphore) ? 0 : semaphore_wait(semaphore, deadline);
+    return error ? fail_with(error) : semaphore_note_taken(semaphore);
 }
 
 int sem_wait(sem_t *semaphore)
 {
-    return take_one(semaphore) ? 0 : wait_until(semaphore, TARN_FOREVER);
+    return semaphore_wait_until(semaphore, TARN_FOREVER);
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     uint64_t deadline;
     int error = deadline_of(CLOCK_REALTIME, until, &deadline);
-    if (error)
-        return fail_with(error);
-    return take_one(semaphore) ? 0 : wait_until(semaphore, deadline);
+    return error ? fail_with(error) : semaphore_wait_until(semaphore, deadline);
 }
 
-/* Sequentially consistent: the count is raised before `waiters` is looked at (wait_until). */
+/* Sequentially consistent: the count is raised before `waiters` is looked at (semaphore_wait_until). */
 int sem_post(sem_t *semaphore)
 {
     if (__atomic_add_fetch(&semaphore->value, 1, __ATOMIC_SEQ_CST) > SEM_VALUE_MAX) {

@@ -6,6 +6,7 @@
  * it must attach another window (pool->lock) or wait for one (futex on pool->returned).
  */
 #include "server.h"
+#include "../tarn/lock_trace.h"
 #include "call.h"
 
 #include <limits.h>
@@ -87,6 +88,7 @@ static int64_t attach_window(cap_t server, struct pool *pool)
 /* A return that comes after the look at `returned` changes it, and futex_wait comes back at once. */
 static int64_t wait_for_window(struct pool *pool)
 {
+    struct lock_wait wait = begin_lock_wait(TARN_LOCK_WINDOW, pool, 0);
     atomic_fetch_add(&pool->waiters, 1);
     int64_t place;
     for (;;) {
@@ -94,9 +96,10 @@ static int64_t wait_for_window(struct pool *pool)
         place = take_free_window(pool);
         if (place >= 0)
             break;
-        sys_futex_wait((const uint32_t *)&pool->returned, seen, TARN_FOREVER);
+        sleep_for_lock(&wait, (const uint32_t *)&pool->returned, seen, TARN_FOREVER);
     }
     atomic_fetch_sub(&pool->waiters, 1);
+    end_lock_wait(&wait);
     return place;
 }
 

@@ -12,10 +12,11 @@
 
 #define KEYS_MAX 64
 
-/* A lock that its holder, this thread, took at a known time: tarn/lock.c. */
+/* A lock that its holder, this thread, took at a known time: tarn/lock_trace.c. */
 struct lock_note {
-    const uint32_t *word; /* NULL: none */
-    uint64_t since;       /* ticks */
+    const void *lock; /* NULL: none */
+    uint64_t since;   /* ticks */
+    enum tarn_lock_class lock_class;
 };
 #define LOCK_NOTES 4u
 
@@ -32,7 +33,10 @@ struct pthread {
     const void *specific[KEYS_MAX];
     struct lock_note lock_notes[LOCK_NOTES];
     uint32_t next_lock_note;
-    uint32_t locks_acquired; /* since the last that was logged, while they are watched */
+    uint32_t read_notes; /* of these, locks that it reads */
+    uint32_t tid;        /* 0 until it runs; atomic, for who joins it */
+    /* Since the last that was logged, of classes that are watched. */
+    uint32_t locks_taken[TARN_LOCK_CLASSES_USER];
 };
 
 /* tarn/thread.c: the lower half of pthreads */

@@ -85,6 +85,7 @@ static void begin_thread(struct pthread *thread)
 {
     _REENT_INIT_PTR_ZEROED(&state);
     current = thread;
+    __atomic_store_n(&thread->tid, thread_id(), __ATOMIC_RELAXED);
 }
 
 void init_first_thread(const struct startup *startup)

@@ -64,7 +64,7 @@ static void dump_irq(uint32_t number, const char *name, void *context)
 
 static void dump_lock_class(struct lock_class *class, void *context)
 {
-    trace_state_lock_class(class->number, class->watch, class->name);
+    lock_class_log(class);
 }
 
 void trace_statedump(void)
@@ -73,6 +73,7 @@ void trace_statedump(void)
     if (!TRACE_ON_STATE())
         return;
     uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* a number, nothing more */
+    __atomic_store_n(&trace_info_page.statedumps, (uint32_t)number, __ATOMIC_RELAXED);
     trace_state_begin(number);
     dump_kernel();
     space_for_each(dump_space, NULL);

@@ -32,6 +32,8 @@
 #define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
+#define TRACE_USER_LOCKS_MAX 16u
+
 enum trace_mode {
     TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
     TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no room are counted as discarded */
@@ -55,8 +57,10 @@ struct trace_info {
     uint64_t buffers_offset;
     uint8_t uuid[16];     /* of the system's schema */
     uint64_t packet_mask; /* from bytes behind the ring's start to the start of their buffer */
-    uint32_t lock_watch;  /* of so many acquisitions of a mutex a thread logs one; 0: none */
-    uint8_t reserved[512 - 116];
+    /* By enum tarn_lock_class: of so many acquisitions a thread logs one; 0: none. */
+    uint32_t lock_watch[TRACE_USER_LOCKS_MAX];
+    uint32_t statedumps; /* how many there were: who keeps names to itself tells them again */
+    uint8_t reserved[512 - 116 - 4 * TRACE_USER_LOCKS_MAX];
     uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
                                           free */
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

@@ -93,8 +93,8 @@ static void test_tails(void)
     for (unsigned i = 0; i < 40; i++)
         trace_user_mark(i, text + sizeof(text) - 1 - i);
     trace_user_text(text);
-    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 2000, chain);
-    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 0, chain);
+    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 9, 2000, chain);
+    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, chain);
     struct findings f = read_all(NULL, NULL, directory);
     check(f.events == 44 && !f.incomplete && !f.disorder, "tails: strings and arrays of any length");
     check(count_by_babeltrace2(directory, "/tmp/ring_test.text") == 44, "tails: babeltrace2 agrees");

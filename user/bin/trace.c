@@ -222,8 +222,8 @@ static int list_lock_classes(const struct system_lock_class *classes, int count)
         char logged[32] = "-";
         if (classes[i].watch)
             snprintf(logged, sizeof logged, "1 of %" PRIu32, classes[i].watch);
-        printf("%-16s %12s", classes[i].name, logged);
-        if (classes[i].number != TARN_LOCK_CLASS_USER)
+        printf("%-18s %10s", classes[i].name, logged);
+        if (classes[i].number >= TARN_LOCK_CLASSES_USER)
             printf(" %13" PRIu64, classes[i].contended);
         putchar('\n');
     }

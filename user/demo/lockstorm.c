@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tarn/runtime.h>
 #include <trace/user.h>
 
 #define ITEMS       64
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
     }
     pthread_t thread[THREADS_MAX];
     stack.count = ITEMS;
+    lock_set_name(&stack.lock, "stack of items");
     for (unsigned i = 0; i < threads; i++) {
         if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i)) {
             fprintf(stderr, "lockstorm: no memory for thread %u\n", i);

@@ -7,6 +7,7 @@
  *     trace_locks pulled  does the same things, and leaves it to tests/locks to look, with `tarn locks`
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -35,7 +36,7 @@ enum { CONTENDED = 1, HELD, ACQUIRED, SLEEP };
 /* The bodies, as trace/schema/lock.ev has them. */
 struct contended_body {
     uint64_t lock, wait, spins;
-    uint32_t lock_class, pid, holder_tid, holder_pid, holder_cpu, depth;
+    uint32_t lock_class, pid, holder_tid, holder_pid, holder_cpu, readers, reserved, depth;
 };
 struct held_body {
     uint64_t lock, held;
@@ -148,12 +149,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct findings take_often(uint64_t every)
 {
     forget();
-    watch(TARN_LOCK_CLASS_USER, every);
+    watch(TARN_LOCK_MUTEX, every);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);
     }
-    watch(TARN_LOCK_CLASS_USER, 0);
+    watch(TARN_LOCK_MUTEX, 0);
     return look_for(&mutex, 0);
 }
 
@@ -265,6 +266,7 @@ static void test_lost_processor(void)
     while (!atomic_load(&is_held))
         usleep(1000);
     pthread_create(&worker, &workers, work, NULL);
+    lock_set_name(&lost, "lost and found");
     atomic_store(&is_wanted, true);
     pthread_mutex_lock(&lost);
     pthread_mutex_unlock(&lost);
@@ -274,6 +276,192 @@ static void test_lost_processor(void)
     EXPECT(found.contended == 1 && found.by.holder_tid == atomic_load(&holder_tid) &&
                found.longest_wait > ticks_of_ms(HOLD_MS / 2),
            "a holder that loses its processor");
+}
+
+/* ---- what else programs wait for -------------------------------------------------------------------------
+ * Each is closed by this thread, and opened HOLD_MS after another has come to wait for it.
+ */
+
+static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t tickets;
+static pthread_mutex_t bell_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
+static bool has_rung; /* under bell_lock */
+static pthread_barrier_t gate;
+static pthread_once_t opening = PTHREAD_ONCE_INIT;
+
+static void *read_shelf(void *argument)
+{
+    atomic_fetch_add(&wanting, 1);
+    pthread_rwlock_rdlock(&shelf);
+    pthread_rwlock_unlock(&shelf);
+    return NULL;
+}
+
+static void *write_shelf(void *argument)
+{
+    atomic_fetch_add(&wanting, 1);
+    pthread_rwlock_wrlock(&shelf);
+    pthread_rwlock_unlock(&shelf);
+    return NULL;
+}
+
+static void *take_ticket(void *argument)
+{
+    atomic_fetch_add(&wanting, 1);
+    sem_wait(&tickets);
+    return NULL;
+}
+
+static void *await_bell(void *argument)
+{
+    pthread_mutex_lock(&bell_lock);
+    atomic_fetch_add(&wanting, 1);
+    while (!has_rung)
+        pthread_cond_wait(&bell, &bell_lock);
+    pthread_mutex_unlock(&bell_lock);
+    return NULL;
+}
+
+static void *pass_gate(void *argument)
+{
+    atomic_fetch_add(&wanting, 1);
+    pthread_barrier_wait(&gate);
+    return NULL;
+}
+
+static void open_slowly(void)
+{
+    atomic_fetch_add(&wanting, 1);
+    usleep(2 * HOLD_MS * 1000);
+}
+
+static void *open_once(void *argument)
+{
+    pthread_once(&opening, open_slowly);
+    return NULL;
+}
+
+static void let_wait(pthread_t *thread, void *(*routine)(void *))
+{
+    forget();
+    atomic_store(&wanting, 0);
+    pthread_create(thread, NULL, routine, NULL);
+    while (!atomic_load(&wanting))
+        usleep(1000);
+    usleep(HOLD_MS * 1000);
+}
+
+static bool has_waited(const struct findings *found, uint32_t lock_class, uint32_t holder, uint32_t readers)
+{
+    return found->contended == 1 && found->by.lock_class == lock_class && !found->chainless &&
+           found->by.holder_tid == holder && found->by.readers == readers && found->sleeps >= 1 &&
+           found->sleep_holder == holder && found->longest_wait > ticks_of_ms(HOLD_MS / 2) &&
+           found->longest_wait < ticks_of_ms(100 * HOLD_MS);
+}
+
+static void test_rwlock_waits(void)
+{
+    pthread_t thread;
+    pthread_rwlock_wrlock(&shelf);
+    let_wait(&thread, read_shelf);
+    pthread_rwlock_unlock(&shelf);
+    pthread_join(thread, NULL);
+    struct findings found = look_for(&shelf, 0);
+    EXPECT(has_waited(&found, TARN_LOCK_READ, thread_id(), 0) && found.held == 1,
+           "a reader waits for the writer of a read-write lock");
+    pthread_rwlock_rdlock(&shelf);
+    pthread_rwlock_rdlock(&shelf);
+    let_wait(&thread, write_shelf);
+    pthread_rwlock_unlock(&shelf);
+    pthread_rwlock_unlock(&shelf);
+    pthread_join(thread, NULL);
+    found = look_for(&shelf, 0);
+    EXPECT(has_waited(&found, TARN_LOCK_WRITE, UINT32_MAX, 2) && found.held == 1, "a writer for two readers");
+}
+
+static void test_rwlock_acquisitions(void)
+{
+    forget();
+    watch(TARN_LOCK_READ, 1);
+    watch(TARN_LOCK_WRITE, 10);
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_rwlock_rdlock(&shelf);
+        pthread_rwlock_unlock(&shelf);
+        pthread_rwlock_wrlock(&shelf);
+        pthread_rwlock_unlock(&shelf);
+    }
+    watch(TARN_LOCK_READ, 0);
+    watch(TARN_LOCK_WRITE, 0);
+    struct findings found = look_for(&shelf, 0);
+    EXPECT(found.acquired == ROUNDS + ROUNDS / 10 && found.acquisitions == 2 * ROUNDS &&
+               found.held == found.acquired && !found.contended && !found.chainless,
+           "watched: each is read, one of ten times it is written, and for how long");
+    forget();
+    pthread_rwlock_rdlock(&shelf);
+    pthread_rwlock_unlock(&shelf);
+    pthread_rwlock_wrlock(&shelf);
+    pthread_rwlock_unlock(&shelf);
+    found = look_for(&shelf, 0);
+    EXPECT(!found.acquired && !found.held && !found.contended, "else nothing is logged");
+}
+
+static void test_events(void)
+{
+    pthread_t thread;
+    sem_init(&tickets, 0, 0);
+    lock_set_name(&tickets, "tickets left");
+    let_wait(&thread, take_ticket);
+    sem_post(&tickets);
+    pthread_join(thread, NULL);
+    struct findings found = look_for(&tickets, 0);
+    EXPECT(has_waited(&found, TARN_LOCK_SEMAPHORE, UINT32_MAX, 0) && !found.held, "a semaphore");
+    let_wait(&thread, await_bell);
+    pthread_mutex_lock(&bell_lock);
+    has_rung = true;
+    pthread_cond_signal(&bell);
+    pthread_mutex_unlock(&bell_lock);
+    pthread_join(thread, NULL);
+    found = look_for(&bell, 0);
+    EXPECT(has_waited(&found, TARN_LOCK_CONDITION, UINT32_MAX, 0) && !found.held, "a condition");
+    found = look_for(&bell_lock, 0);
+    EXPECT(found.longest_wait < ticks_of_ms(HOLD_MS / 2), "whose mutex is free meanwhile");
+    pthread_barrier_init(&gate, NULL, 2);
+    let_wait(&thread, pass_gate);
+    pthread_barrier_wait(&gate);
+    pthread_join(thread, NULL);
+    found = look_for(&gate, 0);
+    EXPECT(has_waited(&found, TARN_LOCK_BARRIER, UINT32_MAX, 0), "a barrier");
+}
+
+static void *sleep_and_tell(void *argument)
+{
+    atomic_store(&holder_tid, thread_id());
+    usleep(HOLD_MS * 1000);
+    return NULL;
+}
+
+static void test_waits_for_threads(void)
+{
+    pthread_t thread;
+    let_wait(&thread, open_once);
+    pthread_once(&opening, open_slowly);
+    struct findings found = look_for(&opening, 0);
+    EXPECT(found.contended == 1 && found.by.lock_class == TARN_LOCK_ONCE &&
+               found.by.holder_tid != UINT32_MAX && found.by.holder_tid != thread_id() &&
+               found.longest_wait > ticks_of_ms(HOLD_MS / 10),
+           "who else runs what has to run once");
+    pthread_join(thread, NULL);
+    forget();
+    atomic_store(&holder_tid, 0);
+    pthread_create(&thread, NULL, sleep_and_tell, NULL);
+    while (!atomic_load(&holder_tid))
+        usleep(1000);
+    pthread_join(thread, NULL);
+    found = look_for(NULL, TARN_LOCK_JOIN);
+    EXPECT(found.contended == 1 && found.by.holder_tid == atomic_load(&holder_tid) &&
+               found.longest_wait > ticks_of_ms(HOLD_MS / 2),
+           "the end of a thread");
 }
 
 /* ---- the kernel's ----------------------------------------------------------------------------------------
@@ -348,6 +536,10 @@ int main(int argc, char **argv)
     test_acquisitions();
     test_waits();
     test_lost_processor();
+    test_rwlock_waits();
+    test_rwlock_acquisitions();
+    test_events();
+    test_waits_for_threads();
     test_kernel_acquisitions();
     test_kernel_waits();
     return finish_tests();

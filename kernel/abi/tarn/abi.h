@@ -15,13 +15,26 @@
 
 typedef uint32_t cap_t; /* a slot of the calling space's capability table; 0 is never valid */
 
-#define TARN_FOREVER         (~0ull)
-#define TARN_PAGE_SIZE       4096ull
-#define TARN_NAME_BYTES      16
-#define TARN_PRIORITIES      32 /* 0 lowest .. 31 highest */
-#define TARN_PRIO_USER       8  /* what proc gives to programs */
-#define TARN_PRIO_SERVER     16
-#define TARN_LOCK_CLASS_USER 0u /* lock_class of programs' mutexes; the kernel's count from 1 */
+#define TARN_FOREVER     (~0ull)
+#define TARN_PAGE_SIZE   4096ull
+#define TARN_NAME_BYTES  16
+#define TARN_PRIORITIES  32 /* 0 lowest .. 31 highest */
+#define TARN_PRIO_USER   8  /* what proc gives to programs */
+#define TARN_PRIO_SERVER 16
+
+/* lock_class of what programs wait for in libc-glue; the kernel's own follow. */
+enum tarn_lock_class {
+    TARN_LOCK_MUTEX, /* all that is made of a lock word: spin locks and newlib's locks, too */
+    TARN_LOCK_READ,  /* a read-write lock by its readers */
+    TARN_LOCK_WRITE, /* and by its writers */
+    TARN_LOCK_ONCE,
+    TARN_LOCK_SEMAPHORE, /* from here on nobody holds it: a wait is for another thread to go on */
+    TARN_LOCK_CONDITION,
+    TARN_LOCK_BARRIER,
+    TARN_LOCK_JOIN,
+    TARN_LOCK_WINDOW, /* for memory shared with a server, when all of it is lent */
+    TARN_LOCK_CLASSES_USER,
+};
 
 /* ---- capabilities ------------------------------------------------------------------------------- */
 
@@ -169,7 +182,8 @@ enum machine_debug_panic {
 };
 
 /* Locks of programs (libc-glue) are words: 0 when free, else who holds it, and whether somebody may be
- * waiting in futex_wait. The kernel's debugger reads them. */
+ * waiting in futex_wait. A read-write lock that is read has the number of readers instead. The kernel's
+ * debugger reads them. */
 #define LOCK_WORD_HELD   0x40000000u
 #define LOCK_WORD_WANTED 0x80000000u
 #define LOCK_WORD_TIMED  0x20000000u /* the holder knows since when, and will log how long it was */

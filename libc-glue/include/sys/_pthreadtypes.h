@@ -72,7 +72,7 @@ typedef struct {
 typedef uint32_t pthread_key_t;
 
 typedef struct {
-    uint32_t state; /* futex: 0 not run, 1 runs, 2 runs and somebody waits, 3 done */
+    uint32_t state; /* futex: 0 not run, 1 done, else it runs: LOCK_WORD_* of tarn/abi.h */
 } pthread_once_t;
 #define _PTHREAD_ONCE_INIT \
     {                      \
@@ -92,7 +92,7 @@ typedef struct {
 typedef uint32_t pthread_spinlock_t;
 
 typedef struct {
-    uint32_t readers; /* futex: how many read; ~0: somebody writes */
+    uint32_t readers; /* futex: how many read, or LOCK_WORD_* of tarn/abi.h while somebody writes */
     uint32_t writers_waiting;
     uint32_t waiters;
 } pthread_rwlock_t;

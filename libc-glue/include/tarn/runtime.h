@@ -55,6 +55,11 @@ void lock_acquire(struct lock *lock);
 bool lock_try_acquire(struct lock *lock);
 void lock_release(struct lock *lock);
 
+/* What the trace calls a lock, or anything else that threads wait for: mutex, read-write lock, semaphore,
+ * condition, barrier. One that is a variable is called like it without a name. NULL takes the name away,
+ * which cannot fail; destroying the object does it, too. 0 or -E_NO_MEMORY. (lock_name.c) */
+int lock_set_name(const void *lock, const char *name);
+
 /* ---- threads --------------------------------------------------------------------------------------- */
 
 uint32_t thread_id(void); /* of the caller; no system call */

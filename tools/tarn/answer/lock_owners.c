@@ -44,13 +44,20 @@ static const struct lock_change *newest(const struct lock_changes *changes)
 void lock_states_open(struct lock_states *states)
 {
     slots_open(&states->threads, sizeof(struct lock_changes));
+    slots_open(&states->instead, sizeof(struct lock_changes));
+}
+
+static void close_changes(struct slots *slots)
+{
+    for (uint32_t i = 0; i < slots->count; i++)
+        lock_changes_free(slots_at(slots, i));
+    slots_close(slots);
 }
 
 void lock_states_close(struct lock_states *states)
 {
-    for (uint32_t i = 0; i < states->threads.count; i++)
-        lock_changes_free(slots_at(&states->threads, i));
-    slots_close(&states->threads);
+    close_changes(&states->threads);
+    close_changes(&states->instead);
 }
 
 static enum lock_cause cause_of(enum model_state state)
@@ -71,16 +78,60 @@ void lock_states_segment(struct lock_states *states, const struct model_thread *
         add_change(changes, (struct lock_change){.at = from, .cause = cause});
 }
 
-/* What a holder did, from the end of the time: the segment that is open first. */
-static void explain_holder(const struct lock_states *states, const struct model_thread *thread, uint64_t from,
-                           uint64_t to, lock_blame *blame, void *context)
+void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
+                       const struct model_thread *by, uint64_t from, uint64_t to)
 {
-    const struct lock_changes *changes = slots_find(&states->threads, thread->number);
+    if (by != NULL && !by->is_idle)
+        add_change(slots_at(&states->instead, thread->number),
+                   (struct lock_change){.at = from, .until = to, .thread = by});
+}
+
+/* What a stretch of a wait is told to. */
+struct explained {
+    const struct lock_states *states;
+    lock_blame *blame;
+    void *context;
+};
+
+/* The holder was preempted: a stretch for each who ran in its place, and one for the rest. */
+static void explain_preempted(const struct explained *explained, const struct model_thread *thread,
+                              uint64_t from, uint64_t to)
+{
+    const struct lock_changes *changes = slots_find(&explained->states->instead, thread->number);
+    uint64_t rest = to - from;
+
+    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes); i--) {
+        const struct lock_change *run = change_at(changes, i - 1);
+        uint64_t begin = run->at > from ? run->at : from, end = run->until < to ? run->until : to;
+
+        if (begin >= end)
+            continue;
+        explained->blame(explained->context, thread, CAUSE_PREEMPTED, run->thread, end - begin);
+        rest -= end - begin;
+    }
+    if (rest != 0)
+        explained->blame(explained->context, thread, CAUSE_PREEMPTED, NULL, rest);
+}
+
+static void explain_state(const struct explained *explained, const struct model_thread *thread,
+                          enum lock_cause cause, uint64_t from, uint64_t to)
+{
+    if (cause == CAUSE_PREEMPTED)
+        explain_preempted(explained, thread, from, to);
+    else
+        explained->blame(explained->context, thread, cause, NULL, to - from);
+}
+
+/* What a holder did, from the end of the time: the segment that is open first. */
+static void explain_holder(const struct explained *explained, const struct model_thread *thread,
+                           uint64_t from, uint64_t to)
+{
+    const struct lock_changes *changes = slots_find(&explained->states->threads, thread->number);
     uint64_t begin = thread->segment;
 
     if (begin < to && from < to) {
         begin = begin > from ? begin : from;
-        blame(context, thread, cause_of(thread->state), to - begin);
+        explain_state(explained, thread, cause_of(thread->state), begin, to);
         to = begin;
     }
     for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
@@ -89,11 +140,11 @@ static void explain_holder(const struct lock_states *states, const struct model_
         if (change->at >= to)
             continue;
         begin = change->at > from ? change->at : from;
-        blame(context, thread, change->cause, to - begin);
+        explain_state(explained, thread, change->cause, begin, to);
         to = begin;
     }
     if (from < to)
-        blame(context, thread, CAUSE_UNKNOWN, to - from);
+        explain_state(explained, thread, CAUSE_UNKNOWN, from, to);
 }
 
 /* ---- owners of a lock ---- */
@@ -108,24 +159,21 @@ void lock_taken(struct lock_changes *owners, const struct model_thread *thread, 
         add_change(owners, (struct lock_change){.at = at, .thread = thread});
 }
 
-/* Who took it without a word is told of only now; changes stay in order. */
+/* Who took it without a word is told of only now; changes stay in order. What seemed free since another
+ * reader let it go was not. */
 void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from, uint64_t at)
 {
     const struct lock_change *last = newest(owners);
 
     if (last == NULL || (last->thread != thread && last->at <= from))
         lock_taken(owners, thread, from);
+    else if (last->thread == NULL && last->at > from && last->at < at)
+        change_at(owners, owners->next - 1)->thread = thread;
     if (newest(owners)->thread == thread && newest(owners)->at <= at)
         lock_taken(owners, NULL, at);
 }
 
 /* ---- a wait ---- */
-
-struct explained {
-    const struct lock_states *states;
-    lock_blame *blame;
-    void *context;
-};
 
 /* A stretch in which the lock was THREAD's; of nobody's (NULL) the cause says whether it was free. */
 static void explain_owner(const struct explained *explained, const struct model_thread *thread,
@@ -134,9 +182,9 @@ static void explain_owner(const struct explained *explained, const struct model_
     if (from >= to)
         return;
     if (thread != NULL)
-        explain_holder(explained->states, thread, from, to, explained->blame, explained->context);
+        explain_holder(explained, thread, from, to);
     else
-        explained->blame(explained->context, NULL, cause, to - from);
+        explained->blame(explained->context, NULL, cause, NULL, to - from);
 }
 
 /* From when on the waiter was on its way, with nobody in between: it was woken, and LAST did not take the

@@ -5,9 +5,9 @@
  *
  * The event at the end of a wait tells who held the lock when it began. Others who took the lock meanwhile
  * are known as far as they logged it: after a wait of their own, or because they are watched. What each
- * holder did is in the model: it ran, waited for a processor (it was preempted), or for something else. From
- * when the lock was let go until it was taken it was free, and the waiter on its way. Both are remembered for
- * a while only; what is older is not known.
+ * holder did is in the model: it ran, waited for a processor (it was preempted: then others ran in its
+ * place), or for something else. From when the lock was let go until it was taken it was free, and the waiter
+ * on its way. Both are remembered for a while only; what is older is not known.
  */
 #ifndef TARN_LOCK_OWNERS_H
 #define TARN_LOCK_OWNERS_H
@@ -18,11 +18,11 @@
 /* What kept a waiter waiting. */
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };
 
-/* From a moment on a thread is in a state, or a lock is somebody's. */
+/* From a moment on a thread is in a state, or a lock is somebody's; or another ran in a thread's place. */
 struct lock_change {
-    uint64_t at; /* ticks */
+    uint64_t at, until; /* ticks; until: only of who ran in its place */
     union {
-        const struct model_thread *thread; /* of a lock; NULL: it is free */
+        const struct model_thread *thread; /* of a lock; NULL: it is free. Or who ran in its place */
         enum lock_cause cause;             /* of a thread: its state */
     };
 };
@@ -35,22 +35,27 @@ struct lock_changes {
 void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
-    struct slots threads; /* struct lock_changes by number */
+    struct slots threads, instead; /* struct lock_changes by number */
 };
 void lock_states_open(struct lock_states *states);
 void lock_states_close(struct lock_states *states);
 /* For model_observer.segment: of all threads. */
 void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from);
 
+/* For delays.delayed: of all threads. */
+void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
+                       const struct model_thread *by, uint64_t from, uint64_t to);
+
 /* THREAD has the lock from then on; NULL: nobody. Times may go back a little, for what is told later. */
 void lock_taken(struct lock_changes *owners, const struct model_thread *thread, uint64_t at);
-/* THREAD, which took it at FROM, let it go. */
+/* THREAD, which took it at FROM, let it go. Perhaps others read what it protects, too. */
 void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from,
                    uint64_t at);
 
-/* A stretch of a wait. THREAD: the holder, or NULL. */
+/* A stretch of a wait. THREAD: the holder, or NULL. INSTEAD: who ran in its place while it was preempted, as
+ * far as that is known. */
 typedef void lock_blame(void *context, const struct model_thread *thread, enum lock_cause cause,
-                        uint64_t ticks);
+                        const struct model_thread *instead, uint64_t ticks);
 struct lock_wait {
     const struct model_thread *waiter, *holder; /* holder: when it began; NULL: not known */
     uint64_t from, to;

@@ -5,6 +5,9 @@
  *
  * A wait counts where it ends, with all of its time. Acquisitions are known of classes that are watched, and
  * so the ratio is that of the time in which they were.
+ *
+ * Waits for events (semaphores, conditions, ...) are often all that a thread has to do. They are counted for
+ * themselves, in nothing that is of locks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,21 @@ static void sum_hold(struct lock_sum *sum, uint64_t held)
         sum->held_longest = held;
 }
 
+void lock_sum_add(struct lock_sum *into, const struct lock_sum *from)
+{
+    into->acquisitions += from->acquisitions;
+    into->contentions += from->contentions;
+    into->contentions_watched += from->contentions_watched;
+    into->waited += from->waited;
+    into->spins += from->spins;
+    into->holds += from->holds;
+    into->held += from->held;
+    if (from->longest > into->longest)
+        into->longest = from->longest;
+    if (from->held_longest > into->held_longest)
+        into->held_longest = from->held_longest;
+}
+
 /* ---- what an event says ---- */
 
 /* Where in the event the thread is that it is about: who runs. */
@@ -37,7 +55,7 @@ struct lock_event {
     const struct model_thread *thread;
     uint64_t lock, at; /* ticks */
     uint32_t class, pid;
-    bool is_watched;
+    bool is_watched, is_event;
 };
 
 static struct lock_event read_event(const struct locks *locks, const struct lock_fields *fields,
@@ -54,6 +72,7 @@ static struct lock_event read_event(const struct locks *locks, const struct lock
         event.class = LOCK_CLASS_OTHERS;
     else
         event.is_watched = locks->answer.model->lock_classes[event.class].watch != 0;
+    event.is_event = lock_class_is_event(locks->answer.model, event.class);
     return event;
 }
 
@@ -67,10 +86,12 @@ static uint64_t duration_of(const struct field *field, const struct cursor *curs
 
 static struct lock *lock_at(struct locks *locks, const struct lock_event *event)
 {
-    struct lock *lock = map_at(&locks->locks, event->pid, event->lock, 0);
+    return map_at(&locks->locks, event->pid, event->lock, event->class);
+}
 
-    lock->class = event->class;
-    return lock;
+static struct lock_changes *owners_of(struct locks *locks, const struct lock_event *event)
+{
+    return map_at(&locks->owners, event->pid, event->lock, 0);
 }
 
 /* The chain of an event, perhaps an empty one. Chains of one length and hash are taken for one. */
@@ -122,19 +143,62 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 
 /* ---- waits ---- */
 
+#define INSTEAD_MOST 8u /* told apart for one wait */
+
 struct blamed {
     struct locks *locks;
     const struct lock_event *event;
     struct lock_wait_record record;
     uint64_t holder_ticks; /* of the holder that was blamed last */
     const struct model_thread *holder;
+    struct lock_instead instead[INSTEAD_MOST];
 };
 
+static void note_instead(struct blamed *blamed, const struct model_thread *holder,
+                         const struct model_thread *thread, uint64_t ticks)
+{
+    struct lock_instead *sum =
+        map_at(&blamed->locks->instead, thread->number, holder->number, blamed->event->class);
+    struct lock_wait_record *record = &blamed->record;
+
+    *sum = (struct lock_instead){sum->waited + ticks, thread, holder};
+    for (unsigned i = 0; i < INSTEAD_MOST; i++) {
+        struct lock_instead *instead = &blamed->instead[i];
+
+        if (instead->thread != NULL && instead->thread != thread)
+            continue;
+        instead->thread = thread;
+        instead->waited += ticks;
+        if (instead->waited > record->instead_ticks) {
+            record->instead = thread;
+            record->instead_ticks = instead->waited;
+        }
+        return;
+    }
+}
+
+static void note_holder(struct blamed *blamed, const struct model_thread *thread, enum lock_cause cause,
+                        uint64_t ticks)
+{
+    struct lock_holder *holder = map_at(&blamed->locks->holders, thread->number, blamed->event->class, 0);
+
+    blamed->holder_ticks = thread == blamed->holder ? blamed->holder_ticks + ticks : ticks;
+    blamed->holder = thread;
+    if (blamed->holder_ticks > blamed->record.holder_ticks) {
+        blamed->record.holder_ticks = blamed->holder_ticks;
+        blamed->record.holder = thread;
+    }
+    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of it */
+    holder->waited += ticks;
+    holder->causes[cause] += ticks;
+    if (blamed->holder_ticks > holder->longest)
+        holder->longest = blamed->holder_ticks;
+}
+
 static void take_blame(void *context, const struct model_thread *thread, enum lock_cause cause,
-                       uint64_t ticks)
+                       const struct model_thread *instead, uint64_t ticks)
 {
     struct blamed *blamed = context;
-    struct lock_holder *holder;
 
     /* Nobody leaves the processor with a lock of the kernel: somebody else has it, who did not have to wait.
      */
@@ -145,18 +209,28 @@ static void take_blame(void *context, const struct model_thread *thread, enum lo
     blamed->record.causes[cause] += ticks;
     if (thread == NULL)
         return;
-    blamed->holder_ticks = thread == blamed->holder ? blamed->holder_ticks + ticks : ticks;
-    blamed->holder = thread;
-    if (blamed->holder_ticks > blamed->record.holder_ticks) {
-        blamed->record.holder_ticks = blamed->holder_ticks;
-        blamed->record.holder = thread;
-    }
-    holder = map_at(&blamed->locks->holders, thread->number, blamed->event->class, 0);
-    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of it */
-    holder->waited += ticks;
-    holder->causes[cause] += ticks;
-    if (blamed->holder_ticks > holder->longest)
-        holder->longest = blamed->holder_ticks;
+    note_holder(blamed, thread, cause, ticks);
+    if (instead != NULL)
+        note_instead(blamed, thread, instead, ticks);
+}
+
+/* Who made the thread ready to run when its wait was over. Who only spun was not woken. */
+static void note_waker(struct blamed *blamed)
+{
+    const struct lock_wait *wait = &blamed->record.wait;
+    const struct model_thread *waiter = wait->waiter;
+    uint64_t waited = wait->to - wait->from;
+    struct lock_waker *waker;
+
+    if (!wait->may_sleep || waiter->woken <= wait->from || waiter->woken > wait->to)
+        return;
+    waker = map_at(&blamed->locks->wakers, waiter->waker != NULL ? waiter->waker->number : UINT64_MAX,
+                   blamed->event->class, 0);
+    waker->thread = blamed->record.waker = waiter->waker;
+    waker->waits++;
+    waker->waited += waited;
+    if (waited > waker->longest)
+        waker->longest = waited;
 }
 
 static void keep_longest(struct locks *locks, const struct lock_event *event, uint64_t waited,
@@ -176,36 +250,61 @@ static void keep_longest(struct locks *locks, const struct lock_event *event, ui
                                         .args = {event->lock, (uint64_t)(uintptr_t)kept}});
 }
 
+static struct lock_wait read_wait(const struct locks *locks, const struct cursor *cursor,
+                                  const struct lock_event *event)
+{
+    struct lock_wait wait = {.waiter = event->thread, .to = event->at, .may_sleep = event->pid != 0};
+
+    wait.from = event->at - duration_of(locks->contended.wait, cursor);
+    wait.holder = holder_of(locks, &locks->contended, cursor);
+    wait.all_known =
+        event->class < MODEL_LOCK_CLASSES && locks->answer.model->lock_classes[event->class].watch == 1;
+    return wait;
+}
+
+/* What is of locks alone. */
+static void count_lock_wait(struct locks *locks, const struct blamed *blamed, uint64_t waited, uint64_t spins)
+{
+    const struct lock_event *event = blamed->event;
+
+    sum_wait(map_at(&locks->threads, event->thread->number, 0, 0), waited, spins, event->is_watched);
+    distribution_add(&locks->waits, &locks->arena, waited);
+    keep_longest(locks, event, waited, &blamed->record);
+}
+
+static void count_wait(struct locks *locks, const struct cursor *cursor, struct blamed *blamed)
+{
+    const struct lock_fields *fields = &locks->contended;
+    const struct lock_event *event = blamed->event;
+    const struct lock_wait *wait = &blamed->record.wait;
+    uint64_t waited = wait->to - wait->from;
+    uint64_t spins = fields->spins != NULL ? field_integer(fields->spins, cursor->event.bytes) : 0;
+    struct lock_class *class = map_at(&locks->classes, event->class, 0, 0);
+
+    if (!event->is_event || wait->holder != NULL)
+        lock_explain(&locks->states, owners_of(locks, event), wait, take_blame, blamed);
+    for (unsigned i = 0; i < LOCK_CAUSES; i++)
+        class->causes[i] += blamed->record.causes[i];
+    note_waker(blamed);
+    sum_wait(&class->sum, waited, spins, event->is_watched);
+    sum_wait(&lock_at(locks, event)->sum, waited, spins, event->is_watched);
+    sum_wait(&chain_at(locks, fields, cursor, event)->sum, waited, spins, event->is_watched);
+    distribution_add(&class->waits, &locks->arena, waited);
+    if (!event->is_event)
+        count_lock_wait(locks, blamed, waited, spins);
+}
+
 static void take_contended(struct locks *locks, const struct cursor *cursor,
                            const struct model_thread *thread)
 {
-    const struct lock_fields *fields = &locks->contended;
-    const struct lock_event event = read_event(locks, fields, cursor, thread);
-    uint64_t waited = duration_of(fields->wait, cursor);
-    uint64_t spins = fields->spins != NULL ? field_integer(fields->spins, cursor->event.bytes) : 0;
-    struct lock *lock = lock_at(locks, &event);
-    struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
+    const struct lock_event event = read_event(locks, &locks->contended, cursor, thread);
     struct blamed blamed = {.locks = locks, .event = &event};
-    struct lock_wait *wait = &blamed.record.wait;
 
-    *wait = (struct lock_wait){.waiter = thread, .to = event.at, .may_sleep = event.pid != 0};
-    wait->all_known =
-        event.class < MODEL_LOCK_CLASSES && locks->answer.model->lock_classes[event.class].watch == 1;
-    wait->from = event.at - waited;
-    wait->holder = holder_of(locks, fields, cursor);
-    if (answer_wants_on(&locks->answer, thread, cursor->stream->rank)) {
-        lock_explain(&locks->states, &lock->owners, wait, take_blame, &blamed);
-        for (unsigned i = 0; i < LOCK_CAUSES; i++)
-            class->causes[i] += blamed.record.causes[i];
-        sum_wait(&class->sum, waited, spins, event.is_watched);
-        sum_wait(&lock->sum, waited, spins, event.is_watched);
-        sum_wait(map_at(&locks->threads, thread->number, 0, 0), waited, spins, event.is_watched);
-        sum_wait(&chain_at(locks, fields, cursor, &event)->sum, waited, spins, event.is_watched);
-        distribution_add(&class->waits, &locks->arena, waited);
-        distribution_add(&locks->waits, &locks->arena, waited);
-        keep_longest(locks, &event, waited, &blamed.record);
-    }
-    lock_taken(&lock->owners, thread, event.at);
+    blamed.record.wait = read_wait(locks, cursor, &event);
+    if (answer_wants_on(&locks->answer, thread, cursor->stream->rank))
+        count_wait(locks, cursor, &blamed);
+    if (!event.is_event)
+        lock_taken(owners_of(locks, &event), thread, event.at);
 }
 
 static void take_sleep(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
@@ -219,8 +318,8 @@ static void take_sleep(struct locks *locks, const struct cursor *cursor, const s
                                      .class = event.class,
                                      .thread = thread,
                                      .holder = holder_of(locks, &locks->sleep, cursor)};
-    if (sleeper->holder != NULL)
-        lock_taken(&lock_at(locks, &event)->owners, sleeper->holder, event.at);
+    if (sleeper->holder != NULL && !event.is_event)
+        lock_taken(owners_of(locks, &event), sleeper->holder, event.at);
 }
 
 /* ---- acquisitions and releases ---- */
@@ -230,16 +329,16 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     const struct lock_fields *fields = &locks->acquired;
     const struct lock_event event = read_event(locks, fields, cursor, thread);
     uint64_t times = field_integer(fields->acquisitions, cursor->event.bytes);
-    struct lock *lock = lock_at(locks, &event);
     struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
     struct lock_sum *of_thread = map_at(&locks->threads, thread->number, 0, 0);
 
-    lock_taken(&lock->owners, thread, event.at);
+    if (!event.is_event)
+        lock_taken(owners_of(locks, &event), thread, event.at);
     if (!answer_wants_on(&locks->answer, thread, cursor->stream->rank))
         return;
     class->sum.acquisitions += times;
-    lock->sum.acquisitions += times;
-    of_thread->acquisitions += times;
+    lock_at(locks, &event)->sum.acquisitions += times;
+    of_thread->acquisitions += event.is_event ? 0 : times;
     chain_at(locks, fields, cursor, &event)->sum.acquisitions += times;
 }
 
@@ -247,14 +346,13 @@ static void take_held(struct locks *locks, const struct cursor *cursor, const st
 {
     const struct lock_event event = read_event(locks, &locks->held, cursor, thread);
     uint64_t held = duration_of(locks->held.held, cursor);
-    struct lock *lock = lock_at(locks, &event);
     struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
 
-    lock_released(&lock->owners, thread, event.at - held, event.at);
+    lock_released(owners_of(locks, &event), thread, event.at - held, event.at);
     if (!answer_wants_on(&locks->answer, thread, cursor->stream->rank))
         return;
     sum_hold(&class->sum, held);
-    sum_hold(&lock->sum, held);
+    sum_hold(&lock_at(locks, &event)->sum, held);
     sum_hold(map_at(&locks->threads, thread->number, 0, 0), held);
     distribution_add(&class->holds, &locks->arena, held);
     distribution_add(&locks->holds, &locks->arena, held);
@@ -266,6 +364,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     struct locks *locks = ANSWER_OF(self, struct locks);
     const struct event_type *type = cursor->event.type;
 
+    delays_event(&locks->delays, cursor);
     if (type == locks->contended.type)
         take_contended(locks, cursor, thread);
     else if (type == locks->held.type)
@@ -279,8 +378,20 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
 {
+    struct locks *locks = ANSWER_OF(self, struct locks);
+
+    delays_segment(&locks->delays, thread, from, to);
     if (!thread->is_idle)
-        lock_states_segment(&ANSWER_OF(self, struct locks)->states, thread, from);
+        lock_states_segment(&locks->states, thread, from);
+}
+
+static void take_delayed(struct delays *delays, const struct model_thread *thread,
+                         const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+{
+    struct locks *locks = delays->owner;
+
+    (void)cpu;
+    lock_states_delay(&locks->states, thread, by, from, to);
 }
 
 /* ---- the answer ---- */
@@ -328,11 +439,17 @@ static bool open_locks(struct answer *answer, struct fail *fail)
     find_fields(answer, "lock_acquired", "acquisitions", &locks->acquired);
     find_fields(answer, "lock_sleep", "holder_tid", &locks->sleep);
     lock_states_open(&locks->states);
+    delays_open(&locks->delays, answer);
+    locks->delays.delayed = take_delayed;
+    locks->delays.owner = locks;
     map_open(&locks->classes, sizeof(struct lock_class));
     map_open(&locks->locks, sizeof(struct lock));
+    map_open(&locks->owners, sizeof(struct lock_changes));
     map_open(&locks->chains, sizeof(struct lock_chain));
     map_open(&locks->threads, sizeof(struct lock_sum));
     map_open(&locks->holders, sizeof(struct lock_holder));
+    map_open(&locks->wakers, sizeof(struct lock_waker));
+    map_open(&locks->instead, sizeof(struct lock_instead));
     map_open(&locks->sleepers, sizeof(struct lock_sleeper));
     map_open(&locks->ended, sizeof(const struct model_thread *));
     if (locks->depth == 0)
@@ -347,14 +464,18 @@ static void close_locks(struct answer *answer)
 {
     struct locks *locks = (struct locks *)answer;
 
-    for (size_t i = 0; i < map_total(&locks->locks); i++)
-        lock_changes_free(&((struct lock *)(void *)map_entry(&locks->locks, i)->value)->owners);
+    for (size_t i = 0; i < map_total(&locks->owners); i++)
+        lock_changes_free((struct lock_changes *)(void *)map_entry(&locks->owners, i)->value);
     lock_states_close(&locks->states);
+    delays_close(&locks->delays);
     map_close(&locks->classes);
     map_close(&locks->locks);
+    map_close(&locks->owners);
     map_close(&locks->chains);
     map_close(&locks->threads);
     map_close(&locks->holders);
+    map_close(&locks->wakers);
+    map_close(&locks->instead);
     map_close(&locks->sleepers);
     map_close(&locks->ended);
     arena_free(&locks->arena);
@@ -379,9 +500,10 @@ const struct answer_kind locks_answer = {
     .summary = "waits for locks: who waited for whom, why and where; acquisitions, hold times",
     .help =
         "Waits for locks, of the kernel and of programs: by class of lock, lock, call chain and process;\n"
-        "who held the lock meanwhile, and whether he ran, was preempted or blocked himself. Of classes\n"
-        "that are watched (trace watch, tarn ctl ... watch) also acquisitions, and how long they were "
-        "held.\n",
+        "who held the lock meanwhile, whether he ran, was preempted or blocked himself, and who ran in his\n"
+        "place. Of classes that are watched (trace watch, tarn ctl ... watch) also acquisitions, and how\n"
+        "long they were held. Waits for events, which nobody holds (semaphores, conditions, barriers,\n"
+        "joins), have tables of their own; and who ended waits of either kind.\n",
     .options = options,
     .uses_symbols = true,
     .tables = locks_tables,

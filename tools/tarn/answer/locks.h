@@ -3,6 +3,7 @@
 #ifndef TARN_LOCKS_H
 #define TARN_LOCKS_H
 
+#include <tools/tarn/answer/delays.h>
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/lock_owners.h>
 #include <tools/tarn/answer/spans.h>
@@ -15,6 +16,10 @@ enum {
     LOCKS_BY_PROCESS,
     LOCKS_BY_THREAD,
     LOCKS_BY_HOLDER,
+    LOCKS_BY_INSTEAD,
+    LOCKS_BY_EVENT,
+    LOCKS_BY_EVENT_CHAIN,
+    LOCKS_BY_WAKER,
     LOCKS_BY_WAIT,
     LOCKS_BY_HOLD,
     LOCKS_BY_LONGEST,
@@ -40,11 +45,9 @@ struct lock_class {
     struct distribution waits, holds;
 };
 
-/* One lock. */
+/* One lock, or one of the two classes that a read-write lock belongs to, or an event. */
 struct lock {
     struct lock_sum sum;
-    uint32_t class;
-    struct lock_changes owners;
 };
 
 /* A call chain: as logged. */
@@ -60,11 +63,24 @@ struct lock_holder {
     const void *last; /* the wait that was counted last */
 };
 
+/* Who ended waits: let the lock go, or signalled the event. */
+struct lock_waker {
+    uint64_t waits, waited, longest;
+    const struct model_thread *thread; /* NULL: time was over, or it is not known */
+};
+
+/* Who ran while a holder was preempted, and somebody waited for the lock. */
+struct lock_instead {
+    uint64_t waited;
+    const struct model_thread *thread, *holder;
+};
+
 /* Of one of the longest waits. */
 struct lock_wait_record {
     uint64_t causes[LOCK_CAUSES];
-    const struct model_thread *holder; /* who kept it waiting longest; NULL: not known */
-    uint64_t holder_ticks;
+    /* Who kept it waiting longest, who ran longest in a holder's place, who ended it; NULL: not known */
+    const struct model_thread *holder, *instead, *waker;
+    uint64_t holder_ticks, instead_ticks;
     struct lock_wait wait;
 };
 
@@ -86,18 +102,43 @@ struct locks {
     struct lock_fields contended, held, acquired, sleep;
     struct lock_states states;
     struct map classes;  /* struct lock_class by number */
-    struct map locks;    /* struct lock by process (0: the kernel) and address */
+    struct map locks;    /* struct lock by process (0: the kernel), address and class */
+    struct map owners;   /* struct lock_changes by process and address */
     struct map chains;   /* struct lock_chain by class, process of the thread, hash */
     struct map threads;  /* struct lock_sum by number */
     struct map holders;  /* struct lock_holder by number and class */
+    struct map wakers;   /* struct lock_waker by number (all ones: none) and class */
+    struct map instead;  /* struct lock_instead by numbers of both and class */
     struct map sleepers; /* struct lock_sleeper by number */
     struct map ended; /* const struct model_thread * by tid: who let a lock go may end before it is taken */
-    struct distribution waits, holds;
-    struct longest_list longest; /* args: address, struct lock_wait_record * */
-    struct arena arena;          /* of distributions and records */
-    unsigned depth;              /* functions of a chain that are shown */
+    struct delays delays;
+    struct distribution waits, holds; /* of locks, as `longest` and `threads` */
+    struct longest_list longest;      /* args: address, struct lock_wait_record * */
+    struct arena arena;               /* of distributions and records */
+    unsigned depth;                   /* functions of a chain that are shown */
 };
 
+static inline bool lock_class_is_event(const struct model *model, uint32_t class)
+{
+    return class < MODEL_LOCK_CLASSES && model->lock_classes[class].kind == MODEL_EVENT;
+}
+
+void lock_sum_add(struct lock_sum *into, const struct lock_sum *from);
 void locks_fill(struct answer *answer);
+
+/* locks_names.c */
+const char *lock_class_name(const struct answer *answer, uint32_t class, char text[ANSWER_NAME_BYTES]);
+/* As the program calls it, or the variable, or its address; of the table. */
+const char *lock_name(const struct answer *answer, struct table *table, uint32_t pid, uint64_t address);
+#define LOCK_CHAIN_BYTES 400u
+void lock_chain_name(const struct answer *answer, uint32_t pid, const struct lock_chain *chain,
+                     char text[LOCK_CHAIN_BYTES]);
+/* Chains of the same functions are one, also those of several processes of one program. */
+struct lock_chain_group {
+    struct lock_sum sum;
+    const char *text, *process;
+};
+/* Into a map of groups: adds a record of locks.chains. */
+void lock_chain_group(struct locks *locks, struct map *groups, const struct map_entry *entry);
 
 #endif

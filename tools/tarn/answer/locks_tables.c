@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/answer/locks_tables.c - the tables of `tarn locks`; see locks.h. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/locks.h>
-#include <tools/tarn/symbols/symbols.h>
 
 /* clang-format off */
 #define SUM_COLUMNS                                                                                  \
@@ -59,10 +57,47 @@ static const struct table_column holder_columns[] = {
     TIME_COLUMN("waited", "waited_ns"),   TIME_LARGEST("longest", "longest_ns"),
     TIME_COLUMN("running", "running_ns"), TIME_COLUMN("preempted", "preempted_ns"),
     TIME_COLUMN("blocked", "blocked_ns"), TIME_COLUMN("unknown", "unknown_ns")};
-enum { LONG_LOCK = LONGEST_COLUMN_COUNT, LONG_HOLDER, LONG_HOLDER_TID, LONG_CAUSES };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("lock", "lock"),
+enum { INSTEAD_TID, INSTEAD_PID, INSTEAD_CLASS, INSTEAD_HOLDER, INSTEAD_HOLDER_TID, INSTEAD_WAITED };
+static const struct table_column instead_columns[] = {
+    NUMBER_COLUMN("tid", "tid"),     NUMBER_COLUMN("pid", "pid"),        TEXT_COLUMN("class", "class"),
+    TEXT_COLUMN("holder", "holder"), NUMBER_COLUMN("tid", "holder_tid"), TIME_COLUMN("waited", "waited_ns")};
+enum { EVENT_WAITS, EVENT_WAITED, EVENT_MEAN, EVENT_LONGEST };
+/* clang-format off */
+#define EVENT_COLUMNS                                                                                \
+    COUNT_COLUMN("waits", "waits"), TIME_COLUMN("waited", "waited_ns"),                              \
+    TIME_OF_ONE("mean", "wait_mean_ns"), TIME_LARGEST("longest", "wait_max_ns")
+/* clang-format on */
+enum { EVENT_PID, EVENT_CLASS, EVENT_ADDRESS, EVENT_SUM };
+static const struct table_column event_columns[] = {NUMBER_COLUMN("pid", "pid"),
+                                                    TEXT_COLUMN("class", "class"),
+                                                    HEX_COLUMN("address", "address"), EVENT_COLUMNS};
+enum { EVENT_CHAIN_CLASS, EVENT_CHAIN_PROCESS, EVENT_CHAIN_SUM };
+static const struct table_column event_chain_columns[] = {TEXT_COLUMN("class", "class"),
+                                                          TEXT_COLUMN("process", "process"), EVENT_COLUMNS};
+enum { WAKER_TID, WAKER_PID, WAKER_CLASS, WAKER_SUM };
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+                                                    TEXT_COLUMN("class", "class"), EVENT_COLUMNS};
+enum {
+    LONG_LOCK = LONGEST_COLUMN_COUNT,
+    LONG_HOLDER,
+    LONG_HOLDER_TID,
+    LONG_CAUSES,
+    LONG_INSTEAD = LONG_CAUSES + LOCK_CAUSES,
+    LONG_INSTEAD_TID,
+    LONG_INSTEAD_TIME,
+    LONG_WAKER,
+    LONG_WAKER_TID
+};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS,
+                                                      HEX_COLUMN("lock", "lock"),
                                                       TEXT_COLUMN("mostly held by", "holder"),
-                                                      NUMBER_COLUMN("tid", "holder_tid"), CAUSE_COLUMNS};
+                                                      NUMBER_COLUMN("tid", "holder_tid"),
+                                                      CAUSE_COLUMNS,
+                                                      TEXT_COLUMN("instead ran", "instead"),
+                                                      NUMBER_COLUMN("tid", "instead_tid"),
+                                                      TIME_OF_ONE("for", "instead_ns"),
+                                                      TEXT_COLUMN("ended by", "waker"),
+                                                      NUMBER_COLUMN("tid", "waker_tid")};
 enum {
     WAITING_SINCE,
     WAITING_TID,
@@ -85,6 +120,12 @@ const struct table locks_tables[LOCKS_TABLES] = {
     [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED),
     [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED),
     [LOCKS_BY_HOLDER] = TABLE("holder", "who held it", "holders", holder_columns, HOLDER_WAITED),
+    [LOCKS_BY_INSTEAD] =
+        TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED),
+    [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED),
+    [LOCKS_BY_EVENT_CHAIN] = TABLE("event-chain", "call chain of waits for events", "chains",
+                                   event_chain_columns, EVENT_CHAIN_SUM + EVENT_WAITED),
+    [LOCKS_BY_WAKER] = TABLE("waker", "who ended waits", "threads", waker_columns, WAKER_SUM + EVENT_WAITED),
     [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait"),
     [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held"),
     [LOCKS_BY_LONGEST] = TABLE("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
@@ -92,123 +133,7 @@ const struct table locks_tables[LOCKS_TABLES] = {
         TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, WAITING_SINCE),
 };
 
-/* ---- names ---- */
-
-static const char *class_name(const struct answer *answer, uint32_t number, char text[ANSWER_NAME_BYTES])
-{
-    if (number < MODEL_LOCK_CLASSES && answer->model->lock_classes[number].name[0] != '\0')
-        return answer->model->lock_classes[number].name;
-    if (number == LOCK_CLASS_OTHERS)
-        return "(others)";
-    snprintf(text, ANSWER_NAME_BYTES, "class %" PRIu32, number);
-    return text;
-}
-
-/* What is at an address of a process, or of the kernel; NULL: not known. */
-static const struct symbol *find_symbol(const struct answer *answer, uint32_t pid, uint64_t address)
-{
-    const struct image *image = images_find(&answer->model->images, pid, address);
-    const struct symbol *symbol =
-        answer->symbols != NULL && image != NULL ? symbols_find(answer->symbols, image, address) : NULL;
-
-    return symbol != NULL && symbol->function != NULL ? symbol : NULL;
-}
-
-static const char *lock_name(const struct answer *answer, struct table *table, uint32_t pid, uint64_t address)
-{
-    const struct symbol *symbol = find_symbol(answer, pid, address);
-
-    if (symbol == NULL)
-        return table_format(table, "0x%" PRIx64, address);
-    return symbol->offset != 0 ? table_format(table, "%s+0x%" PRIx64, symbol->function, symbol->offset)
-                               : symbol->function;
-}
-
-/* Functions that take locks: who called them is of interest. */
-static bool is_part_of_locking(const char *function)
-{
-    static const char *const parts[] = {"spin_lock",
-                                        "spin_try_lock",
-                                        "spin_lock_contended",
-                                        "spin_note_taken",
-                                        "log_contended",
-                                        "log_acquired",
-                                        "acquire_contended",
-                                        "note_acquired",
-                                        "lock_acquire",
-                                        "lock_try_acquire",
-                                        "lock_word_acquire",
-                                        "lock_word_try_acquire",
-                                        "lock_until",
-                                        "pthread_mutex_lock",
-                                        "pthread_mutex_trylock",
-                                        "pthread_mutex_timedlock",
-                                        "pthread_spin_lock",
-                                        "pthread_spin_trylock",
-                                        "__retarget_lock_acquire",
-                                        "__retarget_lock_acquire_recursive",
-                                        "__retarget_lock_try_acquire",
-                                        "__retarget_lock_try_acquire_recursive"};
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strcmp(function, parts[i]) == 0)
-            return true;
-    return false;
-}
-
-#define CHAIN_BYTES 400u
-
-struct chain_text {
-    char text[CHAIN_BYTES];
-    size_t used;
-    unsigned functions, most;
-};
-
-static void add_function(struct chain_text *chain, const char *name)
-{
-    if (chain->functions == chain->most || (chain->functions == 0 && is_part_of_locking(name)))
-        return;
-    chain->used += (size_t)snprintf(chain->text + chain->used, CHAIN_BYTES - chain->used, "%s%.80s",
-                                    chain->functions ? " < " : "", name);
-    chain->used = chain->used < CHAIN_BYTES ? chain->used : CHAIN_BYTES - 1;
-    chain->functions++;
-}
-
-/* Return addresses: the call is before. */
-static void name_chain(const struct answer *answer, uint32_t pid, const struct lock_chain *chain,
-                       struct chain_text *text)
-{
-    *text = (struct chain_text){.most = ((const struct locks *)answer)->depth};
-    for (uint32_t i = 0; i < chain->depth; i++) {
-        const struct symbol *symbol = find_symbol(answer, pid, chain->addresses[i] - 1);
-        char number[24];
-
-        snprintf(number, sizeof(number), "0x%" PRIx64, chain->addresses[i]);
-        if (symbol == NULL)
-            add_function(text, number);
-        for (; symbol != NULL; symbol = symbol->outer)
-            add_function(text, symbol->function != NULL ? symbol->function : number);
-    }
-    if (text->functions == 0)
-        snprintf(text->text, CHAIN_BYTES, "(not known)");
-}
-
 /* ---- sums ---- */
-
-static void add_sum(struct lock_sum *into, const struct lock_sum *from)
-{
-    into->acquisitions += from->acquisitions;
-    into->contentions += from->contentions;
-    into->contentions_watched += from->contentions_watched;
-    into->waited += from->waited;
-    into->spins += from->spins;
-    into->holds += from->holds;
-    into->held += from->held;
-    if (from->longest > into->longest)
-        into->longest = from->longest;
-    if (from->held_longest > into->held_longest)
-        into->held_longest = from->held_longest;
-}
 
 static void fill_sum(const struct answer *answer, const struct lock_sum *sum, union table_cell *cells)
 {
@@ -244,7 +169,26 @@ static void fill_causes(const struct answer *answer, const uint64_t causes[LOCK_
         cells[i].count = answer_add(&adder, causes[i]);
 }
 
+static void fill_event(const struct answer *answer, uint64_t waits, uint64_t waited, uint64_t longest,
+                       union table_cell *cells)
+{
+    cells[EVENT_WAITS].count = waits;
+    cells[EVENT_WAITED].count = answer_ns(answer, waited);
+    cells[EVENT_MEAN].count = waits != 0 ? answer_ns(answer, waited / waits) : TABLE_NONE;
+    cells[EVENT_LONGEST].count = waits != 0 ? answer_ns(answer, longest) : TABLE_NONE;
+}
+
 /* ---- tables ---- */
+
+/* Of most events there is nobody who could be asked what he did meanwhile. */
+static bool is_explained(const struct lock_class *class)
+{
+    uint64_t ticks = 0;
+
+    for (unsigned i = 0; i < LOCK_CAUSES; i++)
+        ticks += class->causes[i];
+    return ticks != 0 || class->sum.waited == 0;
+}
 
 static void fill_classes(struct locks *locks)
 {
@@ -256,7 +200,7 @@ static void fill_classes(struct locks *locks)
         const struct map_entry *entry = map_entry(&locks->classes, i);
         const struct lock_class *class = (const void *)entry->value;
         uint32_t number = (uint32_t)entry->key[0];
-        const char *name = class_name(answer, number, text);
+        const char *name = lock_class_name(answer, number, text);
         struct table_row *row;
 
         if (is_empty(&class->sum))
@@ -270,7 +214,7 @@ static void fill_classes(struct locks *locks)
         row->cells[CLASS_P99].count = class->waits.count != 0
                                           ? answer_ns(answer, distribution_percentile(&class->waits, 0.99))
                                           : TABLE_NONE;
-        if (class->sum.contentions == 0)
+        if (class->sum.contentions == 0 || !is_explained(class))
             continue;
         row = table_add(causes, name);
         row->cells[WHY_CONTENDED].count = class->sum.contentions;
@@ -279,25 +223,40 @@ static void fill_classes(struct locks *locks)
     }
 }
 
+static void fill_lock(struct locks *locks, uint32_t pid, uint64_t address, uint32_t class,
+                      const struct lock_sum *sum)
+{
+    struct answer *answer = &locks->answer;
+    bool is_event = lock_class_is_event(answer->model, class);
+    struct table *table = &answer->tables[is_event ? LOCKS_BY_EVENT : LOCKS_BY_LOCK];
+    char text[ANSWER_NAME_BYTES];
+    struct table_row *row;
+
+    if (!table->is_wanted || is_empty(sum))
+        return;
+    row = table_add(table, lock_name(answer, table, pid, address));
+    row->cells[LOCK_PID].count = pid;
+    row->cells[LOCK_CLASS].text = table_text(table, lock_class_name(answer, class, text));
+    row->cells[LOCK_ADDRESS].count = address;
+    if (is_event)
+        fill_event(answer, sum->contentions, sum->waited, sum->longest, row->cells + EVENT_SUM);
+    else
+        fill_sum(answer, sum, row->cells + LOCK_SUM);
+}
+_Static_assert((int)EVENT_PID == LOCK_PID && (int)EVENT_CLASS == LOCK_CLASS &&
+                   (int)EVENT_ADDRESS == LOCK_ADDRESS,
+               "locks and events begin with the same columns");
+
 static void fill_locks(struct locks *locks)
 {
     struct answer *answer = &locks->answer;
     struct table *table = &answer->tables[LOCKS_BY_LOCK];
-    char text[ANSWER_NAME_BYTES];
 
-    for (size_t i = 0; table->is_wanted && i < locks->locks.count; i++) {
+    for (size_t i = 0; i < locks->locks.count; i++) {
         const struct map_entry *entry = locks->locks.entries[i];
-        const struct lock *lock = (const void *)entry->value;
-        uint32_t pid = (uint32_t)entry->key[0];
-        struct table_row *row;
 
-        if (is_empty(&lock->sum))
-            continue;
-        row = table_add(table, lock_name(answer, table, pid, entry->key[1]));
-        row->cells[LOCK_PID].count = pid;
-        row->cells[LOCK_CLASS].text = table_text(table, class_name(answer, lock->class, text));
-        row->cells[LOCK_ADDRESS].count = entry->key[1];
-        fill_sum(answer, &lock->sum, row->cells + LOCK_SUM);
+        fill_lock(locks, (uint32_t)entry->key[0], entry->key[1], (uint32_t)entry->key[2],
+                  &((const struct lock *)(const void *)entry->value)->sum);
     }
     if (locks->locks.others != NULL) {
         struct table_row *row = table_add(table, "(others)");
@@ -308,57 +267,39 @@ static void fill_locks(struct locks *locks)
     }
 }
 
-static uint64_t hash_text(const char *text)
+static void fill_chain(struct locks *locks, uint32_t class, const struct lock_chain_group *group)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
+    struct answer *answer = &locks->answer;
+    bool is_event = lock_class_is_event(answer->model, class);
+    struct table *table = &answer->tables[is_event ? LOCKS_BY_EVENT_CHAIN : LOCKS_BY_CHAIN];
+    struct table_row *row = table_add(table, group->text);
+    char text[ANSWER_NAME_BYTES];
 
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
+    row->cells[CHAIN_CLASS].text = table_text(table, lock_class_name(answer, class, text));
+    row->cells[CHAIN_PROCESS].text = table_text(table, group->process);
+    if (is_event)
+        fill_event(answer, group->sum.contentions, group->sum.waited, group->sum.longest,
+                   row->cells + EVENT_CHAIN_SUM);
+    else
+        fill_sum(answer, &group->sum, row->cells + CHAIN_SUM);
 }
-
-/* Chains of the same functions are one, also those of several processes of one program. */
-struct chain_group {
-    struct lock_sum sum;
-    const char *text, *process;
-};
-
-static void group_chain(struct locks *locks, struct map *groups, const struct map_entry *entry)
-{
-    const struct lock_chain *chain = (const void *)entry->value;
-    const char *process = answer_process_name(&locks->answer, (uint32_t)entry->key[1]);
-    struct chain_group *group;
-    struct chain_text text;
-
-    name_chain(&locks->answer, (uint32_t)entry->key[1], chain, &text);
-    group = map_at(groups, entry->key[0], hash_text(process), hash_text(text.text));
-    if (group->text == NULL) {
-        group->text = arena_string(&groups->arena, text.text, strlen(text.text));
-        group->process = process;
-    }
-    add_sum(&group->sum, &chain->sum);
-}
+_Static_assert((int)EVENT_CHAIN_CLASS == CHAIN_CLASS && (int)EVENT_CHAIN_PROCESS == CHAIN_PROCESS,
+               "chains of locks and of events begin with the same columns");
 
 static void fill_chains(struct locks *locks)
 {
-    struct answer *answer = &locks->answer;
-    struct table *table = &answer->tables[LOCKS_BY_CHAIN];
-    char text[ANSWER_NAME_BYTES];
+    const struct table *tables = locks->answer.tables;
     struct map groups;
 
-    if (!table->is_wanted)
+    if (!tables[LOCKS_BY_CHAIN].is_wanted && !tables[LOCKS_BY_EVENT_CHAIN].is_wanted)
         return;
-    map_open(&groups, sizeof(struct chain_group));
+    map_open(&groups, sizeof(struct lock_chain_group));
     for (size_t i = 0; i < map_total(&locks->chains); i++)
-        group_chain(locks, &groups, map_entry(&locks->chains, i));
+        lock_chain_group(locks, &groups, map_entry(&locks->chains, i));
     for (size_t i = 0; i < map_total(&groups); i++) {
         const struct map_entry *entry = map_entry(&groups, i);
-        const struct chain_group *group = (const void *)entry->value;
-        struct table_row *row = table_add(table, group->text);
 
-        row->cells[CHAIN_CLASS].text = table_text(table, class_name(answer, (uint32_t)entry->key[0], text));
-        row->cells[CHAIN_PROCESS].text = table_text(table, group->process);
-        fill_sum(answer, &group->sum, row->cells + CHAIN_SUM);
+        fill_chain(locks, (uint32_t)entry->key[0], (const void *)entry->value);
     }
     map_close(&groups);
 }
@@ -378,7 +319,7 @@ static void fill_threads(struct locks *locks)
 
         if (is_empty(sum))
             continue;
-        add_sum(map_at(&sums, thread->pid, 0, 0), sum);
+        lock_sum_add(map_at(&sums, thread->pid, 0, 0), sum);
         row = table_add(table, answer_thread_name(answer, thread));
         row->cells[THREAD_TID].count = thread->tid;
         row->cells[THREAD_PID].count = thread->pid;
@@ -410,7 +351,8 @@ static void fill_holders(struct locks *locks)
         fill_causes(answer, holder->causes, causes);
         row->cells[HOLDER_TID].count = thread->tid;
         row->cells[HOLDER_PID].count = thread->pid;
-        row->cells[HOLDER_CLASS].text = table_text(table, class_name(answer, (uint32_t)entry->key[1], text));
+        row->cells[HOLDER_CLASS].text =
+            table_text(table, lock_class_name(answer, (uint32_t)entry->key[1], text));
         row->cells[HOLDER_WAITS].count = holder->waits;
         row->cells[HOLDER_WAITED].count = answer_ns(answer, holder->waited);
         row->cells[HOLDER_LONGEST].count = answer_ns(answer, holder->longest);
@@ -419,6 +361,57 @@ static void fill_holders(struct locks *locks)
         row->cells[HOLDER_CAUSES + 2] = causes[CAUSE_BLOCKED];
         row->cells[HOLDER_CAUSES + 3] = causes[CAUSE_UNKNOWN];
     }
+}
+
+/* Who ran in the place of whom. */
+static void fill_instead(struct locks *locks)
+{
+    struct answer *answer = &locks->answer;
+    struct table *table = &answer->tables[LOCKS_BY_INSTEAD];
+    char text[ANSWER_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->instead.count; i++) {
+        const struct map_entry *entry = locks->instead.entries[i];
+        const struct lock_instead *instead = (const void *)entry->value;
+        struct table_row *row = table_add(table, answer_thread_name(answer, instead->thread));
+
+        row->cells[INSTEAD_TID].count = instead->thread->tid;
+        row->cells[INSTEAD_PID].count = instead->thread->pid;
+        row->cells[INSTEAD_CLASS].text =
+            table_text(table, lock_class_name(answer, (uint32_t)entry->key[2], text));
+        row->cells[INSTEAD_HOLDER].text = table_text(table, answer_thread_name(answer, instead->holder));
+        row->cells[INSTEAD_HOLDER_TID].count = instead->holder->tid;
+        row->cells[INSTEAD_WAITED].count = answer_ns(answer, instead->waited);
+    }
+}
+
+static void fill_wakers(struct locks *locks)
+{
+    struct answer *answer = &locks->answer;
+    struct table *table = &answer->tables[LOCKS_BY_WAKER];
+    char text[ANSWER_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->wakers.count; i++) {
+        const struct map_entry *entry = locks->wakers.entries[i];
+        const struct lock_waker *waker = (const void *)entry->value;
+        const struct model_thread *thread = waker->thread;
+        struct table_row *row =
+            table_add(table, thread != NULL ? answer_thread_name(answer, thread) : "(time, or not known)");
+
+        row->cells[WAKER_TID].count = thread != NULL ? thread->tid : TABLE_NONE;
+        row->cells[WAKER_PID].count = thread != NULL ? thread->pid : TABLE_NONE;
+        row->cells[WAKER_CLASS].text =
+            table_text(table, lock_class_name(answer, (uint32_t)entry->key[1], text));
+        fill_event(answer, waker->waits, waker->waited, waker->longest, row->cells + WAKER_SUM);
+    }
+}
+
+/* A thread's name and number, or neither. */
+static void fill_thread(const struct answer *answer, struct table *table, const struct model_thread *thread,
+                        union table_cell *name, union table_cell *tid)
+{
+    tid->count = thread != NULL ? thread->tid : TABLE_NONE;
+    name->text = thread != NULL ? table_text(table, answer_thread_name(answer, thread)) : NULL;
 }
 
 static void fill_longest(struct locks *locks)
@@ -431,16 +424,16 @@ static void fill_longest(struct locks *locks)
     for (unsigned i = 0; i < locks->longest.count; i++) {
         const struct longest *item = &locks->longest.items[i];
         const struct lock_wait_record *record = (const void *)(uintptr_t)item->args[1];
-        struct table_row *row = table_add(table, class_name(answer, (uint32_t)item->what, text));
+        struct table_row *row = table_add(table, lock_class_name(answer, (uint32_t)item->what, text));
 
         longest_fill(answer, table, row, item);
         row->cells[LONG_LOCK].count = item->args[0];
-        row->cells[LONG_HOLDER_TID].count = TABLE_NONE;
-        if (record->holder != NULL) {
-            row->cells[LONG_HOLDER].text = table_text(table, answer_thread_name(answer, record->holder));
-            row->cells[LONG_HOLDER_TID].count = record->holder->tid;
-        }
+        fill_thread(answer, table, record->holder, &row->cells[LONG_HOLDER], &row->cells[LONG_HOLDER_TID]);
         fill_causes(answer, record->causes, row->cells + LONG_CAUSES);
+        fill_thread(answer, table, record->instead, &row->cells[LONG_INSTEAD], &row->cells[LONG_INSTEAD_TID]);
+        row->cells[LONG_INSTEAD_TIME].count =
+            record->instead != NULL ? answer_ns(answer, record->instead_ticks) : TABLE_NONE;
+        fill_thread(answer, table, record->waker, &row->cells[LONG_WAKER], &row->cells[LONG_WAKER_TID]);
     }
 }
 
@@ -463,14 +456,32 @@ static void fill_waiting(struct locks *locks)
         row->cells[WAITING_SINCE].count = answer_when(answer, sleeper->since);
         row->cells[WAITING_TID].count = thread->tid;
         row->cells[WAITING_PID].count = thread->pid;
-        row->cells[WAITING_CLASS].text = table_text(table, class_name(answer, sleeper->class, text));
+        row->cells[WAITING_CLASS].text = table_text(table, lock_class_name(answer, sleeper->class, text));
         row->cells[WAITING_LOCK].count = sleeper->lock;
-        row->cells[WAITING_HOLDER_TID].count = TABLE_NONE;
-        if (sleeper->holder != NULL) {
-            row->cells[WAITING_HOLDER].text = table_text(table, answer_thread_name(answer, sleeper->holder));
-            row->cells[WAITING_HOLDER_TID].count = sleeper->holder->tid;
-        }
+        fill_thread(answer, table, sleeper->holder, &row->cells[WAITING_HOLDER],
+                    &row->cells[WAITING_HOLDER_TID]);
     }
+}
+
+/* Where acquisitions are missing, how one gets them. */
+static void note_unwatched(struct locks *locks)
+{
+    struct answer *answer = &locks->answer;
+    unsigned unwatched = 0;
+
+    for (size_t i = 0; i < locks->classes.count; i++) {
+        const struct map_entry *entry = locks->classes.entries[i];
+        const struct lock_class *class = (const void *)entry->value;
+
+        unwatched += class->sum.contentions != 0 && class->sum.acquisitions == 0 &&
+                     !lock_class_is_event(answer->model, (uint32_t)entry->key[0]);
+    }
+    if (unwatched != 0)
+        snprintf(answer->note, sizeof(answer->note),
+                 "of %u %s acquisitions were not logged: `tarn ctl SOURCE watch all 64`, `trace watch all "
+                 "64` in the "
+                 "guest, or watch=all/64 at its start",
+                 unwatched, unwatched == 1 ? "class of locks" : "classes of locks");
 }
 
 void locks_fill(struct answer *answer)
@@ -482,6 +493,9 @@ void locks_fill(struct answer *answer)
     fill_chains(locks);
     fill_threads(locks);
     fill_holders(locks);
+    fill_instead(locks);
+    fill_wakers(locks);
+    note_unwatched(locks);
     distribution_histogram(&locks->waits, &answer->trace->schema, &answer->tables[LOCKS_BY_WAIT]);
     distribution_histogram(&locks->holds, &answer->trace->schema, &answer->tables[LOCKS_BY_HOLD]);
     fill_longest(locks);

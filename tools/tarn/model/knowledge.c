@@ -2,18 +2,19 @@
 /*
  * tools/tarn/model/knowledge.c - what is known for ever as bytes, piece by piece, and back; see model.h.
  *
- * Processes, their names and program files: few change between two checkpoints, so that only those are in a
- * piece. What is read may be damaged: everything is checked before it is believed.
+ * Processes, their names, program files and the names of locks: few change between two checkpoints, so that
+ * only those are in a piece. What is read may be damaged: everything is checked before it is believed.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
 #define PATH_BYTES 4096u
 
-enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING };
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK };
 
-/* And then a text: the path of a process's program, a name, the path of an image. Of an interrupt, pid is its
- * number; of sampling, begin the period, has_ended whether instructions are counted. */
+/* And then a text: the path of a process's program, a name, the path of an image. Of a lock, begin is its
+ * address; of an interrupt, pid is its number; of sampling, begin the period, has_ended whether instructions
+ * are counted. */
 struct saved_known {
     uint32_t kind, pid, text_bytes;
     uint32_t parent, threads;
@@ -76,6 +77,19 @@ static void save_news(const struct model *model, struct buffer *out)
     save(out, &sampling, NULL);
 }
 
+static void take_lock_changes(struct lock_names *names, struct buffer *out)
+{
+    for (uint32_t i = 0; names->has_changes && i < names->room; i++) {
+        struct lock_name *name = &names->table[i];
+        struct saved_known saved = {.kind = KNOWN_LOCK, .pid = name->pid, .begin = name->lock};
+
+        if (name->is_changed && out != NULL)
+            save(out, &saved, name->name);
+        name->is_changed = false;
+    }
+    names->has_changes = false;
+}
+
 /* OUT NULL: only notes that it is saved. */
 static void take_changes(struct model *model, struct buffer *out)
 {
@@ -100,6 +114,7 @@ static void take_changes(struct model *model, struct buffer *out)
         if (out != NULL)
             save_image(image, out);
     model->images.saved = model->images.newest;
+    take_lock_changes(&model->lock_names, out);
     if (model->has_news && out != NULL)
         save_news(model, out);
     model->has_news = false;
@@ -144,6 +159,9 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
         return true;
     case KNOWN_IRQ:
         model_name_irq(model, saved->pid, text, saved->text_bytes);
+        return true;
+    case KNOWN_LOCK:
+        lock_names_set(&model->lock_names, saved->pid, saved->begin, text, saved->text_bytes);
         return true;
     case KNOWN_SAMPLING:
         model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0};

@@ -57,7 +57,9 @@ static const struct meaning meanings[] = {
     {"profile_setting", take_sampling, {"period", "counts_instructions"}, "84"},
     {"lttng_statedump_interrupt", take_state_irq, {"irq", "action"}, "4T"},
     {"state_lock_class", take_state_lock_name, {"lock_class", "name"}, "4T"}, /* of an older trace */
-    {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch"}, "4T4"},
+    {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch"}, "4T4"}, /* the same */
+    {"state_lock_class", take_state_lock_kind, {"lock_class", "name", "watch", "kind"}, "4T44"},
+    {"lock_name", take_lock_name, {"lock", "pid", "name"}, "84T"},
 };
 
 /* Activities and calls. */
@@ -160,6 +162,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->counts_from = from;
     names_open(&model->names, &trace->schema);
     images_open(&model->images);
+    lock_names_open(&model->lock_names);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
     model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
     model->place_count = 256;
@@ -251,6 +254,7 @@ void model_close(struct model *model)
             free(model->threads[i]->frames);
     names_close(&model->names);
     images_close(&model->images);
+    lock_names_close(&model->lock_names);
     processes_close(model);
     free(model->cpus);
     free(model->actions);

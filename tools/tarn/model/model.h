@@ -22,6 +22,7 @@
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/images.h>
+#include <tools/tarn/model/lock_names.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
 
@@ -157,6 +158,11 @@ struct model_process {
 struct model_lock_class {
     char name[28];  /* empty: not told */
     uint32_t watch; /* of so many acquisitions one is logged; 0: none */
+    uint32_t kind;
+};
+enum model_lock_kind {
+    MODEL_LOCK, /* somebody holds it while others wait */
+    MODEL_EVENT /* nobody does: a semaphore, a condition, ... */
 };
 
 /* What an interrupt is called (state.ev). */
@@ -213,6 +219,7 @@ struct model {
     const struct trace *trace;
     struct names names;
     struct images images;
+    struct lock_names lock_names;
     uint64_t from, to;      /* ticks; only from <= t < to is counted */
     struct model_cpu *cpus; /* by the stream's rank */
     /* By number. In a model that was restored, those that ended before may be NULL. */
@@ -271,9 +278,9 @@ size_t model_save(const struct model *model, struct buffer *out);
  * model's range. On failure the model must be restored or closed. */
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
 
-/* What is known for ever, processes, their names and program files, as pieces: each has what was learned
- * since the one before. All pieces before some checkpoint, restored in order into a new model, and then that
- * checkpoint make a model that knows what the first one knew there. */
+/* What is known for ever, processes, their names, program files and locks' names, as pieces: each has what
+ * was learned since the one before. All pieces before some checkpoint, restored in order into a new model,
+ * and then that checkpoint make a model that knows what the first one knew there. */
 void model_save_knowledge(struct model *model, struct buffer *out);
 bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail);
 void model_settle(struct model *model); /* the next piece has what is learned from now on */

@@ -210,6 +210,6 @@ model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, t
     take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
     take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
     take_state_process, take_state_thread, take_state_image, take_state_irq, take_state_lock_class,
-    take_state_lock_name, take_sampling;
+    take_state_lock_name, take_state_lock_kind, take_lock_name, take_sampling;
 
 #endif

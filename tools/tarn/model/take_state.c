@@ -206,6 +206,25 @@ void take_state_lock_class(struct model *model, struct model_cpu *cpu, const str
         model->lock_classes[number].watch = get32(model, cursor, action->at[2]);
 }
 
+void take_state_lock_kind(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                          const struct model_action *action)
+{
+    uint32_t number = get32(model, cursor, action->at[0]);
+
+    take_state_lock_class(model, cpu, cursor, action);
+    if (number < MODEL_LOCK_CLASSES)
+        model->lock_classes[number].kind = get32(model, cursor, action->at[3]);
+}
+
+void take_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                    const struct model_action *action)
+{
+    (void)cpu;
+    lock_names_set(&model->lock_names, get32(model, cursor, action->at[1]),
+                   get64(model, cursor, action->at[0]), get_text(cursor, action->at[2]),
+                   text_length(cursor, action->at[2]));
+}
+
 /* Classes that are no longer logged: of their activities the end will not be seen. */
 void take_control(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                   const struct model_action *action)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Of everything that decides what the bytes mean, besides FORMAT, which changes when the index does. */
-#define FORMAT 6u
+#define FORMAT 7u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
