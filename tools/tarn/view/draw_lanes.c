@@ -34,9 +34,9 @@ static const char *thread_name(const struct draw *draw, const struct index_threa
 }
 
 static void label_box(const struct draw *draw, double x, double y, double width, double height, double size,
-                      const char *text)
+                      struct colour colour, const char *text)
 {
-    draw_colour(draw, draw->theme.box_text);
+    draw_colour(draw, colour);
     draw_text(draw, x + 3, y + height / 2 + size * 0.36, width - 5, size, text);
 }
 
@@ -106,7 +106,9 @@ static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
              : is_kernel(box->kind)  ? colours.kernel
                                      : colours.user);
     if (width > 30 && thread != NULL && !thread->is_idle)
-        label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT, thread_name(draw, thread, text));
+        label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT,
+                  is_interrupt(box->kind) ? draw->theme.background : draw->theme.box_text,
+                  thread_name(draw, thread, text));
 }
 
 static void draw_shares(const struct draw *draw, double x, double bottom, double width, double room,
@@ -199,7 +201,7 @@ static void draw_frames(struct draw *draw, const struct lane *lane)
                  draw->theme.activities[box->kind]);
         if (width > 24 && box->merged == 1) {
             format_activity(draw, box->kind, box->detail, text);
-            label_box(draw, x, y, width, DRAW_FRAME_HEIGHT - 1, DRAW_TEXT - 1, text);
+            label_box(draw, x, y, width, DRAW_FRAME_HEIGHT - 1, DRAW_TEXT - 1, draw->theme.box_text, text);
         }
     }
 }

@@ -142,6 +142,6 @@ struct process_colours theme_process(const struct theme *theme, const char *name
     hue = hash % 360;
     step = (hash >> 16) % 2 * 0.06;
     if (theme->is_dark)
-        return (struct process_colours){oklch(0.6 - step, 0.11, hue), oklch(0.46 - step, 0.1, hue)};
+        return (struct process_colours){oklch(0.54 - step, 0.11, hue), oklch(0.42 - step, 0.1, hue)};
     return (struct process_colours){oklch(0.84 - step, 0.09, hue), oklch(0.71 - step, 0.13, hue)};
 }

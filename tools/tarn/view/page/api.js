@@ -19,7 +19,9 @@ export async function ask(name, parameters = {}, signal = undefined) {
     if (value !== undefined && value !== null)
       query.set(key, typeof value === "number" ? String(Math.round(value)) : value);
   const response = await fetch(`/api/${name}?${query}`, {signal});
-  const answer = await response.json();
+  const answer = await (response.headers.get("Content-Type") === "image/svg+xml" ? response.text() : response.json());
+  if (hasFailed)
+    reportFailure(null);
   if (!response.ok)
     throw new Error(answer.error ?? response.statusText);
   return answer;
@@ -69,11 +71,12 @@ export class Latest {
   }
 }
 
-// A server that has gone is one message, not one for each question.
-let report = () => {};
+// A server that has gone is one message, not one for each question; null: it answers again.
+let report = () => {}, hasFailed = false;
 export function onFailure(callback) {
   report = callback;
 }
 export function reportFailure(error) {
+  hasFailed = error !== null;
   report(error);
 }

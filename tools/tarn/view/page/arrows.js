@@ -4,34 +4,36 @@ import {PADDING, STRIP} from "./rows.js";
 
 export const Arrow = {WAKEUP: 0, HANDOVER: 1, CALL: 2, REPLY: 3};
 export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"];
-const CALM = 80; // more arrows than this are drawn only for the lane that is chosen
+const CALM = 60; // more arrows than this are fainter
+const MOST = 400; // more hide what they are drawn over: then only those of the chosen lane are drawn
+const STUB = 12; // pixels of an arrow that comes from an interrupt or a timer
 
 const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
 
-// Those that are to be drawn, as lines on the canvas: {arrow, x0, y0, x1, y1}.
+// Those that are to be drawn, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all`: how many there are.
 export function visibleArrows(set, rows, state, scale) {
-  if (!set || state.arrows === "none")
-    return [];
   const found = [];
-  for (const arrow of set.arrows) {
+  for (const arrow of state.arrows === "none" ? [] : set?.arrows ?? []) {
     if (arrow.end < scale.from || arrow.begin > scale.to)
       continue;
-    const from = rows.row("t" + arrow.from), to = rows.row("t" + arrow.to);
-    if (!from || !to || from === to || (!rows.isVisible(from) && !rows.isVisible(to)))
+    const from = rows.row("t" + arrow.from), to = rows.row("t" + arrow.to), isStub = arrow.from < 0;
+    if (!(from || isStub) || !to || from === to || (!rows.isVisible(to) && !(from && rows.isVisible(from))))
       continue;
-    found.push({arrow, x0: scale.x(arrow.begin), y0: middle(rows, from), x1: scale.x(arrow.end), y1: middle(rows, to)});
+    const y1 = middle(rows, to);
+    found.push({arrow, x0: scale.x(arrow.begin), y0: isStub ? y1 - STUB : middle(rows, from), x1: scale.x(arrow.end), y1});
   }
-  if (state.arrows === "all" || found.length <= CALM)
-    return found;
-  const chosen = Number(state.lane?.slice(1));
-  return state.lane?.[0] === "t" ? found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen) : [];
+  if (state.arrows === "all" || found.length <= MOST)
+    return {all: found.length, drawn: found};
+  const chosen = state.lane?.[0] === "t" ? Number(state.lane.slice(1)) : -2;
+  return {all: found.length, drawn: found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen)};
 }
 
 // Those of the chosen lane stand out.
 export function drawArrows(context, arrows, colors, lane) {
   const chosen = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
+  const calm = arrows.length > CALM ? 0.25 + 0.4 * CALM / arrows.length : 0.65;
   for (const {arrow, x0, y0, x1, y1} of arrows) {
-    context.globalAlpha = chosen < 0 ? 0.65 : arrow.from === chosen || arrow.to === chosen ? 1 : 0.3;
+    context.globalAlpha = chosen < 0 ? calm : arrow.from === chosen || arrow.to === chosen ? 1 : calm / 2;
     const isCall = arrow.kind === Arrow.CALL || arrow.kind === Arrow.REPLY;
     context.strokeStyle = context.fillStyle = isCall ? colors.call : colors.wakeup;
     context.lineWidth = 1;

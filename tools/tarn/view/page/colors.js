@@ -61,7 +61,7 @@ export class Colors {
     let found = this.#processes.get(name);
     if (!found) {
       const h = hash(name), hue = h % 360, step = (h >>> 16) % 2 * 0.06;
-      found = this.isDark ? {user: oklch(0.6 - step, 0.11, hue), kernel: oklch(0.46 - step, 0.1, hue)}
+      found = this.isDark ? {user: oklch(0.54 - step, 0.11, hue), kernel: oklch(0.42 - step, 0.1, hue)}
                           : {user: oklch(0.84 - step, 0.09, hue), kernel: oklch(0.71 - step, 0.13, hue)};
       this.#processes.set(name, found);
     }

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many events of each kind the view holds, and where those are that are marked.
+// How many events of each kind the view holds, where those are that are marked, and on which lanes.
 import {Latest, ask, ranges} from "./api.js";
 
-const FEW = 400; // marked events in the view: then each is shown on its lanes, too
+export const FLAG = 3; // time, event, count: stride of a lane's flags
+const GRAIN = 2; // pixels that share a flag
 
 export class Counts {
   marks = null; // {from, to, width, byName: Map of {count, times or pixels}}
-  rows = []; // marked events, when they are few
+  flags = new Map(); // by key of the lane; empty where the view is too wide to tell
   #all = null; // Map by name, while the panel wants them
   #asking;
+  #askingFlags;
   #askingAll;
 
   constructor(trace, state, rows) {
     Object.assign(this, {trace, state, layout: rows});
     this.onChange = () => {};
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal));
+    this.#askingFlags = new Latest((wish, signal) => this.#loadFlags(wish, signal));
     this.#askingAll = new Latest((wish, signal) => this.#loadAll(wish, signal));
   }
 
@@ -28,7 +31,7 @@ export class Counts {
       this.#asking.want({from, to, width: Math.max(1, Math.round(this.layout.width)), indexes: this.indexes});
     else if (this.marks) {
       this.marks = null;
-      this.rows = [];
+      this.flags = new Map();
       this.onChange();
     }
     if (wantsAll)
@@ -37,14 +40,28 @@ export class Counts {
 
   async #load({from, to, width, indexes}, signal) {
     const answer = await ask("marks", {from, to, width, events: ranges(indexes) || "none"}, signal);
-    const few = answer.marks.reduce((sum, mark) => sum + mark.count, 0) <= FEW;
     this.marks = {from: answer.from, to: answer.to, width: answer.width,
                   byName: new Map(answer.marks.map((mark) => [this.trace.events[mark.event].name, mark]))};
     this.onChange();
-    // After the last one nothing is looked for: an event of the far end of the trace would cost a walk there.
-    const rows = few && indexes.length && answer.marks.some((mark) => mark.count)
-      ? (await ask("list", {at: from, after: FEW, events: ranges(indexes), to}, signal)).rows : [];
-    this.rows = rows.filter((row) => row.t >= from && row.t < to);
+    this.followLanes();
+  }
+
+  // When the view or the lanes have changed. Of marks that are nowhere nothing is asked.
+  followLanes() {
+    const numbers = (kind, key) => this.layout.lanes.filter((row) => row.kind === kind).map((row) => row[key]);
+    if (!this.marks || ![...this.marks.byName.values()].some((mark) => mark.count)) {
+      this.flags = new Map();
+      return;
+    }
+    const {from, to} = this.marks;
+    this.#askingFlags.want({from, to, width: Math.ceil(this.marks.width / GRAIN), events: ranges(this.indexes) || "none",
+                            cpus: ranges(numbers("cpu", "rank")), threads: ranges(numbers("thread", "n"))});
+  }
+
+  async #loadFlags(wish, signal) {
+    const answer = await ask("flags", wish, signal);
+    this.flags = new Map([...answer.cpus.map((lane) => ["c" + lane.rank, lane.flags]),
+                          ...answer.threads.map((lane) => ["t" + lane.n, lane.flags])]);
     this.onChange();
   }
 

@@ -43,13 +43,30 @@ export class LanePainter {
 
   lane(row, y, pieces) {
     for (const piece of pieces) {
-      if (row.kind === "cpu")
+      if (row.kind === "process")
+        this.#summary(row, piece, y);
+      else if (row.kind === "cpu")
         piece.set.isExact ? this.#cpuBoxes(piece, y, row.height) : this.#cpuRuns(piece, y, row.height);
       else if (piece.set.isExact)
         this.#threadBoxes(row, piece, y);
       else
         this.#threadRuns(row, piece, y);
     }
+  }
+
+  // A folded process: where any of its threads runs, one over the other.
+  #summary(row, piece, y) {
+    const {context, colors} = this, {states, runs} = piece.lane, room = row.height - 6;
+    context.fillStyle = colors.process(this.trace.processName(row.pid)).user;
+    context.globalAlpha = 0.7;
+    if (piece.set.isExact)
+      this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && context.fillRect(x, y + 3, width, room));
+    else
+      this.#eachRun(piece, (i, x, width) => {
+        const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = busy > 0 ? Math.max(2, room * busy / 100) : 0;
+        context.fillRect(x, y + 3 + room - high, width, high);
+      });
+    context.globalAlpha = 1;
   }
 
   // ---- boxes
@@ -85,7 +102,8 @@ export class LanePainter {
       context.fillRect(x, y + 3, width, height - 6);
       if (width > 24)
         this.#label(activity >= 0 ? `${trace.threadName(boxes[i + 2])} · ${trace.activityName(activity, boxes[i + 4])}`
-                                  : trace.threadName(boxes[i + 2]), x, y + height / 2, width);
+                                  : trace.threadName(boxes[i + 2]), x, y + height / 2, width,
+                    INTERRUPT.has(activity) ? colors.background : colors.boxText);
     });
   }
 
@@ -194,7 +212,7 @@ export class LanePainter {
         this.#state(state, x, top, width, color, -1);
       this.#stack(x, bottom, width, STRIP, [[runs[i + 2], color.user], [runs[i + 3], color.kernel], [runs[i + 4], colors.interrupt]]);
       if (runs[i + 5] > 0) { // ready: hangs from the top
-        context.fillStyle = colors.ready;
+        context.fillStyle = colors.stripes(context, colors.ready);
         const high = Math.max(1, STRIP * runs[i + 5] / 100);
         context.fillRect(x, top, width, Math.round(high * 2) / 2);
       }
@@ -242,11 +260,11 @@ export class LanePainter {
   }
 
   // A box that begins left of the canvas is labelled where it comes into sight.
-  #label(text, x, y, width) {
+  #label(text, x, y, width, color = this.colors.boxText) {
     const from = Math.max(x, 0), shown = this.#fit(text, Math.min(x + width, this.scale.width) - from - 6);
     if (!shown)
       return;
-    this.context.fillStyle = this.colors.boxText;
+    this.context.fillStyle = color;
     this.context.fillText(shown, from + 3, y + 0.5);
   }
 }

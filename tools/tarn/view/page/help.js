@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // All keys, from the same table that acts on them.
 import {element} from "./element.js";
+import {legend} from "./legend.js";
 
 const SHOWN = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page ↑", PageDown: "Page ↓", Escape: "Esc"};
 const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
@@ -9,9 +10,10 @@ const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also side
 
 export function makeHelp(dialog, table) {
   const line = (keys, what) => element("div", {}, element("span", {}, ...keys.flatMap((key) => [element("kbd", {}, SHOWN[key] ?? key), " "])), what);
-  dialog.append(element("h2", {id: "help-title"}, "Keys and pointer"),
+  dialog.append(element("form", {method: "dialog"}, element("h2", {id: "help-title"}, "Keys and pointer"),
+                        element("button", {autofocus: true, "aria-label": "close"}, "✕")),
                 element("div", {class: "keys"}, ...POINTER.map(([key, what]) => line([key], what)),
                         ...table.map(([keys, what]) => line(keys.filter((key) => key !== "="), what))),
-                element("form", {method: "dialog"}, element("p", {}, element("button", {autofocus: true}, "Close"))));
+                element("h2", {}, "Colours and shapes"), legend());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }

@@ -25,6 +25,7 @@ export class Live {
         await wait(PAUSE);
       } catch (error) {
         reportFailure(error);
+        since = undefined; // one that comes back tells at once
         await wait(RETRY);
       }
     }
@@ -47,12 +48,13 @@ export class Live {
     this.#begin();
     if (trace.duration === before)
       return;
-    const end = trace.duration;
+    // One that is read anew is shorter for a while, and reaches where it did before.
+    const end = trace.indexing ? Math.max(trace.duration, state.to) : trace.duration;
     if (state.follow)
       state.change({duration: end, from: Math.max(0, end - state.span), to: Math.max(end, Math.min(state.span, end))});
     else if (wasWhole)
       state.change({duration: end, from: 0, to: end});
-    else if (state.to > end) // a trace that was read anew may be shorter for a while
+    else if (state.to > end) // it has become shorter
       state.change({duration: end, from: Math.max(0, end - state.span), to: end});
     else
       state.change({duration: end});

@@ -76,8 +76,11 @@ class Page {
     rows.onChange = () => {
       names.update();
       byId("scroll-size").style.height = `${rows.movingHeight + rows.movingTop - 34}px`;
-      byId("hidden-threads").textContent = rows.hiddenThreads ? `${rows.hiddenThreads} more threads are not shown` : "";
+      byId("hidden-threads").textContent = rows.hiddenThreads ? `${rows.hiddenThreads} more threads: filter to find them` : "";
+      byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
+        : state.filter ? `No thread that is heard of here matches “${state.filter}”.` : "No thread is heard of in this range.";
       data.follow();
+      counts.followLanes();
       timeline.redraw();
     };
     data.onChange = () => {
@@ -85,6 +88,8 @@ class Page {
       data.follow();
       this.#showState();
     };
+    timeline.onArrows = (left) => byId("hidden-arrows").textContent = left > 0
+      ? `${left} arrows are not drawn: choose a lane, come closer, or press r` : "";
     counts.onChange = () => {
       names.updateMarks();
       this.marksPanel.update();
@@ -130,7 +135,7 @@ class Page {
     byId("follow").hidden = !trace.live && !state.follow;
     byId("follow").setAttribute("aria-pressed", state.follow);
     byId("busy").textContent = trace.indexing ? "indexing…" : "";
-    byId("arrows").textContent = `Arrows: ${{auto: "few", all: "all", none: "none"}[state.arrows]}`;
+    byId("arrows").textContent = `Arrows: ${{auto: "auto", all: "all", none: "none"}[state.arrows]}`;
     byId("lane-sort").value = state.sort;
     if (document.activeElement !== byId("lane-filter"))
       byId("lane-filter").value = state.filter;
@@ -150,6 +155,7 @@ class Page {
     on("follow", () => this.toggleFollow());
     on("arrows", () => this.nextArrows());
     on("theme", () => this.nextTheme());
+    on("fold-all", () => this.rows.foldAll());
     on("toggle-panel", () => state.change({panel: !state.panel}));
     on("help-button", () => this.showHelp());
     byId("lane-filter").addEventListener("input", (event) => state.change({filter: event.target.value}));
@@ -256,13 +262,29 @@ class Page {
     byId("message").hidden = text === "";
   }
 
+  // Null: all is well again.
   fail(error) {
-    console.warn(error); // the page says it, too
-    this.#told(`The server does not answer: ${error.message}`);
+    if (error)
+      console.warn(error); // the page says it, too
+    this.#told(error === null ? "" : error instanceof TypeError
+      ? "The connection to tarn view is lost. What has been loaded stays; the page goes on when the server does." : error.message);
+    document.body.classList.toggle("failed", error !== null);
   }
 }
 
-const page = new Page(await Trace.load());
-onFailure((error) => page.fail(error));
-page.start();
-window.tarnView = page; // for tests and the curious
+async function begin() {
+  try {
+    const page = new Page(await Trace.load());
+    onFailure((error) => page.fail(error));
+    page.start();
+    window.tarnView = page; // for tests and the curious
+  } catch (error) {
+    console.warn(error);
+    byId("busy").textContent = "";
+    byId("message").textContent = `The trace cannot be shown: ${error.message}`;
+    byId("message").hidden = false;
+    document.body.classList.add("failed");
+  }
+}
+
+begin();

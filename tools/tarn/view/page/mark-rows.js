@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marked events: a row of ticks for each kind under the ruler, and when they are few a flag on the lanes where they happened.
+// Marked events: a row of ticks for each kind under the ruler, and flags on the lanes where they happened.
+import {FLAG} from "./counts.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 
 export function drawMarks(context, scale, counts, state, colors) {
@@ -32,23 +33,61 @@ function drawDensity(context, scale, marks, pixels, y) {
     }
 }
 
+const ROOM = 9; // pixels that a flag takes; where they are closer they become ticks
+export const FLAG_HEIGHT = 8;
+
+// Calls `each(t, name, count)` for a lane's flags in the view.
+function eachFlag(flags, scale, trace, each) {
+  for (let i = 0; i < flags.length; i += FLAG)
+    if (flags[i] >= scale.from && flags[i] <= scale.to)
+      each(flags[i], trace.events[flags[i + 1]]?.name, flags[i + 2]);
+}
+
 export function drawFlags(context, scale, counts, state, rows, trace, colors) {
-  for (const event of counts.rows) {
-    const color = colors.marks[state.marks.get(event.name)], x = scale.x(event.t);
-    const thread = trace.byTid.get(event.tid);
-    if (color === undefined || x < 0 || x > scale.width)
+  for (const row of rows.visible) {
+    const flags = counts.flags.get(row.key);
+    if (!flags)
       continue;
-    for (const row of [rows.row("c" + event.cpu), thread && rows.row("t" + thread.n)])
-      if (row && rows.isVisible(row))
-        drawFlag(context, x, rows.yOf(row) + 1, color, colors.background);
+    const y = rows.yOf(row) + 1;
+    let closest = Infinity, last = -Infinity;
+    eachFlag(flags, scale, trace, (t) => {
+      closest = Math.min(closest, scale.x(t) - last);
+      last = scale.x(t);
+    });
+    const paint = closest < ROOM && flags.length > 8 * FLAG ? drawTick : drawFlag;
+    eachFlag(flags, scale, trace, (t, name) => {
+      const color = colors.marks[state.marks.get(name)];
+      if (color !== undefined)
+        paint(context, scale.x(t), y, color, colors.background);
+    });
   }
+}
+
+// The flag under the pointer: {t, name, count}, or null.
+export function flagAt(x, y, scale, counts, state, rows, trace) {
+  const row = rows.at(y), flags = row && counts.flags.get(row.key);
+  let found = null, least = 5;
+  if (flags && y - rows.yOf(row) <= FLAG_HEIGHT + 1)
+    eachFlag(flags, scale, trace, (t, name, count) => {
+      const away = Math.abs(scale.x(t) - x);
+      if (away < least && state.marks.has(name)) {
+        least = away;
+        found = {t, name, count};
+      }
+    });
+  return found;
+}
+
+function drawTick(context, x, y, color) {
+  context.fillStyle = color;
+  context.fillRect(Math.round(x) - 1, y, 2, FLAG_HEIGHT);
 }
 
 function drawFlag(context, x, y, color, edge) {
   context.beginPath();
   context.moveTo(x - 4.5, y);
   context.lineTo(x + 4.5, y);
-  context.lineTo(x, y + 8);
+  context.lineTo(x, y + FLAG_HEIGHT);
   context.closePath();
   context.fillStyle = color;
   context.strokeStyle = edge;

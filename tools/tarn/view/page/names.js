@@ -95,8 +95,14 @@ export class Names {
   }
 
   #number(row) {
-    return row.kind === "cpu" ? "" : row.kind === "process" ? `${row.pid} · ${row.members.length} threads`
+    return row.kind === "cpu" ? "" : row.kind === "process" ? `${row.pid} ×${row.members.length}`
            : `${this.trace.thread(row.n).tid}`;
+  }
+
+  #title(row) {
+    return row.kind === "cpu" ? this.#label(row)
+      : row.kind === "process" ? `process ${row.pid}, ${this.#label(row)}: ${row.members.length} threads`
+      : `thread ${this.trace.thread(row.n).tid}, ${this.#label(row)}, of process ${row.pid}, ${this.trace.processName(row.pid)}`;
   }
 
   #useOf(row) {
@@ -115,7 +121,7 @@ export class Names {
       parts.push(element("span", {class: "fold"}));
     if (row.kind !== "cpu")
       parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(this.trace.processName(row.pid)).user}`}));
-    parts.push(element("span", {class: "label", title: `${this.#label(row)} ${this.#number(row)}`}, this.#label(row)),
+    parts.push(element("span", {class: "label", title: this.#title(row)}, this.#label(row)),
                element("span", {class: "number"}, this.#number(row)));
     parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view" : "ran in the view"}, use));
     if (row.kind === "thread")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The trace as a whole: where it is from, how large, what was lost; and what the colours mean.
 import {element} from "./element.js";
+import {legend} from "./legend.js";
 import {formatSpan} from "./time.js";
 
 export class InfoPanel {
@@ -24,7 +25,7 @@ export class InfoPanel {
                    ["State", trace.indexing ? "its index is being made" : trace.live ? "still growing" : "complete"]];
     this.node.replaceChildren(
       element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-      element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), this.#legend());
+      element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), legend());
   }
 
   #losses() {
@@ -43,18 +44,5 @@ export class InfoPanel {
       return [element("p", {class: "note"}, "None.")];
     return [...told.map((text) => element("p", {class: "warning"}, text)),
             element("p", {class: "note"}, "Where nobody knows what a processor did, its lane is striped.")];
-  }
-
-  #legend() {
-    const line = (style, text) => element("div", {class: "legend-line"}, element("i", {class: "legend-box " + style}), text);
-    return element("div", {class: "legend-list"},
-                   line("process", "the process's colour: runs its own code"), line("kernel", "darker: in the kernel for it"),
-                   line("interrupt", "interrupts"), line("ready", "striped: ready, waits for a processor"),
-                   line("wait ipc", "a line: waits for an answer"), line("wait quiet", "waits for work, a notification, a time"),
-                   line("wait futex", "waits for a futex"), line("wait faulting", "waits for a page"),
-                   line("lock", "waits for a kernel lock"), line("lost", "not known: events were lost"),
-                   line("libc", "POSIX call"), line("syscall", "system call"), line("fault", "page fault"),
-                   line("exception", "exception"), line("irq", "interrupt, inside a thread"), line("request", "request in a server"),
-                   line("wakeup", "arrow: wake-up"), line("call", "arrow: IPC call; dashed: its reply"));
   }
 }

@@ -16,11 +16,14 @@ export class MarksPanel {
     this.text = element("input", {type: "search", placeholder: "Find events to mark", "aria-label": "find events to mark",
                                   input: () => this.#fill()});
     this.list = element("div", {class: "kinds"});
+    this.present = element("input", {type: "checkbox", change: () => this.list.classList.toggle("present", this.present.checked)});
     this.places = element("div", {class: "places"});
     this.node.append(element("div", {class: "tools"}, this.text,
+                             element("label", {title: "only events that are in the view"}, this.present, " in the view"),
                              element("button", {click: () => this.state.change({marks: new Map()})}, "Clear")),
                      this.list, element("h2", {}, "Marked ranges"), this.places);
     this.list.addEventListener("change", (event) => this.toggle(event.target.value));
+    this.list.classList.toggle("present", this.present.checked);
   }
 
   show() {
@@ -48,6 +51,9 @@ export class MarksPanel {
       const count = this.counts.countOfAll(node.dataset.event);
       node.querySelector(".use").textContent = count === undefined ? "…" : count.toLocaleString("en");
       node.classList.toggle("none", count === 0);
+    }
+    for (const kind of this.list.children) {
+      kind.classList.toggle("none", kind.querySelector("label:not(.none)") === null);
     }
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The answers of `tarn NAME` for the selected range, or for the view while nothing is selected.
-import {Latest, ask} from "./api.js";
+import {Latest, ask, wasAborted} from "./api.js";
 import {element} from "./element.js";
+import {FlameGraph} from "./flame.js";
 import {makeTable} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
@@ -9,7 +10,7 @@ const SETTLED = 300; // ms without a change, before a walk is asked for
 const PATIENCE = 600; // ms, before it is shown how far a walk is, and between two looks
 const MOST = 1000; // rows of a table
 // Those that are asked for most come first.
-const USUAL = ["stats", "breakdown", "locks", "profile", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
+const USUAL = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
 
 const millions = (events) => (events / 1e6).toFixed(1);
 
@@ -36,11 +37,12 @@ export class RangePanel {
   }
 
   build() {
-    const known = this.trace.answers;
+    const known = [...this.trace.answers, {name: "flame", summary: "the profile as a flame graph"}];
     const order = (answer) => (USUAL.indexOf(answer.name) + 1) || 99;
     this.choice = element("div", {class: "answers", role: "radiogroup", "aria-label": "question"},
-      ...[...known].sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
-        element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}), name)));
+      ...known.sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
+        element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}),
+                                          name === "flame" ? "flame graph" : name)));
     this.choice.addEventListener("change", () => this.show());
     this.head = element("p", {class: "range-head"});
     this.progress = element("p", {class: "note", role: "status", hidden: true});
@@ -72,8 +74,11 @@ export class RangePanel {
     const {name, from, to} = wish, job = 1 + Math.floor(Math.random() * 2 ** 48), stop = this.#watch(job);
     let nodes;
     try {
-      nodes = this.#tables((await ask("answer", {name, from, to, top: MOST, job}, signal)).answer);
+      nodes = name === "flame" ? [new FlameGraph(await ask("flame", {from, to, job}, signal), `/api/flame?from=${from}&to=${to}`).node]
+        : this.#tables((await ask("answer", {name, from, to, top: MOST, job}, signal)).answer);
     } catch (error) {
+      if (wasAborted(error))
+        throw error;
       nodes = [element("p", {class: "note"}, error.message)];
     } finally {
       stop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The side panel: tabs, of which only the one that is open asks the server anything.
+// The panel beside or under the timeline: tabs, of which only the one that is open asks the server anything.
 import {byId, element} from "./element.js";
 
 export class Panel {
@@ -14,7 +14,9 @@ export class Panel {
       tab.build();
     }
     strip.addEventListener("keydown", (event) => this.#key(event));
+    byId("dock").addEventListener("click", () => this.turn());
     state.on(["tab", "panel"], () => this.#update());
+    state.on(["dock"], () => this.#place());
     this.#split();
   }
 
@@ -50,21 +52,49 @@ export class Panel {
     byId("tab-" + this.state.tab).focus();
   }
 
+  // ---- where it is
+
+  get #isBelow() {
+    return this.state.dock === "bottom";
+  }
+
+  #place() {
+    document.body.classList.toggle("dock-bottom", this.#isBelow);
+    const line = byId("splitter"), button = byId("dock");
+    line.setAttribute("aria-orientation", this.#isBelow ? "horizontal" : "vertical");
+    line.setAttribute("aria-label", this.#isBelow ? "height of the panel" : "width of the panel");
+    button.textContent = this.#isBelow ? "◨" : "⬓";
+    button.title = this.#isBelow ? "Panel to the right (b)" : "Panel to the bottom (b)";
+    button.setAttribute("aria-label", button.title);
+    this.#size(Number(localStorage.getItem("panel-" + this.state.dock)) || (this.#isBelow ? innerHeight * 0.36 : 430));
+  }
+
+  turn() {
+    this.state.change({dock: this.#isBelow ? "right" : "bottom", panel: true});
+    localStorage.setItem("dock", this.state.dock);
+  }
+
+  #size(pixels) {
+    const room = this.#isBelow ? innerHeight : innerWidth, least = this.#isBelow ? 120 : 240;
+    const fine = Math.round(Math.max(Math.min(pixels, room * 0.7), least)), {style} = byId("panel");
+    style.width = this.#isBelow ? "" : `${fine}px`;
+    style.height = this.#isBelow ? `${fine}px` : "";
+    byId("splitter").setAttribute("aria-valuenow", fine);
+    return fine;
+  }
+
   // The line between timeline and panel can be dragged, or moved by keys.
   #split() {
     const line = byId("splitter"), panel = byId("panel");
-    const set = (width) => {
-      const fine = Math.round(Math.min(Math.max(width, 240), innerWidth * 0.7));
-      panel.style.width = `${fine}px`;
-      line.setAttribute("aria-valuenow", fine);
-    };
+    const set = (pixels) => localStorage.setItem("panel-" + this.state.dock, this.#size(pixels));
     line.addEventListener("pointerdown", (event) => line.setPointerCapture(event.pointerId));
-    line.addEventListener("pointermove", (event) => line.hasPointerCapture(event.pointerId) && set(innerWidth - event.clientX));
+    line.addEventListener("pointermove", (event) => line.hasPointerCapture(event.pointerId) &&
+      set(this.#isBelow ? innerHeight - event.clientY : innerWidth - event.clientX));
     line.addEventListener("keydown", (event) => {
-      const step = {ArrowLeft: 30, ArrowRight: -30}[event.key];
+      const step = (this.#isBelow ? {ArrowUp: 30, ArrowDown: -30} : {ArrowLeft: 30, ArrowRight: -30})[event.key];
       if (step) {
         event.preventDefault();
-        set(panel.clientWidth + step);
+        set((this.#isBelow ? panel.clientHeight : panel.clientWidth) + step);
       }
     });
   }

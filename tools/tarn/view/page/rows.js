@@ -5,6 +5,8 @@ import {Latest, ask} from "./api.js";
 
 export const CPU_HEIGHT = 24, STRIP = 14, CALL_HEIGHT = 14, PADDING = 5, HEAD_HEIGHT = 20, MARK_HEIGHT = 15, RULER_HEIGHT = 34;
 const MOST = 400; // threads
+const ALL = 1000000;
+const SUMMED = 64; // threads that a folded process is drawn from
 
 export class Rows {
   scroll = 0;
@@ -27,6 +29,7 @@ export class Rows {
     this.onChange = () => {};
     this.#asking = new Latest((range, signal) => this.#load(range, signal));
     state.on(["sort", "filter", "pins", "folded", "lane", "marks"], () => this.layOut());
+    state.on(["filter"], () => this.refresh()); // which looks at all threads, not only at those that ran longest
   }
 
   // The order follows the view, but not each small step of it: lanes that jump about cannot be read.
@@ -45,9 +48,9 @@ export class Rows {
   }
 
   async #load({from, to}, signal) {
-    const answer = await ask("threads", {from, to, limit: MOST}, signal);
+    const answer = await ask("threads", {from, to, limit: this.state.filter ? ALL : MOST}, signal);
     this.#active = answer.threads.filter((row) => !this.trace.thread(row.n).idle);
-    this.hiddenThreads = answer.total - answer.threads.length;
+    this.total = answer.total;
     this.cpuUse = new Map(answer.cpus.map((cpu) => [cpu.rank, cpu]));
     this.spanOfUse = to - from;
     this.#mayShrink = true;
@@ -96,7 +99,9 @@ export class Rows {
   // Processes with their threads. A process with one thread is that thread.
   #groups() {
     const groups = new Map();
-    for (const use of this.#active.filter((use) => this.#matches(use.n))) {
+    const matching = this.#active.filter((use) => this.#matches(use.n));
+    this.hiddenThreads = this.state.filter ? Math.max(0, matching.length - MOST) : Math.max(0, (this.total ?? 0) - MOST);
+    for (const use of matching.slice(0, MOST)) {
       const {pid} = this.trace.thread(use.n);
       if (!groups.has(pid))
         groups.set(pid, {pid, name: this.trace.processName(pid), ran: 0, busy: 0, members: []});
@@ -185,16 +190,35 @@ export class Rows {
     return y < this.height && (row.isFixed || y + row.height > this.movingTop);
   }
 
+  get lanes() {
+    return [...this.fixed, ...this.moving];
+  }
+
   get visible() {
     return [...this.fixed, ...this.moving].filter((row) => this.isVisible(row));
   }
 
   // The lanes whose data are wanted: those to be seen, and one screen on either side.
   get wanted() {
-    return [...this.fixed, ...this.moving.filter((row) => {
+    const near = [...this.fixed, ...this.moving.filter((row) => {
       const y = this.yOf(row);
-      return row.kind !== "process" && y < this.height * 2 && y + row.height > -this.height;
-    })].map((row) => row.key);
+      return (row.kind !== "process" || row.isFolded) && y < this.height * 2 && y + row.height > -this.height;
+    })];
+    return near.flatMap((row) => (row.kind === "process" ? this.summed(row) : [row.key]));
+  }
+
+  // The lanes that a folded process is drawn from.
+  summed(row) {
+    return row.members.slice(0, SUMMED).map((use) => "t" + use.n);
+  }
+
+  // Folds all processes, or unfolds them when all are.
+  foldAll() {
+    const keys = this.moving.filter((row) => row.kind === "process").map((row) => row.key);
+    const folded = new Set(this.state.folded), fold = keys.some((key) => !folded.has(key));
+    for (const key of keys)
+      fold ? folded.add(key) : folded.delete(key);
+    this.state.change({folded});
   }
 
   at(y) {

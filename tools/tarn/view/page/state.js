@@ -5,6 +5,11 @@
 const SETTLED = 500; // ms without a change of the range: a step in the browser's history
 const NARROWEST = 20; // ns
 
+// Where the panel was last; at first, where there is more room.
+function usualDock() {
+  return localStorage.getItem("dock") ?? (innerWidth < 1000 ? "bottom" : "right");
+}
+
 export class State extends EventTarget {
   from = 0;
   to = 1;
@@ -22,6 +27,7 @@ export class State extends EventTarget {
   arrows = "auto";
   tab = "list";
   panel = true;
+  dock = "right"; // where the panel is: right or bottom
   #timer = 0;
   #pushed = "";
 
@@ -96,6 +102,7 @@ export class State extends EventTarget {
         words.set(key, this[key]);
     if (!this.panel)
       words.set("panel", "no");
+    words.set("dock", this.dock);
     return "#" + words.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
   }
 
@@ -122,6 +129,7 @@ export class State extends EventTarget {
       arrows: ["auto", "all", "none"].includes(words.get("arrows")) ? words.get("arrows") : "auto",
       tab: words.get("tab") ?? "list",
       panel: words.get("panel") !== "no",
+      dock: ["right", "bottom"].includes(words.get("dock")) ? words.get("dock") : usualDock(),
     };
   }
 

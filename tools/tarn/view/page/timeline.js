@@ -4,7 +4,7 @@
 import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
 import {LanePainter, Scale} from "./draw.js";
 import {hit} from "./hit.js";
-import {drawFlags, drawMarks} from "./mark-rows.js";
+import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
 import {RULER_HEIGHT} from "./rows.js";
 import {drawGrid, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
@@ -24,6 +24,7 @@ export class Timeline {
       this.scrollBy(event.deltaY);
     }, {passive: false});
     this.onResize = () => {};
+    this.onArrows = () => {}; // how many are not drawn
   }
 
   start() {
@@ -113,8 +114,8 @@ export class Timeline {
         context.fillRect(0, y, rows.width, row.height);
         context.globalAlpha = 1;
       }
-      if (row.kind !== "process")
-        painter.lane(row, y, data.pieces(row.key, state.from, state.to));
+      for (const key of row.kind !== "process" ? [row.key] : row.isFolded ? rows.summed(row) : [])
+        painter.lane(row, y, data.pieces(key, state.from, state.to));
       context.fillStyle = colors.line;
       context.fillRect(0, y + row.height - 1, rows.width, 1);
     }
@@ -128,8 +129,10 @@ export class Timeline {
     context.rect(0, rows.top, rows.width, rows.height);
     context.clip();
     drawWaits(context, set, rows, scale, this.colors);
-    this.arrows = visibleArrows(set, rows, state, scale);
-    drawArrows(context, this.arrows, this.colors, state.lane);
+    const {all, drawn} = visibleArrows(set, rows, state, scale);
+    this.arrows = drawn;
+    this.onArrows(all - drawn.length);
+    drawArrows(context, drawn, this.colors, state.lane);
     context.restore();
   }
 
@@ -176,9 +179,9 @@ export class Timeline {
       this.tooltip.hide();
     } else {
       const found = hit(event.offsetX, event.offsetY, this.scale, this.rows, this.data);
-      const arrow = this.#arrowAt(event.offsetX, event.offsetY);
+      const arrow = this.#arrowAt(event.offsetX, event.offsetY), flag = this.#flagAt(event);
       if (found || arrow)
-        this.tooltip.show(found ?? {row: {}}, event.clientX, event.clientY, arrow);
+        this.tooltip.show(found ?? {row: {}}, event.clientX, event.clientY, {arrow, flag});
       else
         this.tooltip.hide();
     }
@@ -189,8 +192,13 @@ export class Timeline {
     return (this.arrows ?? []).find(({x0, y0, x1, y1}) => Math.hypot(x - x1, y - y1) < 6 || Math.hypot(x - x0, y - y0) < 4);
   }
 
+  #flagAt(event) {
+    return flagAt(event.offsetX, event.offsetY, this.scale, this.counts, this.state, this.rows, this.trace);
+  }
+
+  // On a flag, exactly where its event is.
   click(event) {
-    const t = Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
+    const t = this.#flagAt(event)?.t ?? Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
     const row = this.rows.at(event.offsetY);
     this.state.change({cursor: {t, n: null}, ...(row && row.kind !== "process" ? {lane: row.key} : {})});
   }

@@ -27,8 +27,8 @@ export class Tooltip {
     this.node.hidden = true;
   }
 
-  show(found, x, y, arrow = null) {
-    const lines = arrow ? this.#arrow(arrow.arrow) : this.#lines(found);
+  show(found, x, y, {arrow, flag} = {}) {
+    const lines = flag ? this.#flag(flag) : arrow ? this.#arrow(arrow.arrow) : this.#lines(found);
     if (lines.length === 0) {
       this.hide();
       return;
@@ -38,7 +38,7 @@ export class Tooltip {
       this.#key = key;
       this.#fill(lines);
       clearTimeout(this.#timer);
-      const call = !arrow && found.calls?.[Math.min(found.depth ?? 0, found.calls.length - 1)];
+      const call = !arrow && !flag && found.calls?.[Math.min(found.depth ?? 0, found.calls.length - 1)];
       if (call && call[4] === 1)
         this.#timer = setTimeout(() => this.#asking.want({key, lines, call, thread: this.trace.thread(found.row.n)}), REST);
     }
@@ -116,12 +116,21 @@ export class Tooltip {
       lines.push(["waits for", this.trace.threadName(other)]);
     lines.push(...this.#merged(merged));
     for (const wait of found.waits)
-      lines.push(["waits for lock", `${wait.lock}: ${this.#span([wait.begin, wait.end], found)}` +
+      lines.push(["waits for lock", `${wait.lock}${this.#lockClass(wait.class)}: ${this.#span([wait.begin, wait.end], found)}` +
                   (wait.holder >= 0 ? `, held by ${this.trace.threadName(wait.holder)}` : "")]);
     for (const call of calls)
       lines.push(["in", `${this.trace.activityName(call[2], call[3])}: ${this.#span(call, found)}` +
                   (call[4] > 1 ? ` (${call[4]} merged)` : "")]);
     return lines;
+  }
+
+  #lockClass(number) {
+    const name = this.trace.details.lock_class?.[number];
+    return name ? ` (${name})` : "";
+  }
+
+  #flag({t, name, count}) {
+    return [[count > 1 ? `${name}: ${count} in this pixel` : name], [count > 1 ? "first at" : "at", formatTime(t)]];
   }
 
   #arrow({begin, end, from, to, kind}) {

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks of tests/view_page: flags, names, lanes, the panel, flame graphs, the PNG, and a server that goes."""
+import json
+import os
+import re
+import time
+
+import end_to_end as e2e
+import png
+from view_driver import OUT, TRACE, View, longest_wait, open_page, picture, place, seconds, settle, state
+
+EXACT = 400000  # events in a range that is shown event by event
+NOT_KNOWN = "4294967295"
+
+
+def check_flags(page, lines):
+    """Marked events are flagged on the lanes where they lie, however many there are."""
+    middle, count = len(lines) // 2, 20000
+    begin, end = lines[middle][0], lines[middle + count][0]
+    page.value(f"tarnView.state.show({begin}, {end})")
+    page.value("tarnView.state.change({marks: new Map([['syscall_entry', 1], ['sched_switch', 0]]), filter: '', pins: new Set()})")
+    settle(page)
+    page.wait("tarnView.counts.flags.size > 4")
+    told = page.value("""[...tarnView.counts.flags].filter(([key]) => key[0] === 'c').map(([key, flags]) => {
+        const sums = {};
+        for (let i = 0; i < flags.length; i += 3)
+          sums[tarnView.trace.events[flags[i + 1]].name] = (sums[tarnView.trace.events[flags[i + 1]].name] ?? 0) + flags[i + 2];
+        return ['cpu ' + tarnView.trace.cpu(Number(key.slice(1))), sums]; })""")
+    first, last = round(state(page, "from")), round(state(page, "to"))
+    expected = {}
+    for t, cpu, text in lines:
+        name = text.split(":")[0]
+        if first <= t < last and name in ("sched_switch", "syscall_entry"):
+            expected.setdefault(cpu, {}).setdefault(name, 0)
+            expected[cpu][name] += 1
+    sums = sum(sum(kinds.values()) for kinds in expected.values())
+    e2e.check(sums > 400 and dict(told) == expected, f"flags: all {sums} marked events are on their processors' lanes", (told, expected))
+    lane, t, name = page.value("""(() => { const [key, flags] = [...tarnView.counts.flags].find(([key]) => key === 'c0');
+        return [key, flags[0], tarnView.trace.events[flags[1]].name]; })()""")
+    x, y = place(page, lane, t)
+    page.mouse("mouseMoved", x, y - 5)
+    page.wait(f"document.getElementById('tooltip').textContent.includes('{name}')")
+    page.click(x, y - 5)
+    e2e.check(state(page, "cursor.t") == t, "flags: one tells its event, and a click goes exactly there", (state(page, "cursor"), t))
+    picture(page, "flags")
+
+
+def check_names(page, view, duration):
+    """Interrupts and classes of locks have the names that the trace tells."""
+    told = view.ask("trace")["details"]
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class", TRACE)
+    rows = [json.loads(line) for line in out.splitlines()]
+    events = (("irq", "lttng_statedump_interrupt", "irq", "action"), ("lock_class", "state_lock_class", "lock_class", "name"))
+    known = {kind: {str(row["fields"][number]): row["fields"][name] for row in rows if row["event"] == event}
+             for kind, event, number, name in events}
+    e2e.check(status == 0 and known["irq"] and known["irq"] == told["irq"] and len(known["lock_class"]) > 3
+              and known["lock_class"] == told["lock_class"], "names of interrupts and of lock classes", (told["irq"], known["irq"]))
+    number, name = next(iter(told["irq"].items()))
+    e2e.check(page.value(f"tarnView.trace.activityName(4, {number})") == f"interrupt {name}", "an interrupt's box says its name")
+    wait = longest_wait(view, duration, lambda wait: str(wait["class"]) in told["lock_class"])
+    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
+    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
+    settle(page)
+    page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+    page.wait(f"document.getElementById('tooltip').textContent.includes('({told['lock_class'][str(wait['class'])]})')")
+    e2e.check(True, "a wait for a lock says the name of its class")
+    page.value("tarnView.state.change({pins: new Set()})")
+
+
+def check_holders(page, view, duration):
+    """Whoever held a lock is found, though it may have ended when the waiter tells."""
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended", TRACE)
+    holders = sorted(int(row["fields"]["holder_tid"]) for row in map(json.loads, out.splitlines())
+                     if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
+    tids, parts, dropped = [thread["tid"] for thread in view.ask("trace")["threads"]], 40, 0
+    found = []
+    for part in range(parts):
+        answer = view.ask(f"lanes?from={duration * part // parts}&to={duration * (part + 1) // parts}&width=4000&threads=0-1023")
+        dropped += answer["waits_dropped"] + (not answer["exact"])
+        found += [tids[wait["holder"]] for wait in answer["waits"] if wait["holder"] >= 0]
+    e2e.check(status == 0 and not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
+              "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
+
+
+def check_lanes(page):
+    """Folded processes show what their threads do; the filter finds threads that have no lane by themselves."""
+    page.value("tarnView.state.change({marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null})")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.value("document.activeElement.blur()")
+    settle(page)
+    page.key("X")
+    settle(page)
+    folded = page.value("""(() => { const rows = tarnView.rows.moving.filter(r => r.kind === 'process');
+        return [rows.length, rows.every(r => r.isFolded), rows[0].key, tarnView.trace.processName(rows[0].pid)]; })()""")
+    column = page.value(f"""(() => {{ const v = tarnView, row = v.rows.row('{folded[2]}'), c = v.timeline.scene;
+        const data = c.getContext('2d').getImageData(0, Math.round(v.rows.yOf(row) + row.height - 5), c.width, 1).data;
+        const ground = [0, 1, 2].map(i => parseInt(v.colors.background.slice(1 + i * 2, 3 + i * 2), 16));
+        let painted = 0;
+        for (let i = 0; i < data.length; i += 4)
+          painted += Math.abs(data[i] - ground[0]) + Math.abs(data[i + 1] - ground[1]) + Math.abs(data[i + 2] - ground[2]) > 60;
+        return painted; }})()""")
+    picture(page, "folded")
+    e2e.check(folded[0] > 3 and folded[1] and column > 20, "X folds all processes, and each shows when its threads ran", (folded, column))
+    page.key("X")
+    page.wait("tarnView.rows.moving.filter(r => r.kind === 'process').every(r => !r.isFolded)")
+    hidden = page.value("""tarnView.trace.threads.filter(t => !t.idle && !tarnView.rows.row('t' + t.n)).map(t => t.tid)""")
+    tid = hidden[len(hidden) // 2]
+    page.value(f"tarnView.state.change({{filter: '{tid}'}})")
+    page.wait(f"tarnView.rows.moving.some(r => r.kind === 'thread' && tarnView.trace.thread(r.n).tid === {tid})")
+    e2e.check(True, f"the filter finds a thread that is not shown otherwise (one of {len(hidden)})")
+    page.value("tarnView.state.change({filter: 'no such thread'})")
+    page.wait("document.getElementById('empty').textContent.includes('no such thread')")
+    page.value("tarnView.state.change({filter: ''})")
+    page.wait("document.getElementById('empty').textContent === ''")
+    e2e.check(True, "where nothing matches it says so")
+
+
+def check_dock(page, address):
+    """The panel goes to the bottom and back; the link and the next visit know."""
+    page.value("document.getElementById('overlay').focus()")
+    rectangles = """(() => { const [t, p] = ['timeline', 'panel'].map(id => document.getElementById(id).getBoundingClientRect());
+        return [t.right, t.bottom, p.left, p.top, p.width, p.height]; })()"""
+    right, _, left, *_ = page.value(rectangles)
+    page.key("b")
+    settle(page)
+    _, bottom, _, top, width, height = page.value(rectangles)
+    picture(page, "dock-bottom")
+    e2e.check(left >= right and top >= bottom and width > 1000 and height > 100, "key b docks the panel at the bottom",
+              page.value(rectangles))
+    link = page.value("location.hash")
+    open_page(page, address)
+    remembered = state(page, "dock")
+    page.click_on("#dock")
+    page.wait("tarnView.state.dock === 'right'")
+    open_page(page, address + link)
+    e2e.check("dock=bottom" in link and remembered == "bottom" and state(page, "dock") == "bottom",
+              "where the panel is, is remembered, and in the link", (link, remembered, state(page, "dock")))
+    page.click_on("#dock")
+    settle(page)
+
+
+def check_flame(page, first, last):
+    """The profile of a selected range as a flame graph."""
+    page.value(f"tarnView.state.change({{selection: {{from: {first}, to: {last}}}, tab: 'range'}})")
+    page.value("document.querySelector('.answers input[value=flame]').click()")
+    page.wait("document.querySelectorAll('.flame g.f').length > 20 && !document.querySelector('.tables.old')")
+    settle(page)
+    picture(page, "flame")
+    status, out, err = e2e.tarn("profile", "--flame", "-", "--from", seconds(first), "--to", seconds(last), TRACE)
+    wanted = re.findall(r"<title>([^<]*)</title>", out)
+    shown = page.value("[...document.querySelectorAll('.flame g.f title')].map(t => t.textContent)")
+    e2e.check(status == 0 and len(wanted) > 20 and shown == [title.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+                                                             for title in wanted],
+              "flame graph: of just the selected range, as tarn profile --flame draws it", (err, shown[:3], wanted[:3]))
+    wide = page.value("""(() => { const boxes = [...document.querySelectorAll('.flame g.f')], whole = boxes[0].querySelector('rect');
+        const box = boxes.find(b => b.dataset.d === '2' && Number(b.dataset.w) < 0.5), before = Number(box.querySelector('rect').getAttribute('width'));
+        box.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+        return [before, Number(box.querySelector('rect').getAttribute('width')), Number(whole.getAttribute('width'))]; })()""")
+    e2e.check(wide[1] > wide[0] * 1.5 and abs(wide[1] - wide[2]) < 2, "flame graph: a click zooms to a box", wide)
+    page.click_on(".flame input[type=search]")
+    page.type("main")
+    page.wait("document.querySelectorAll('.flame .marked').length > 0 && /%/.test(document.querySelector('.flame [role=status]').textContent)")
+    e2e.check(True, "flame graph: functions are marked by text, and their part is told")
+    page.key("Escape")
+    page.value("tarnView.state.change({selection: null})")
+
+
+def check_png(page, view, duration):
+    """The same picture as a file: in the page's colours, with its arrows and waits."""
+    page.value("tarnView.state.change({sort: 'time', pins: new Set()})")
+    programs = page.value("""[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread')
+        .map(r => tarnView.trace.processName(r.pid)))].slice(0, 5)""")
+    for name, is_dark in ("dark", True), ("light", False):
+        page.dark(is_dark)
+        settle(page)
+        path = os.path.join(OUT, f"png-{name}.png")
+        status, _, err = e2e.tarn("view", "--png", path, "--size", "900x700", *(["--dark"] if is_dark else []), TRACE)
+        expected = page.value(f"{json.dumps(programs)}.map(name => tarnView.colors.process(name).user)") + page.value(
+            "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")
+        found = png.colours(path) if status == 0 else {}
+        e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
+                  f"PNG, {name}: programs and all else have the colours that they have on the page", (err, programs, expected))
+    wait = longest_wait(view, duration)
+    begin, end = wait["begin"] - 100000, wait["end"] + 100000
+    path = os.path.join(OUT, "png-links.png")
+    tids = ",".join(str(page.value(f"tarnView.trace.thread({wait[who]}).tid")) for who in ("thread", "holder"))
+    e2e.tarn("view", "--png", path, "--from", seconds(begin), "--to", seconds(end), "--size", "900x500", "--tid", tids, TRACE)
+    found, lock = png.colours(path), page.value("tarnView.colors.lock")
+    e2e.check(found.get(lock, 0) > 60, "PNG: a wait for a lock is drawn to its holder", f"{lock}: {found.get(lock)}")
+    arrows = view.ask(f"lanes?from=0&to={duration * 2 // 3}&width=8000&threads=0-999")["arrows"] or \
+        view.ask(f"lanes?from={duration // 2}&to={duration * 2 // 3}&width=8000&threads=0-999")["arrows"]
+    middle = arrows[len(arrows) // 10 * 5]
+    e2e.tarn("view", "--png", path, "--from", seconds(middle - 1000000), "--to", seconds(middle + 1000000), "--size", "900x900", TRACE)
+    found, links = png.colours(path), page.value("[tarnView.colors.call, tarnView.colors.wakeup]")
+    e2e.check(all(found.get(colour, 0) > 3 for colour in links), "PNG: calls and wake-ups are arrows", links)
+
+
+def check_server_gone(page):
+    """The page says when its server has gone, and that it is back."""
+    with View(TRACE) as view:
+        open_page(page, view.address)
+        port = re.search(r":(\d+)/", view.address)[1]
+    page.wait("document.body.classList.contains('failed') && !document.getElementById('message').hidden", 60)
+    told = page.value("document.getElementById('message').textContent")
+    page.value("tarnView.state.zoom(0.5)")
+    time.sleep(0.3)
+    picture(page, "server-gone")
+    e2e.check("lost" in told and page.value("tarnView.rows.lanes.length > 4"), "a server that has gone is told, and what was loaded stays", told)
+    with View(TRACE, "--port", port):
+        page.wait("!document.body.classList.contains('failed') && document.getElementById('message').hidden", 60)
+        e2e.check(True, "when it is back, the page goes on")
+        page.open("about:blank")

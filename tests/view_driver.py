@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What tests of the page of `tarn view` share: the program, the page in a browser, and the trace that both are of."""
+import json
+import os
+import subprocess
+import time
+import urllib.request
+
+import end_to_end as e2e
+
+OUT = e2e.out_directory("view_page")
+TRACE = os.path.join(OUT, "trace")
+
+
+class View:
+    """`tarn view` in the background."""
+
+    def __init__(self, trace, *options):
+        self.process = subprocess.Popen([e2e.TARN, "view", "--open", "no", *options, trace], stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+
+    def ask(self, question):
+        with urllib.request.urlopen(self.address + "api/" + question, timeout=60) as answer:
+            return json.load(answer)
+
+
+def answer(name, *options):
+    status, out, err = e2e.tarn(name, "--json", *options, TRACE)
+    assert status == 0, err
+    return json.loads(out)
+
+
+def counts(*options):
+    return {row["name"]: row["events"] for row in answer("stats", *options)["tables"]["event"]}
+
+
+def seconds(ns):
+    return f"{ns // 10**9}.{ns % 10**9:09}"
+
+
+def state(page, what):
+    return page.value(f"tarnView.state.{what}")
+
+
+def open_page(page, address):
+    page.open("about:blank")
+    page.open(address)
+    page.wait("window.tarnView?.timeline.frames.count > 0 && !tarnView.data.isBusy && tarnView.rows.fixed.length > 0")
+
+
+def settle(page):
+    """Until everything that was asked for has come and the address tells of it."""
+    page.wait("!tarnView.data.isBusy")
+    time.sleep(0.8)
+    page.wait("!tarnView.data.isBusy")
+
+
+def place(page, key, t):
+    """Where a moment of a lane is, in pixels of the window."""
+    return page.value(f"""(() => {{ const v = tarnView, r = document.getElementById("overlay").getBoundingClientRect();
+        const row = v.rows.row({json.dumps(key)}); return [r.x + v.timeline.scale.x({t}), r.y + v.rows.yOf(row) + 9]; }})()""")
+
+
+def ruler(page, t):
+    return page.value(f"""(() => {{ const r = document.getElementById("overlay").getBoundingClientRect();
+        return [r.x + tarnView.timeline.scale.x({t}), r.y + 24]; }})()""")
+
+
+def picture(page, name):
+    page.screenshot(os.path.join(OUT, name + ".png"))
+
+
+def longest_wait(view, duration, fits=lambda wait: True):
+    """For a lock, long enough to be seen, with its holder in another lane."""
+    waits = []
+    for part in range(20):
+        begin, end = duration * part // 20, duration * (part + 1) // 20
+        waits += [wait for wait in view.ask(f"lanes?from={begin}&to={end}&width=4000&threads=0-999")["waits"]
+                  if wait["holder"] >= 0 and wait["begin"] > begin and fits(wait)]
+    return max(waits, key=lambda w: w["end"] - w["begin"])
