@@ -19,6 +19,7 @@ enum {
     BY_REGION,
     BY_PAGE,
     BY_INSTRUCTION,
+    BY_FUNCTION,
     BY_DURATION,
     BY_LONGEST,
     TABLES
@@ -65,6 +66,10 @@ static const struct table_column region_columns[] = {PLACE_COLUMNS("base")};
 static const struct table_column page_columns[] = {PLACE_COLUMNS("page")};
 static const struct table_column instruction_columns[] = {
     PLACE_COLUMNS("instruction"), TEXT_COLUMN("function", "function"), TEXT_COLUMN("source", "source")};
+enum { FUNCTION_COUNT, FUNCTION_TOTAL, FUNCTION_MEAN, FUNCTION_MAX, FUNCTION_IMAGE };
+static const struct table_column function_columns[] = {
+    COUNT_COLUMN("faults", "faults"), TIME_COLUMN("total", "total_ns"), TIME_OF_ONE("mean", "mean_ns"),
+    TIME_LARGEST("max", "max_ns"), TEXT_COLUMN("file", "file")};
 enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address", "address"),
                                                       HEX_COLUMN("instruction", "ip")};
@@ -77,6 +82,7 @@ static const struct table tables[TABLES] = {
     [BY_PAGE] = TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT),
     [BY_INSTRUCTION] =
         TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL),
+    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, FUNCTION_TOTAL),
     [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED),
 };
@@ -106,7 +112,7 @@ static void add_places(struct faults *faults, uint32_t pid, const struct model_f
 
     if (tables[BY_PAGE].is_wanted)
         add_place(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, ticks);
-    if (tables[BY_INSTRUCTION].is_wanted)
+    if (tables[BY_INSTRUCTION].is_wanted || tables[BY_FUNCTION].is_wanted)
         add_place(&faults->instructions, pid, frame->args[1], ticks);
     if (tables[BY_REGION].is_wanted) {
         image = images_find(&faults->answer.model->images, pid, frame->args[0]);
@@ -204,6 +210,47 @@ static void fill_places(struct answer *answer, struct table *table, const struct
     }
 }
 
+/* Functions of one name in different files are different ones. */
+static uint64_t key_of(const struct image *image)
+{
+    uint64_t key = 0xcbf29ce484222325ull;
+
+    for (const char *at = image != NULL ? image->path : ""; *at != '\0'; at++)
+        key = (key ^ (uint8_t)*at) * 0x100000001b3ull;
+    return key;
+}
+
+static void add_to_function(struct answer *answer, const struct image *image, const char *function,
+                            const struct place *place)
+{
+    struct table *table = &answer->tables[BY_FUNCTION];
+    struct table_row *row = table_row(table, key_of(image), function);
+    uint64_t max = answer_ns(answer, place->max);
+
+    row->cells[FUNCTION_COUNT].count += place->count;
+    row->cells[FUNCTION_TOTAL].count += answer_ns(answer, place->total);
+    row->cells[FUNCTION_MEAN].count = row->cells[FUNCTION_TOTAL].count / row->cells[FUNCTION_COUNT].count;
+    if (max > row->cells[FUNCTION_MAX].count)
+        row->cells[FUNCTION_MAX].count = max;
+    row->cells[FUNCTION_IMAGE].text = image != NULL ? table_text(table, image->path) : NULL;
+}
+
+static void fill_functions(struct answer *answer, const struct map *instructions)
+{
+    for (size_t i = 0; i < map_total(instructions) && answer->tables[BY_FUNCTION].is_wanted; i++) {
+        const struct map_entry *entry = map_entry(instructions, i);
+        bool is_rest = entry == instructions->others;
+        const struct image *image =
+            is_rest ? NULL : images_find(&answer->model->images, (uint32_t)entry->key[0], entry->key[1]);
+        const struct symbol *symbol = answer->symbols != NULL && image != NULL
+                                          ? symbols_find(answer->symbols, image, entry->key[1])
+                                          : NULL;
+        const char *name = symbol != NULL && symbol->function != NULL ? symbol->function : "(unknown)";
+
+        add_to_function(answer, image, is_rest ? "(others)" : name, (const void *)entry->value);
+    }
+}
+
 static void fill_longest(struct faults *faults)
 {
     struct table *table = &faults->answer.tables[BY_LONGEST];
@@ -231,6 +278,7 @@ static void finish_faults(struct answer *answer)
     fill_places(answer, &answer->tables[BY_REGION], &faults->regions, "(in no file: heap, stack, ...)");
     fill_places(answer, &answer->tables[BY_PAGE], &faults->pages, NULL);
     fill_places(answer, &answer->tables[BY_INSTRUCTION], &faults->instructions, NULL);
+    fill_functions(answer, &faults->instructions);
     spans_histogram(answer, &answer->tables[BY_DURATION], &faults->uses);
     fill_longest(faults);
 }
