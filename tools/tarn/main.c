@@ -5,6 +5,7 @@
  * To add one: a file with run_NAME, its declaration in tarn.h, a line here, a page in docs/man. Answers
  * (answer/answer.h) are subcommands by themselves.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
@@ -35,27 +36,47 @@ static void print_usage(FILE *to)
     fputs("\nAnswers to questions about a trace:\n\n", to);
     for (size_t i = 0; answer_kinds[i] != NULL; i++)
         fprintf(to, "  %-10s %s\n", answer_kinds[i]->name, answer_kinds[i]->summary);
-    fputs("\n`tarn SUBCOMMAND --help` explains one; the manual is in docs/man.\n"
+    fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` explains one; the manual is in docs/man.\n"
           "Exit status: 0 fine, 1 the input is damaged or incomplete, 2 usage or system error.\n",
           to);
 }
 
+/* What was written to a full disk has not been said. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    complain("cannot write the output: %s", strerror(errno));
+    return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    if (answer_find(argv[0]) != NULL)
+        return run_answer(argc, argv);
+    complain("no subcommand '%s'; see `tarn --help`", argv[0]);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc >= 2 &&
-        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)) {
+    bool is_help = argc >= 2 && strcmp(argv[1], "help") == 0;
+
+    if (is_help && argc > 2) {
+        char *words[] = {argv[2], "--help", NULL};
+
+        return finish(run(2, words));
+    }
+    if (is_help || (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))) {
         print_usage(stdout);
-        return EXIT_FINE;
+        return finish(EXIT_FINE);
     }
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    if (answer_find(argv[1]) != NULL)
-        return run_answer(argc - 1, argv + 1);
-    complain("no subcommand '%s'; see tarn --help", argv[1]);
-    return EXIT_USAGE;
+    return finish(run(argc - 1, argv + 1));
 }

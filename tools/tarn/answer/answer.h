@@ -36,7 +36,9 @@ struct answer_kind {
     const char *name, *summary;          /* of the subcommand */
     const char *help;                    /* what it tells, in sentences; the options are appended */
     const struct answer_option *options; /* NULL: none */
-    const struct table *tables;          /* as they are when empty; copied */
+    const char *not_compared;   /* those, with commas, that ask for more than tables, or about one event:
+                                 * `tarn diff` does not have them */
+    const struct table *tables; /* as they are when empty; copied */
     unsigned table_count;
     const struct table *totals; /* of one row, which stands above the tables; NULL: none */
     bool chooses_events;        /* looks at each event: --class and --event mean something */

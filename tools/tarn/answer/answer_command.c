@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP    15u
 #define OPTIONS_MAX 48u
 
-struct options {
+/* What is asked, of what. */
+struct request {
+    struct answer *answer;
     struct filter filter;
     const char *by, *sort, *symbols;
     bool reverse;
@@ -30,7 +33,6 @@ enum {
     OPTION_JSON,
     OPTION_CSV,
     OPTION_SYMBOLS,
-    OPTION_HELP,
     OPTION_KIND /* and the following: those of the kind */
 };
 
@@ -42,7 +44,7 @@ static const struct option shared_options[] = {FILTER_OPTIONS,
                                                {"json", no_argument, NULL, OPTION_JSON},
                                                {"csv", no_argument, NULL, OPTION_CSV},
                                                {"symbols", required_argument, NULL, OPTION_SYMBOLS},
-                                               {"help", no_argument, NULL, OPTION_HELP}};
+                                               {"help", no_argument, NULL, 'h'}};
 #define SHARED_OPTIONS (sizeof(shared_options) / sizeof(shared_options[0]))
 
 static void print_tables_help(FILE *to, const struct answer_kind *kind)
@@ -60,9 +62,11 @@ static void print_tables_help(FILE *to, const struct answer_kind *kind)
     fprintf(to, "\n                      (* not shown unless asked for)\n");
 }
 
-static void print_help(FILE *to, const struct answer_kind *kind)
+static void print_help(FILE *to, const void *context)
 {
-    fprintf(to, "usage: tarn %s [OPTION]... DIRECTORY\n\n%s\n", kind->name, kind->help);
+    const struct answer_kind *kind = ((const struct request *)context)->answer->kind;
+
+    fprintf(to, "%s\n", kind->help);
     for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
         fprintf(to, "  --%s%s\n", option->name, option->help);
     if (kind->uses_symbols)
@@ -79,101 +83,85 @@ static void print_help(FILE *to, const struct answer_kind *kind)
           to);
 }
 
+static bool is_offered(const struct answer_kind *kind, int option)
+{
+    if (option == OPTION_CLASS || option == OPTION_EVENT)
+        return kind->chooses_events;
+    return option != OPTION_SYMBOLS || kind->uses_symbols;
+}
+
 /* All options, shared and the kind's own. */
 static void collect_options(const struct answer_kind *kind, struct option known[OPTIONS_MAX])
 {
-    unsigned count = SHARED_OPTIONS;
+    unsigned count = 0;
 
-    memcpy(known, shared_options, sizeof(shared_options));
-    for (unsigned i = 0; kind->options != NULL && kind->options[i].name != NULL; i++, count++) {
+    for (unsigned i = 0; i < SHARED_OPTIONS; i++)
+        if (is_offered(kind, shared_options[i].val))
+            known[count++] = shared_options[i];
+    for (unsigned i = 0; kind->options != NULL && kind->options[i].name != NULL; i++) {
         const struct answer_option *option = &kind->options[i];
 
-        known[count] = (struct option){option->name, option->has_argument ? required_argument : no_argument,
-                                       NULL, OPTION_KIND + (int)i};
+        known[count++] = (struct option){option->name, option->has_argument ? required_argument : no_argument,
+                                         NULL, OPTION_KIND + (int)i};
     }
     memset(&known[count], 0, sizeof(known[count]));
 }
 
-static bool set_option(struct options *options, int option, const char *value)
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
-    char *end;
+    struct request *request = context;
+    const struct answer_kind *kind = request->answer->kind;
 
     switch (option) {
     case OPTION_BY:
-        options->by = value;
+        request->by = value;
         return true;
     case OPTION_SORT:
-        options->sort = value;
+        request->sort = value;
         return true;
     case OPTION_REVERSE:
-        return options->reverse = true;
+        return request->reverse = true;
     case OPTION_TOP:
-        options->top = strtoull(value, &end, 0);
-        options->has_top = true;
-        return *value >= '0' && *value <= '9' && *end == '\0';
+        request->has_top = true;
+        return option_count(value, &request->top, fail);
     case OPTION_SYMBOLS:
-        options->symbols = value;
+        request->symbols = value;
         return true;
     case OPTION_JSON:
-        options->format = ANSWER_JSON;
+        request->format = ANSWER_JSON;
         return true;
     case OPTION_CSV:
-        options->format = ANSWER_CSV;
+        request->format = ANSWER_CSV;
         return true;
     default:
-        return filter_option(&options->filter, option, value);
+        return option >= OPTION_KIND
+                   ? answer_set(request->answer, kind->options[option - OPTION_KIND].name, value, fail)
+                   : filter_option(&request->filter, option, value);
     }
-}
-
-static bool take_option(struct options *options, struct answer *answer, int option, const char *value)
-{
-    struct fail fail;
-
-    if (option == '?')
-        return false;
-    if (option >= OPTION_KIND) {
-        if (answer_set(answer, answer->kind->options[option - OPTION_KIND].name, value, &fail))
-            return true;
-        complain("%s", fail.text);
-        return false;
-    }
-    if (!set_option(options, option, value)) {
-        complain("'%s' is not understood", value);
-        return false;
-    }
-    return true;
 }
 
 /* Returns an exit status to leave with, or -1 to go on. */
-static int parse_options(struct options *options, struct answer *answer, int argc, char **argv)
+static int parse_options(struct request *request, int argc, char **argv)
 {
     struct option known[OPTIONS_MAX];
-    int option;
+    const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+                                      .print_help = print_help,
+                                      .known = known,
+                                      .letters = "",
+                                      .least = 1,
+                                      .most = 1,
+                                      .take = take_option};
+    int status;
 
-    collect_options(answer->kind, known);
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (option == OPTION_HELP) {
-            print_help(stdout, answer->kind);
-            return EXIT_FINE;
-        }
-        if (!take_option(options, answer, option, optarg))
-            return EXIT_USAGE;
-    }
-    if (optind != argc - 1) {
-        print_help(stderr, answer->kind);
-        return EXIT_USAGE;
-    }
-    if (!answer->kind->chooses_events &&
-        (options->filter.classes != NULL || options->filter.events != NULL)) {
-        complain("%s looks at all events: --class and --event mean nothing to it", answer->kind->name);
-        return EXIT_USAGE;
-    }
-    options->directory = argv[optind];
-    if (!options->has_top && options->format == ANSWER_TEXT)
-        options->top = TEXT_TOP;
-    if (options->top == 0)
-        options->top = UINT64_MAX;
+    collect_options(request->answer->kind, known);
+    status = take_command_line(&line, request, argc, argv);
+    if (status >= 0)
+        return status;
+    request->directory = argv[optind];
+    if (!request->has_top && request->format == ANSWER_TEXT)
+        request->top = TEXT_TOP;
+    if (request->top == 0)
+        request->top = UINT64_MAX;
     return -1;
 }
 
@@ -236,71 +224,74 @@ static void complain_of_answer(const struct answer *answer)
         complain("%s", text);
 }
 
-static int show_answer(struct options *options, struct answer *answer, const struct trace *trace,
-                       struct symbols *symbols)
+static int show_answer(struct request *request, const struct trace *trace, struct symbols *symbols)
 {
+    struct answer *answer = request->answer;
     struct losses losses;
     bool is_all = false;
     struct fail fail;
 
-    if (!filter_resolve(&options->filter, trace, &fail)) {
+    if (!filter_resolve(&request->filter, trace, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
     losses_open(&losses, trace);
-    losses.from = options->filter.from_ticks;
-    losses.to = options->filter.to_ticks;
+    losses.from = request->filter.from_ticks;
+    losses.to = request->filter.to_ticks;
     losses.quiet = true;
-    if (!answers_ask(&answer, 1, trace, &options->filter, symbols, &losses.reporter, &fail)) {
+    if (!answers_ask(&answer, 1, trace, &request->filter, symbols, &losses.reporter, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
     losses_summary(&losses);
+    if (answer->from >= answer->to)
+        complain("%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
+                 request->directory);
     complain_of_answer(answer);
     if (answer->kind->print != NULL && !answer->kind->print(answer, stdout, &is_all, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    answer_sort(answer, options->sort, options->reverse, &fail);
+    answer_sort(answer, request->sort, request->reverse, &fail);
     if (!is_all)
-        answer_print(stdout, answer, options->format, options->top, &losses);
+        answer_print(stdout, answer, request->format, request->top, &losses);
     return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
 }
 
 /* Options are understood: the rest needs the trace. */
-static int ask(struct options *options, struct answer *answer)
+static int ask(struct request *request)
 {
+    struct answer *answer = request->answer;
     struct trace trace;
     struct fail fail;
     int status;
 
     /* sorted again later; here to complain before the walk */
-    if (!answer_choose_tables(answer, options->by, &fail) ||
-        !answer_sort(answer, options->sort, options->reverse, &fail)) {
+    if (!answer_choose_tables(answer, request->by, &fail) ||
+        !answer_sort(answer, request->sort, request->reverse, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    if (!trace_open(&trace, options->directory, &fail)) {
+    if (!trace_open(&trace, request->directory, &fail)) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
     struct symbols *symbols =
-        answer->kind->uses_symbols ? symbols_open(options->directory, options->symbols) : NULL;
-    status = show_answer(options, answer, &trace, symbols);
+        answer->kind->uses_symbols ? symbols_open(request->directory, request->symbols) : NULL;
+    status = show_answer(request, &trace, symbols);
     symbols_close(symbols);
-    filter_free(&options->filter);
+    filter_free(&request->filter);
     trace_close(&trace);
     return status;
 }
 
 int run_answer(int argc, char **argv)
 {
-    struct answer *answer = answer_new(answer_find(argv[0]));
-    struct options options = {.top = 0};
-    int status = parse_options(&options, answer, argc, argv);
+    struct request request = {.answer = answer_new(answer_find(argv[0]))};
+    int status = parse_options(&request, argc, argv);
 
     if (status < 0)
-        status = ask(&options, answer);
-    answer_free(answer);
+        status = ask(&request);
+    answer_free(request.answer);
     return status;
 }

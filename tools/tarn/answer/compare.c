@@ -28,12 +28,16 @@ bool compare_wants(const struct table_column *column)
 
 int compare_column(const struct table *table)
 {
+    int mean = -1;
+
     if (table->order >= 0 && compare_wants(&table->columns[table->order]))
         return table->order;
-    for (unsigned i = 0; i < table->column_count; i++)
+    if (table->is_whole) /* rows in an order of their own: equal things done in different ways */
+        mean = table_find_column(table, "mean_ns");
+    for (unsigned i = 0; i < table->column_count && mean < 0; i++)
         if (compare_wants(&table->columns[i]) && table->columns[i].sum == SUM_ADDED)
             return (int)i;
-    return -1;
+    return mean < 0 ? -1 : mean;
 }
 
 /* ---- rows of one name ---- */

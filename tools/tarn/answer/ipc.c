@@ -353,6 +353,7 @@ const struct answer_kind ipc_answer = {
         "negative answer. --request follows one call through all processes: who worked on it when.\n"
         "`tarn ipc --client wc --function read --request longest DIRECTORY` is the slowest read of wc.\n",
     .options = options,
+    .not_compared = "request,dot",
     .tables = ipc_tables,
     .table_count = IPC_TABLES,
     .totals = &ipc_totals,

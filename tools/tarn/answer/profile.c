@@ -312,6 +312,7 @@ const struct answer_kind profile_answer = {
             "of the\n"
             "place where it could. --by lateness shows how that is distributed.\n",
     .options = options,
+    .not_compared = "folded,flame",
     .tables = profile_tables,
     .table_count = PROFILE_TABLES,
     .totals = &profile_totals,

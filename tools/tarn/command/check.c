@@ -6,12 +6,12 @@
  * what they find in that stream's own result; the results are printed in the streams' order at the end.
  * A stream has one worker, so nothing else needs a lock.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/read/losses.h>
 #include <unistd.h>
 
@@ -19,7 +19,6 @@
 #define REPORTS_KEPT 1000u /* per stream; more are counted by name */
 
 static const char help[] =
-    "usage: tarn check [OPTION]... DIRECTORY\n\n"
     "Verifies every packet and event of a trace against the format and its metadata, and\n"
     "lists what is wrong. Losses (which the trace itself accounts for) are listed apart.\n\n"
     "  --quiet       only the summary\n"
@@ -257,34 +256,40 @@ static int check_trace(const char *directory, bool quiet)
     return status;
 }
 
+struct options {
+    bool quiet, list_kinds;
+};
+
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
+{
+    struct options *options = context;
+
+    *(option == 'q' ? &options->quiet : &options->list_kinds) = true;
+    return true;
+}
+
+static const struct option known[] = {{"quiet", no_argument, NULL, 'q'},
+                                      {"list-kinds", no_argument, NULL, 'k'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "q",
+                                         .most = 1,
+                                         .take = take_option};
+
 int run_check(int argc, char **argv)
 {
-    static const struct option options[] = {{"quiet", no_argument, NULL, 'q'},
-                                            {"list-kinds", no_argument, NULL, 'k'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    bool quiet = false;
-    int option;
+    struct options options = {false, false};
+    int status = take_command_line(&line, &options, argc, argv);
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
-        switch (option) {
-        case 'q':
-            quiet = true;
-            break;
-        case 'k':
-            print_kinds();
-            return EXIT_FINE;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_FINE;
-        default:
-            return EXIT_USAGE;
-        }
+    if (status >= 0)
+        return status;
+    if (options.list_kinds) {
+        print_kinds();
+        return EXIT_FINE;
     }
-    if (optind != argc - 1) {
-        fputs(help, stderr);
-        return EXIT_USAGE;
-    }
-    return check_trace(argv[optind], quiet);
+    return optind < argc ? check_trace(argv[optind], options.quiet)
+                         : complain_of_words(&line, argv[0], "too few words");
 }

@@ -5,15 +5,15 @@
  * Each command is one request of the link protocol (trace/format/WIRE.md), but for snapshot, which is a pull.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
 
 static const char help[] =
-    "usage: tarn ctl SOURCE [OPTION]... COMMAND [ARGUMENT]...\n\n"
     "Controls the trace of a running guest. SOURCE: tcp:HOST:PORT or serial:PATH. Of core:, gdb: and\n"
     "ram: (see tarn pull --help) there are only statistics.\n\n"
     "  statistics           mask, mode, geometry, and each processor's counters (the default)\n"
@@ -34,11 +34,13 @@ static const char help[] =
     "                       held: each, or each EVERY-th of a processor; 0: not. tarn locks shows them\n"
     "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
     "      --json           answers as JSON\n"
-    "      --wait SEC       keep trying to connect for so long (default 0)\n";
+    "      --wait SEC       keep trying to connect for so long (default 0)\n"
+    "      --help           this text\n";
 
 struct ctl {
     struct source *source;
     bool json;
+    double wait;
 };
 
 /* ---- words of the command line ------------------------------------------------------------------- */
@@ -386,34 +388,35 @@ static bool run_words(struct ctl *ctl, char **words, const struct wire_request *
     return run_request(ctl, request, fail);
 }
 
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
+{
+    struct ctl *ctl = context;
+
+    return option == 'w' ? option_real(value, 0, 1e9, &ctl->wait, fail) : (ctl->json = true);
+}
+
+static const struct option known[] = {{"json", no_argument, NULL, 'j'},
+                                      {"wait", required_argument, NULL, 'w'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "SOURCE [OPTION]... COMMAND [ARGUMENT]...",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "",
+                                         .least = 1,
+                                         .most = INT_MAX,
+                                         .take = take_option};
+
 int run_ctl(int argc, char **argv)
 {
-    enum { JSON = 256, WAIT };
-    static const struct option options[] = {{"json", no_argument, NULL, JSON},
-                                            {"wait", required_argument, NULL, WAIT},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     static char *default_words[] = {"statistics"};
     struct wire_request request = {0};
     struct ctl ctl = {0};
     struct fail fail;
-    double wait = 0;
-    char *end = "";
-    int option;
+    int status = take_command_line(&line, &ctl, argc, argv);
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h')
-            return fputs(help, stdout), EXIT_FINE;
-        if (option == JSON)
-            ctl.json = true;
-        else if (option == WAIT)
-            wait = strtod(optarg, &end);
-        else
-            return EXIT_USAGE;
-    }
-    if (optind >= argc || *end || wait < 0)
-        return fputs(help, stderr), EXIT_USAGE;
+    if (status >= 0)
+        return status;
     const char *name = argv[optind++];
     if (optind < argc && strcmp(argv[optind], "snapshot") == 0 && optind + 2 == argc) {
         char *words[] = {"pull", (char *)name, "--snapshot", "-o", argv[optind + 1], NULL};
@@ -422,7 +425,7 @@ int run_ctl(int argc, char **argv)
     char **words = optind < argc ? argv + optind : default_words;
     bool fine = parse_request(optind < argc ? argc - optind : 1, words, &request, &fail);
     if (fine) {
-        ctl.source = open_source(name, wait, &fail);
+        ctl.source = open_source(name, ctl.wait, &fail);
         fine = ctl.source && run_words(&ctl, words, &request, &fail);
         if (ctl.source)
             ctl.source->class->close(ctl.source);

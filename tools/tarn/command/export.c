@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/command/export.c - `tarn export`: a trace in the formats of other tools. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/export/export.h>
+#include <tools/tarn/options.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tarn export --format FORMAT [OPTION]... DIRECTORY\n\n"
     "Writes a trace in the format of another tool. Readers of the Common Trace Format (babeltrace2,\n"
     "Trace Compass) need no export: a trace's directory is what they open. The formats:\n\n";
 static const char options_help[] =
@@ -16,16 +17,18 @@ static const char options_help[] =
     "  --help              this text\n\n"
     "What was lost is told first: an export holds what is in the trace.\n";
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_OUTPUT, OPTION_HELP };
+#define FORMATS "perfetto, chrome, csv or sqlite"
+
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_OUTPUT };
 
 struct options {
     struct filter filter;
     const struct export_format *format;
     const char *directory;
-    char output[4096];
+    char output[PATH_MAX];
 };
 
-static void print_help(FILE *to)
+static void print_help(FILE *to, const void *context)
 {
     fputs(help, to);
     for (const struct export_format *format = export_formats; format->name != NULL; format++)
@@ -33,12 +36,12 @@ static void print_help(FILE *to)
     fputs(options_help, to);
 }
 
-static const struct export_format *find_format(const char *name)
+static const struct export_format *find_format(const char *name, struct fail *fail)
 {
     for (const struct export_format *format = export_formats; format->name != NULL; format++)
         if (strcmp(format->name, name) == 0)
             return format;
-    complain("no format '%s'; there are perfetto, chrome, csv, sqlite", name);
+    fail_set(fail, FORMATS " is wanted");
     return NULL;
 }
 
@@ -52,41 +55,35 @@ static void choose_output(struct options *options)
              options->format->suffix);
 }
 
-/* Returns an exit status to leave with, or -1 to go on. */
-static int parse_options(struct options *options, int argc, char **argv)
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
-    static const struct option known[] = {FILTER_OPTIONS,
-                                          {"format", required_argument, NULL, OPTION_FORMAT},
-                                          {"output", required_argument, NULL, OPTION_OUTPUT},
-                                          {"help", no_argument, NULL, OPTION_HELP},
-                                          {NULL, 0, NULL, 0}};
-    int option;
+    struct options *options = context;
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
-        if (option == OPTION_HELP) {
-            print_help(stdout);
-            return EXIT_FINE;
-        }
-        if (option == OPTION_FORMAT) {
-            options->format = find_format(optarg);
-            if (options->format == NULL)
-                return EXIT_USAGE;
-        } else if (option == OPTION_OUTPUT || option == 'o') {
-            snprintf(options->output, sizeof(options->output), "%s", optarg);
-        } else if (!filter_option(&options->filter, option, optarg)) {
-            return EXIT_USAGE;
-        }
+    switch (option) {
+    case OPTION_FORMAT:
+        return (options->format = find_format(value, fail)) != NULL;
+    case OPTION_OUTPUT:
+    case 'o':
+        return (size_t)snprintf(options->output, sizeof(options->output), "%s", value) <
+                   sizeof(options->output) ||
+               fail_set(fail, "too long a path");
+    default:
+        return filter_option(&options->filter, option, value);
     }
-    if (optind != argc - 1 || options->format == NULL) {
-        print_help(stderr);
-        return EXIT_USAGE;
-    }
-    options->directory = argv[optind];
-    if (options->output[0] == '\0')
-        choose_output(options);
-    return -1;
 }
+
+static const struct option known[] = {FILTER_OPTIONS,
+                                      {"format", required_argument, NULL, OPTION_FORMAT},
+                                      {"output", required_argument, NULL, OPTION_OUTPUT},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "--format FORMAT [OPTION]... DIRECTORY",
+                                         .print_help = print_help,
+                                         .known = known,
+                                         .letters = "o:",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = take_option};
 
 static int export_trace(struct options *options, const struct trace *trace)
 {
@@ -119,10 +116,15 @@ int run_export(int argc, char **argv)
     struct options options = {.format = NULL};
     struct trace trace;
     struct fail fail;
-    int status = parse_options(&options, argc, argv);
+    int status = take_command_line(&line, &options, argc, argv);
 
     if (status >= 0)
         return status;
+    if (options.format == NULL)
+        return complain_of_words(&line, argv[0], "--format is missing: " FORMATS);
+    options.directory = argv[optind];
+    if (options.output[0] == '\0')
+        choose_output(&options);
     if (!trace_open(&trace, options.directory, &fail)) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;

@@ -5,11 +5,11 @@
  * Hops from header to header; of each packet only the header and the context event behind it are read, of
  * every so many packets all events, for the estimate of their number and the names of processes.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
@@ -18,7 +18,6 @@
 #define PROGRAMS_SHOWN 40u
 
 static const char help[] =
-    "usage: tarn info [OPTION]... DIRECTORY\n\n"
     "Tells what a trace holds: processors, duration, packets, an estimate of the events,\n"
     "losses, clock, schema and the processes seen. Reads headers and a sample of packets.\n\n"
     "  --json   as one JSON object\n"
@@ -279,26 +278,26 @@ static int show_info(const char *directory, bool json)
     return status;
 }
 
+/* The only one. */
+static bool take_json(void *context, int option, const char *value, struct fail *fail)
+{
+    return *(bool *)context = true;
+}
+
+static const struct option known[] = {
+    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = take_json};
+
 int run_info(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     bool json = false;
-    int option;
+    int status = take_command_line(&line, &json, argc, argv);
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_FINE;
-        }
-        if (option != 'j')
-            return EXIT_USAGE;
-        json = true;
-    }
-    if (optind != argc - 1) {
-        fputs(help, stderr);
-        return EXIT_USAGE;
-    }
-    return show_info(argv[optind], json);
+    return status >= 0 ? status : show_info(argv[optind], json);
 }

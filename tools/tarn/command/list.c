@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/list.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tarn list [OPTION]... DIRECTORY\n\n"
     "Prints the events of all processors in order of time. Only the packets that the asked\n"
     "time needs are read.\n\n" FILTER_HELP "  --limit N           at most the first N of these events\n"
     "  --tail N            only the last N of these events\n"
@@ -27,78 +27,55 @@ enum {
     OPTION_CSV,
     OPTION_BABELTRACE,
     OPTION_CLOCK,
-    OPTION_CYCLES,
-    OPTION_HELP
+    OPTION_CYCLES
 };
 
-static bool parse_count(const char *text, uint64_t *count)
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
-    char *end;
+    struct list *list = context;
 
-    *count = strtoull(text, &end, 0);
-    return *text >= '0' && *text <= '9' && *end == '\0';
+    switch (option) {
+    case OPTION_LIMIT:
+        return option_count(value, &list->limit, fail);
+    case OPTION_TAIL:
+        return option_count(value, &list->tail, fail);
+    case OPTION_JSON:
+        list->style = PRINT_JSON;
+        return true;
+    case OPTION_CSV:
+        list->style = PRINT_CSV;
+        return true;
+    case OPTION_BABELTRACE:
+        list->style = PRINT_BABELTRACE;
+        return true;
+    case OPTION_CLOCK:
+        list->time = PRINT_TIME_CLOCK;
+        return true;
+    case OPTION_CYCLES:
+        list->time = PRINT_TIME_CYCLES;
+        return true;
+    default:
+        return filter_option(&list->filter, option, value);
+    }
 }
 
-/* Returns an exit status to leave with, or -1 to go on. */
-static int parse_options(struct list *list, int argc, char **argv)
-{
-    static const struct option options[] = {FILTER_OPTIONS,
-                                            {"limit", required_argument, NULL, OPTION_LIMIT},
-                                            {"tail", required_argument, NULL, OPTION_TAIL},
-                                            {"json", no_argument, NULL, OPTION_JSON},
-                                            {"csv", no_argument, NULL, OPTION_CSV},
-                                            {"babeltrace", no_argument, NULL, OPTION_BABELTRACE},
-                                            {"clock", no_argument, NULL, OPTION_CLOCK},
-                                            {"cycles", no_argument, NULL, OPTION_CYCLES},
-                                            {"help", no_argument, NULL, OPTION_HELP},
-                                            {NULL, 0, NULL, 0}};
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        bool fine = true;
-
-        switch (option) {
-        case OPTION_LIMIT:
-            fine = parse_count(optarg, &list->limit);
-            break;
-        case OPTION_TAIL:
-            fine = parse_count(optarg, &list->tail);
-            break;
-        case OPTION_JSON:
-            list->style = PRINT_JSON;
-            break;
-        case OPTION_CSV:
-            list->style = PRINT_CSV;
-            break;
-        case OPTION_BABELTRACE:
-            list->style = PRINT_BABELTRACE;
-            break;
-        case OPTION_CLOCK:
-            list->time = PRINT_TIME_CLOCK;
-            break;
-        case OPTION_CYCLES:
-            list->time = PRINT_TIME_CYCLES;
-            break;
-        case OPTION_HELP:
-            fputs(help, stdout);
-            return EXIT_FINE;
-        default:
-            if (!filter_option(&list->filter, option, optarg))
-                return EXIT_USAGE;
-        }
-        if (!fine) {
-            complain("'%s' is no number", optarg);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind != argc - 1) {
-        fputs(help, stderr);
-        return EXIT_USAGE;
-    }
-    list->directory = argv[optind];
-    return -1;
-}
+static const struct option known[] = {FILTER_OPTIONS,
+                                      {"limit", required_argument, NULL, OPTION_LIMIT},
+                                      {"tail", required_argument, NULL, OPTION_TAIL},
+                                      {"json", no_argument, NULL, OPTION_JSON},
+                                      {"csv", no_argument, NULL, OPTION_CSV},
+                                      {"babeltrace", no_argument, NULL, OPTION_BABELTRACE},
+                                      {"clock", no_argument, NULL, OPTION_CLOCK},
+                                      {"cycles", no_argument, NULL, OPTION_CYCLES},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = take_option};
 
 uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
                    struct reporter *reporter, struct printer *printer, uint64_t skip)
@@ -211,10 +188,11 @@ int run_list(int argc, char **argv)
     struct list list = {.limit = UINT64_MAX, .tail = UINT64_MAX};
     struct trace trace;
     struct fail fail;
-    int status = parse_options(&list, argc, argv);
+    int status = take_command_line(&line, &list, argc, argv);
 
     if (status >= 0)
         return status;
+    list.directory = argv[optind];
     if (!trace_open(&trace, list.directory, &fail)) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;

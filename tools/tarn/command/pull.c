@@ -8,11 +8,11 @@
  * directory holds a valid trace of what came (pull_writer.c).
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <trace/format/store.h>
 #include <unistd.h>
@@ -21,7 +21,6 @@
 #define FINISH_SECONDS   30.0 /* that the guest is given for its last packets */
 
 static const char help[] =
-    "usage: tarn pull SOURCE -o DIR [OPTION]...\n\n"
     "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
     "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; serial:PATH, its serial link, where\n"
     "PATH is the socket of QEMU's virtserialport, or a tty; or its memory, read from outside:\n"
@@ -37,7 +36,8 @@ static const char help[] =
     "      --wait SEC       keep trying to connect for so long (default 0)\n"
     "      --resume SEC     after a broken link try again for so long (default 10)\n"
     "      --slow MS        pause after each packet, to test what a slow consumer loses\n"
-    "  -q, --quiet          no progress, only the summary\n\n"
+    "  -q, --quiet          no progress, only the summary\n"
+    "      --help           this text\n\n"
     "It ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when a guest whose memory "
     "is\n"
     "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
@@ -303,95 +303,70 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     return true;
 }
 
-static bool parse_seconds(const char *text, double *seconds)
-{
-    char *end;
-    *seconds = strtod(text, &end);
-    return end != text && *end == 0 && *seconds >= 0 && *seconds < 1e9;
-}
+enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
+#define SECONDS_MOST 1e9
 
-/* 0: go on; else the exit status + 1. */
-static int parse_options(struct pull *pull, int argc, char **argv)
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
-    enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"force", no_argument, NULL, FORCE},
-        {"mask", required_argument, NULL, MASK},
-        {"mode", required_argument, NULL, MODE},
-        {"snapshot", no_argument, NULL, SNAPSHOT},
-        {"previous", no_argument, NULL, PREVIOUS},
-        {"duration", required_argument, NULL, DURATION},
-        {"wait", required_argument, NULL, WAIT},
-        {"resume", required_argument, NULL, RESUME},
-        {"slow", required_argument, NULL, SLOW},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    struct fail fail;
-    double slow = 0;
+    struct pull *pull = context;
+    double slow;
     uint64_t mask;
-    int option;
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
-        bool fine = true;
-        fail_set(&fail, "bad number '%s'", optarg ? optarg : "");
-        switch (option) {
-        case 'o':
-            pull->output = optarg;
-            break;
-        case 'q':
-            pull->quiet = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_FINE + 1;
-        case FORCE:
-            pull->force = true;
-            break;
-        case MASK:
-            pull->mask_text = optarg;
-            fine = parse_mask(optarg, &mask, &fail);
-            break;
-        case MODE:
-            fine = parse_mode(optarg, &pull->mode, &fail);
-            break;
-        case SNAPSHOT:
-            pull->snapshot = true;
-            break;
-        case PREVIOUS:
-            pull->previous = pull->snapshot = true; /* it changes no more */
-            break;
-        case DURATION:
-            fine = parse_seconds(optarg, &pull->duration);
-            break;
-        case WAIT:
-            fine = parse_seconds(optarg, &pull->wait);
-            break;
-        case RESUME:
-            fine = parse_seconds(optarg, &pull->resume);
-            break;
-        case SLOW:
-            fine = parse_seconds(optarg, &slow) && slow <= 10000;
-            break;
-        default:
-            return EXIT_USAGE + 1;
-        }
-        if (!fine) {
-            complain("%s", fail.text);
-            return EXIT_USAGE + 1;
-        }
+    switch (option) {
+    case 'o':
+        pull->output = value;
+        return true;
+    case 'q':
+        return pull->quiet = true;
+    case FORCE:
+        return pull->force = true;
+    case MASK:
+        pull->mask_text = value;
+        return parse_mask(value, &mask, fail);
+    case MODE:
+        return parse_mode(value, &pull->mode, fail);
+    case SNAPSHOT:
+        return pull->snapshot = true;
+    case PREVIOUS:
+        return pull->previous = pull->snapshot = true; /* it changes no more */
+    case DURATION:
+        return option_real(value, 0, SECONDS_MOST, &pull->duration, fail);
+    case WAIT:
+        return option_real(value, 0, SECONDS_MOST, &pull->wait, fail);
+    case RESUME:
+        return option_real(value, 0, SECONDS_MOST, &pull->resume, fail);
+    case SLOW:
+        if (!option_real(value, 0, 10000, &slow, fail))
+            return false;
+        pull->slow_ms = (unsigned)slow;
+        return true;
+    default:
+        return false;
     }
-    pull->slow_ms = (unsigned)slow;
-    if (optind != argc - 1 || !pull->output) {
-        fputs(help, stderr);
-        return EXIT_USAGE + 1;
-    }
-    pull->name = argv[optind];
-    return 0;
 }
+
+static const struct option known[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"force", no_argument, NULL, FORCE},
+    {"mask", required_argument, NULL, MASK},
+    {"mode", required_argument, NULL, MODE},
+    {"snapshot", no_argument, NULL, SNAPSHOT},
+    {"previous", no_argument, NULL, PREVIOUS},
+    {"duration", required_argument, NULL, DURATION},
+    {"wait", required_argument, NULL, WAIT},
+    {"resume", required_argument, NULL, RESUME},
+    {"slow", required_argument, NULL, SLOW},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+static const struct command_line line = {.words = "SOURCE -o DIR [OPTION]...",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "o:q",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = take_option};
 
 int run_pull(int argc, char **argv)
 {
@@ -403,11 +378,14 @@ int run_pull(int argc, char **argv)
     pull->mode = 1;
     pull->resume = 10;
     interrupted = 0;
-    int parsed = parse_options(pull, argc, argv);
-    if (parsed != 0) {
+    int parsed = take_command_line(&line, pull, argc, argv);
+    if (parsed < 0 && !pull->output)
+        parsed = complain_of_words(&line, argv[0], "-o DIR is missing: where the trace goes");
+    if (parsed >= 0) {
         free(pull);
-        return parsed - 1;
+        return parsed;
     }
+    pull->name = argv[optind];
     pull->writer.directory_fd = -1;
     pull->source = open_source(pull->name, pull->wait, &fail);
     if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,13 +13,13 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <tools/tarn/model/model.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tarn symbols [OPTION]... DIRECTORY\n\n"
     "Lists the programs that ran while a trace was taken, and the kernel, with build-id and the file\n"
     "that names their functions and lines.\n\n"
     "  --symbols DIR[:DIR] look there, too\n"
@@ -143,29 +142,38 @@ static int list_symbols(const char *directory, const char *path, bool is_saving)
     return fine ? EXIT_FINE : EXIT_USAGE;
 }
 
+struct options {
+    const char *path;
+    bool is_saving;
+};
+
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
+{
+    struct options *options = context;
+
+    if (option == 'p')
+        options->path = value;
+    else
+        options->is_saving = true;
+    return true;
+}
+
+static const struct option known[] = {{"symbols", required_argument, NULL, 'p'},
+                                      {"save", no_argument, NULL, 's'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = take_option};
+
 int run_symbols(int argc, char **argv)
 {
-    enum { SYMBOLS = 256, SAVE };
-    static const struct option options[] = {{"symbols", required_argument, NULL, SYMBOLS},
-                                            {"save", no_argument, NULL, SAVE},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    const char *path = NULL;
-    bool is_saving = false;
-    int option;
+    struct options options = {NULL, false};
+    int status = take_command_line(&line, &options, argc, argv);
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h')
-            return fputs(help, stdout), EXIT_FINE;
-        if (option == SYMBOLS)
-            path = optarg;
-        else if (option == SAVE)
-            is_saving = true;
-        else
-            return EXIT_USAGE;
-    }
-    if (optind != argc - 1)
-        return fputs(help, stderr), EXIT_USAGE;
-    return list_symbols(argv[optind], path, is_saving);
+    return status >= 0 ? status : list_symbols(argv[optind], options.path, options.is_saving);
 }

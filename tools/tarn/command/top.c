@@ -7,11 +7,11 @@
  * trace that grows. What is shown ends a little before its newest packets: by then those of all processors
  * have come.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/top/interval.h>
 #include <tools/tarn/top/screen.h>
@@ -26,7 +26,6 @@
 #define PATTERN_BYTES 64u
 
 static const char help[] =
-    "usage: tarn top [OPTION]... SOURCE|DIRECTORY\n\n"
     "What a running guest does, refreshed in the terminal: processors, processes or threads by the time "
     "that\n"
     "they ran, system calls, IPC, locks. SOURCE is as `tarn pull` takes it (tcp:HOST:PORT, serial:PATH,\n"
@@ -54,7 +53,7 @@ struct top {
     double interval, at;       /* seconds; at < 0: not given */
     long batch;                /* -1: a terminal; 0: to the end */
     enum answer_format format; /* of a batch */
-    uint64_t rows;             /* of its tables */
+    uint64_t rows;             /* of its tables; 0: all */
     struct puller puller;
     bool is_source, has_help, asks_pattern;
     double old_until; /* now_seconds: up to then what comes is old; 0: nothing has come */
@@ -235,7 +234,7 @@ static int run_batch(struct top *top)
         if (top->format == ANSWER_TEXT)
             screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
         else
-            screen_write(stdout, &top->screen, top->format, top->rows);
+            screen_write(stdout, &top->screen, top->format, top->rows > 0 ? top->rows : UINT64_MAX);
         fflush(stdout);
     }
     if (fail.text[0] != '\0')
@@ -368,14 +367,6 @@ static int run_terminal(struct top *top)
 
 /* ---- options ---- */
 
-static bool parse_number(const char *text, double least, double most, double *number)
-{
-    char *end;
-
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && *number >= least && *number <= most;
-}
-
 static bool parse_sort(const char *text, enum screen_sort *sort)
 {
     for (unsigned i = 0; i < SORTS; i++)
@@ -386,17 +377,18 @@ static bool parse_sort(const char *text, enum screen_sort *sort)
     return false;
 }
 
-static bool set_option(struct top *top, int option, const char *value)
+static bool set_option(void *context, int option, const char *value, struct fail *fail)
 {
+    struct top *top = context;
     double number;
 
     switch (option) {
     case 'i':
-        return parse_number(value, 0.000001, 3600, &top->interval);
+        return option_real(value, 0.000001, 3600, &top->interval, fail);
     case 'a':
-        return parse_number(value, 0, 1e9, &top->at);
+        return option_real(value, 0, 1e9, &top->at, fail);
     case 'b':
-        if (!parse_number(value, 0, 1e9, &number))
+        if (!option_real(value, 0, 1e9, &number, fail))
             return false;
         top->batch = (long)number;
         return true;
@@ -406,17 +398,16 @@ static bool set_option(struct top *top, int option, const char *value)
         top->batch = top->batch < 0 ? 0 : top->batch;
         return true;
     case 'n':
-        if (!parse_number(value, 0, 1e9, &number))
-            return false;
-        top->rows = number > 0 ? (uint64_t)number : UINT64_MAX;
-        return true;
+        return option_count(value, &top->rows, fail);
     case 's':
-        return parse_sort(value, &top->screen.sort);
+        return parse_sort(value, &top->screen.sort) ||
+               fail_set(fail, "running, ready, switches, wakeups or name is wanted");
     case 't':
         return top->screen.by_thread = true;
     case 'f':
         snprintf(top->pattern, sizeof(top->pattern), "%s", value);
-        return strlen(value) < sizeof(top->pattern);
+        return strlen(value) < sizeof(top->pattern) ||
+               fail_set(fail, "at most %zu characters are wanted", sizeof(top->pattern) - 1);
     case 'o':
         top->output = value;
         return true;
@@ -425,42 +416,25 @@ static bool set_option(struct top *top, int option, const char *value)
     }
 }
 
-/* Returns an exit status to leave with, or -1 to go on. */
-static int parse_options(struct top *top, int argc, char **argv)
-{
-    static const struct option known[] = {{"interval", required_argument, NULL, 'i'},
-                                          {"at", required_argument, NULL, 'a'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {"top", required_argument, NULL, 'n'},
-                                          {"sort", required_argument, NULL, 's'},
-                                          {"threads", no_argument, NULL, 't'},
-                                          {"filter", required_argument, NULL, 'f'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_FINE;
-        }
-        if (!set_option(top, option, optarg)) {
-            if (option != '?')
-                complain("'%s' is not understood", optarg);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind != argc - 1) {
-        fputs(help, stderr);
-        return EXIT_USAGE;
-    }
-    top->name = argv[optind];
-    return -1;
-}
+static const struct option known[] = {{"interval", required_argument, NULL, 'i'},
+                                      {"at", required_argument, NULL, 'a'},
+                                      {"batch", required_argument, NULL, 'b'},
+                                      {"json", no_argument, NULL, 'j'},
+                                      {"csv", no_argument, NULL, 'c'},
+                                      {"top", required_argument, NULL, 'n'},
+                                      {"sort", required_argument, NULL, 's'},
+                                      {"threads", no_argument, NULL, 't'},
+                                      {"filter", required_argument, NULL, 'f'},
+                                      {"output", required_argument, NULL, 'o'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... SOURCE|DIRECTORY",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "o:",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = set_option};
 
 int run_top(int argc, char **argv)
 {
@@ -471,12 +445,12 @@ int run_top(int argc, char **argv)
     top->interval = 2;
     top->at = -1;
     top->batch = -1;
-    top->rows = UINT64_MAX;
-    status = parse_options(top, argc, argv);
+    status = take_command_line(&line, top, argc, argv);
     if (status >= 0) {
         free(top);
         return status;
     }
+    top->name = argv[optind];
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/command/view.c - `tarn view`: the picture of a trace, as a page in the browser or as a PNG. */
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/puller.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tarn view [OPTION]... DIRECTORY|SOURCE\n\n"
     "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it.\n"
     "A trace that is still being written is shown as it grows; of a SOURCE, as `tarn pull` takes it\n"
     "(tcp:HOST:PORT, serial:PATH, ram:FILE, ...), while it is pulled.\n\n"
@@ -46,14 +45,6 @@ static void note_interrupt(int number)
     interrupted = 1;
 }
 
-static bool parse_number(const char *text, double most, double *number)
-{
-    char *end;
-
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && *number >= 0 && *number <= most;
-}
-
 static bool parse_size(const char *text, struct draw_options *draw)
 {
     char *end;
@@ -65,23 +56,24 @@ static bool parse_size(const char *text, struct draw_options *draw)
            height <= DRAW_SIDE_MAX;
 }
 
-static bool set_option(struct options *options, int option, const char *value)
+static bool set_option(void *context, int option, const char *value, struct fail *fail)
 {
+    struct options *options = context;
     double number;
 
     switch (option) {
     case 'p':
-        if (!parse_number(value, 65535, &number))
+        if (!option_real(value, 0, 65535, &number, fail))
             return false;
         options->port = (unsigned)number;
         return true;
     case 'f':
-        return parse_number(value, 1e9, &options->from);
+        return option_real(value, 0, 1e9, &options->from, fail);
     case 't':
-        return parse_number(value, 1e9, &options->to);
+        return option_real(value, 0, 1e9, &options->to, fail);
     case 'b':
         options->open = strcmp(value, "yes") == 0;
-        return options->open || strcmp(value, "no") == 0;
+        return options->open || strcmp(value, "no") == 0 || fail_set(fail, "yes or no is wanted");
     case 'o':
         options->output = value;
         return true;
@@ -89,15 +81,17 @@ static bool set_option(struct options *options, int option, const char *value)
         options->draw.file = value;
         return true;
     case 's':
-        return parse_size(value, &options->draw);
+        return parse_size(value, &options->draw) ||
+               fail_set(fail, "a size like 1600x900 is wanted, from 400x200 to %ux%u", LANES_WIDTH_MAX,
+                        DRAW_SIDE_MAX);
     case 'T':
-        if (!parse_number(value, 1e6, &number))
+        if (!option_real(value, 0, 1e6, &number, fail))
             return false;
         options->draw.threads = (uint32_t)number;
         return true;
     case 'i':
         options->draw.tids = value;
-        return list_is_valid(value);
+        return list_is_valid(value) || fail_set(fail, "a list of numbers is wanted, such as 3,7-9");
     case 'm':
         options->draw.marks = value;
         return true;
@@ -112,38 +106,21 @@ static bool set_option(struct options *options, int option, const char *value)
     }
 }
 
-/* Returns an exit status to leave with, or -1 to go on. */
-static int parse_options(struct options *options, int argc, char **argv)
-{
-    static const struct option known[] = {
-        {"port", required_argument, NULL, 'p'},   {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},     {"open", required_argument, NULL, 'b'},
-        {"output", required_argument, NULL, 'o'}, {"png", required_argument, NULL, 'P'},
-        {"size", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 'T'},
-        {"tid", required_argument, NULL, 'i'},    {"mark", required_argument, NULL, 'm'},
-        {"dark", no_argument, NULL, 'd'},         {"symbols", required_argument, NULL, 'S'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_FINE;
-        }
-        if (!set_option(options, option, optarg)) {
-            if (option != '?')
-                complain("'%s' is not understood", optarg);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind != argc - 1) {
-        fputs(help, stderr);
-        return EXIT_USAGE;
-    }
-    options->view.directory = argv[optind];
-    return -1;
-}
+static const struct option known[] = {
+    {"port", required_argument, NULL, 'p'},   {"from", required_argument, NULL, 'f'},
+    {"to", required_argument, NULL, 't'},     {"open", required_argument, NULL, 'b'},
+    {"output", required_argument, NULL, 'o'}, {"png", required_argument, NULL, 'P'},
+    {"size", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 'T'},
+    {"tid", required_argument, NULL, 'i'},    {"mark", required_argument, NULL, 'm'},
+    {"dark", no_argument, NULL, 'd'},         {"symbols", required_argument, NULL, 'S'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY|SOURCE",
+                                         .help = help,
+                                         .known = known,
+                                         .letters = "o:",
+                                         .least = 1,
+                                         .most = 1,
+                                         .take = set_option};
 
 /* The page's address, with what it is to show at first behind the #. */
 static void format_address(const struct options *options, const struct view *view, unsigned port,
@@ -270,10 +247,11 @@ int run_view(int argc, char **argv)
                               .draw = {.width = 1600, .height = 900, .threads = UINT32_MAX}};
     struct puller puller = {0};
     struct fail fail;
-    int status = parse_options(&options, argc, argv);
+    int status = take_command_line(&line, &options, argc, argv);
 
     if (status >= 0)
         return status;
+    options.view.directory = argv[optind];
     if (is_source(options.view.directory)) {
         if (!puller_start(&puller, options.view.directory, options.output, &fail)) {
             complain("%s", fail.text);

@@ -136,7 +136,11 @@ bool filter_resolve(struct filter *filter, const struct trace *trace, struct fai
         for (unsigned i = 0; i < schema->event_count; i++)
             any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
         if (!any)
-            return fail_set(fail, "the trace's schema has no event that is asked for");
+            return fail_set(
+                fail,
+                "the trace's schema has no event %.200s%s%.100s; `tarn stats` lists those that happened",
+                filter->events != NULL ? filter->events : "", filter->classes != NULL ? " of class " : "",
+                filter->classes != NULL ? filter->classes : "");
     }
     filter->by_running = filter->pids || filter->tids || filter->process;
     return true;

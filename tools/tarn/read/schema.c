@@ -430,6 +430,26 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     return true;
 }
 
+static bool refuse(const char *directory, int error, struct fail *fail)
+{
+    if (access(directory, F_OK) != 0)
+        return fail_set(fail, "%s: %s", directory, strerror(errno));
+    if (error == ENOENT || error == ENOTDIR)
+        return fail_set(fail,
+                        "%s is no trace: that is a directory with a file `metadata`, as tarn pull writes it",
+                        directory);
+    return fail_set(fail, "%s/metadata: %s", directory, strerror(error));
+}
+
+static bool build(struct schema *schema, const char *directory, const char *text, size_t length,
+                  struct fail *fail)
+{
+    struct fail why;
+
+    return schema_build(schema, text, length, &why) ||
+           fail_set(fail, "%.200s is no trace that can be read: %.250s", directory, why.text);
+}
+
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail)
 {
     char path[4096];
@@ -443,10 +463,11 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     snprintf(path, sizeof(path), "%s/metadata", directory);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        fail_set(fail, "%s: %s", path, fd < 0 ? strerror(errno) : "not a file");
+        int error = fd < 0 ? errno : ENOENT;
+
         if (fd >= 0)
             close(fd);
-        return false;
+        return refuse(directory, error, fail);
     }
     if (status.st_size > (off_t)TSDL_BYTES_MAX) {
         close(fd);
@@ -455,7 +476,7 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     text = alloc_zero(1, (size_t)status.st_size + 1);
     length = read(fd, text, (size_t)status.st_size);
     close(fd);
-    fine = length >= 0 ? schema_build(schema, text, (size_t)length, fail)
+    fine = length >= 0 ? build(schema, directory, text, (size_t)length, fail)
                        : fail_set(fail, "%s: cannot be read", path);
     free(text);
     return fine;

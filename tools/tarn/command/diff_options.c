@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/command/diff_options.c - what `tarn diff` is asked for: its options, and those of its answers.
+ */
+#include <string.h>
+#include <tools/tarn/command/diff.h>
+#include <tools/tarn/options.h>
+
+#define PERCENT_MOST 1e6
+
+enum {
+    OPTION_ANSWER = OPTION_OWN,
+    OPTION_BY,
+    OPTION_COLUMN,
+    OPTION_PER,
+    OPTION_THRESHOLD,
+    OPTION_LEAST,
+    OPTION_TOP,
+    OPTION_SYMBOLS,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_KIND /* and the following: those of the answers, by their place in `known` */
+};
+
+static const struct option own_options[] = {FILTER_OPTIONS,
+                                            {"answer", required_argument, NULL, OPTION_ANSWER},
+                                            {"by", required_argument, NULL, OPTION_BY},
+                                            {"column", required_argument, NULL, OPTION_COLUMN},
+                                            {"per", required_argument, NULL, OPTION_PER},
+                                            {"threshold", required_argument, NULL, OPTION_THRESHOLD},
+                                            {"least", required_argument, NULL, OPTION_LEAST},
+                                            {"top", required_argument, NULL, OPTION_TOP},
+                                            {"symbols", required_argument, NULL, OPTION_SYMBOLS},
+                                            {"json", no_argument, NULL, OPTION_JSON},
+                                            {"csv", no_argument, NULL, OPTION_CSV},
+                                            {"help", no_argument, NULL, 'h'}};
+#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
+
+/* Every answer that has it is named. */
+static void print_passed_on(FILE *to, const struct diff *diff, const char *name)
+{
+    const char *comma = "";
+
+    fprintf(to, "  --%-17s of ", name);
+    for (unsigned i = 0; i < diff->count; i++)
+        for (const struct answer_option *option = diff->sides[0].answers[i]->kind->options;
+             option != NULL && option->name != NULL; option++)
+            if (strcmp(option->name, name) == 0) {
+                fprintf(to, "%s%s", comma, diff->sides[0].answers[i]->kind->name);
+                comma = ", ";
+            }
+    fputc('\n', to);
+}
+
+static void print_help(FILE *to, const void *context)
+{
+    const struct diff *diff = context;
+
+    fputs("What changed from trace A to trace B, by the tables of the answers, largest change first. Rows\n"
+          "are compared by name: processes and threads by that of their program. What adds up is counted\n"
+          "by second, so traces of different length compare, and traces of different machines. If one did\n"
+          "more work in its time, compare by what counts that: --per process_exec.\n\n"
+          "  --answer LIST       these answers; their options that choose what is counted are understood, "
+          "too;\n"
+          "                      by default " DIFF_USUAL "\n"
+          "  --by LIST           only these tables: call, or syscalls.call; all: also those that an answer\n"
+          "                      does not show unless asked for\n"
+          "  --column LIST       compare these columns, as JSON calls them, instead of the one by which a\n"
+          "                      table is sorted\n"
+          "  --per UNIT          second (the default); the name of an event: what adds up is divided by how\n"
+          "                      often it happened; or nothing\n"
+          "  --threshold PERCENT leave out what changed by less\n"
+          "  --least PERCENT     leave out what changed by less than that part of the table's sum in A\n"
+          "  --top N             at most N rows of each table; 0: all (text: 8, the rest summed up)\n"
+          "  --symbols DIR[:DIR] look there for the programs of both traces, by build-id\n"
+          "  --json              one JSON object\n"
+          "  --csv               comma-separated values, each table under its own heading\n"
+          "  --help              this text\n" FILTER_HELP "\n"
+          "What each trace lost is told first.\n",
+          to);
+    fputs("\nOptions of these answers:\n\n", to);
+    for (unsigned i = OWN_OPTIONS; i < diff->known_count; i++)
+        print_passed_on(to, diff, diff->known[i].name);
+}
+
+static bool add_answer(struct diff *diff, const char *name, size_t length, bool is_asked, struct fail *fail)
+{
+    char text[64];
+    const struct answer_kind *kind;
+
+    snprintf(text, sizeof(text), "%.*s", (int)(length < 60 ? length : 60), name);
+    kind = answer_find(text);
+    if (kind == NULL)
+        return is_asked ? fail_set(fail, "no answer '%s'; see tarn --help", text) : true;
+    if (diff->count == DIFF_ANSWERS_MAX)
+        return fail_set(fail, "too many answers");
+    for (int i = 0; i < 2; i++)
+        diff->sides[i].answers[diff->count] = answer_new(kind);
+    diff->count++;
+    return true;
+}
+
+static bool add_answers(struct diff *diff, const char *list, bool is_asked, struct fail *fail)
+{
+    do {
+        size_t length = strcspn(list, ",");
+
+        if (!add_answer(diff, list, length, is_asked, fail))
+            return false;
+        list += length;
+    } while (*list++ == ',');
+    return true;
+}
+
+static void know_option(struct diff *diff, const char *name, bool has_argument)
+{
+    for (unsigned i = 0; i < diff->known_count; i++)
+        if (strcmp(diff->known[i].name, name) == 0)
+            return;
+    if (diff->known_count + 1 < DIFF_OPTIONS_MAX) {
+        diff->known[diff->known_count] = (struct option){name, has_argument ? required_argument : no_argument,
+                                                         NULL, OPTION_KIND + (int)diff->known_count};
+        diff->known_count++;
+    }
+}
+
+static void know_options(struct diff *diff, const struct answer_kind *kind)
+{
+    for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
+        if (kind->not_compared == NULL || !diff_list_names(kind->not_compared, option->name))
+            know_option(diff, option->name, option->has_argument);
+}
+
+/* The answers are asked for by an option, and have options: they are looked for first. */
+static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *fail)
+{
+    const char *list = NULL;
+
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--answer=", 9) == 0)
+            list = argv[i] + 9;
+        else if (strcmp(argv[i], "--answer") == 0 && i + 1 < argc)
+            list = argv[i + 1];
+    if (!add_answers(diff, list != NULL ? list : DIFF_USUAL, list != NULL, fail))
+        return false;
+    memcpy(diff->known, own_options, sizeof(own_options));
+    diff->known_count = OWN_OPTIONS;
+    for (unsigned i = 0; i < diff->count; i++)
+        know_options(diff, diff->sides[0].answers[i]->kind);
+    for (int i = 0; i < 2; i++)
+        diff->sides[i].answers[diff->count] = answer_new(answer_find("stats"));
+    return true;
+}
+
+/* Every answer that has the option gets it. */
+static bool pass_on(struct diff *diff, const char *name, const char *value, struct fail *fail)
+{
+    for (unsigned i = 0; i < diff->count; i++)
+        for (const struct answer_option *option = diff->sides[0].answers[i]->kind->options;
+             option != NULL && option->name != NULL; option++)
+            if (strcmp(option->name, name) == 0 &&
+                (!answer_set(diff->sides[0].answers[i], name, value, fail) ||
+                 !answer_set(diff->sides[1].answers[i], name, value, fail)))
+                return false;
+    return true;
+}
+
+static bool take_option(void *context, int option, const char *value, struct fail *fail)
+{
+    struct diff *diff = context;
+
+    switch (option) {
+    case OPTION_ANSWER:
+        return true;
+    case OPTION_BY:
+        diff->by = value;
+        return true;
+    case OPTION_COLUMN:
+        diff->columns = value;
+        return true;
+    case OPTION_PER:
+        diff->is_absolute = strcmp(value, "nothing") == 0;
+        diff->unit_event = diff->is_absolute || strcmp(value, "second") == 0 ? NULL : value;
+        return true;
+    case OPTION_THRESHOLD:
+        return option_real(value, 0, PERCENT_MOST, &diff->threshold, fail);
+    case OPTION_LEAST:
+        return option_real(value, 0, PERCENT_MOST, &diff->least, fail);
+    case OPTION_TOP:
+        diff->has_top = true;
+        return option_count(value, &diff->top, fail);
+    case OPTION_SYMBOLS:
+        diff->symbols = value;
+        return true;
+    case OPTION_JSON:
+    case OPTION_CSV:
+        diff->format = option == OPTION_JSON ? ANSWER_JSON : ANSWER_CSV;
+        return true;
+    default:
+        if (option >= OPTION_KIND)
+            return pass_on(diff, diff->known[option - OPTION_KIND].name, value, fail);
+        return filter_option(&diff->sides[0].filter, option, value) &&
+               filter_option(&diff->sides[1].filter, option, value);
+    }
+}
+
+int diff_parse_options(struct diff *diff, int argc, char **argv)
+{
+    const struct command_line line = {.words = "[OPTION]... A B",
+                                      .print_help = print_help,
+                                      .known = diff->known,
+                                      .letters = "",
+                                      .least = 2,
+                                      .most = 2,
+                                      .take = take_option};
+    struct fail fail;
+    int status;
+
+    if (!find_answers(diff, argc, argv, &fail)) {
+        complain("%s", fail.text);
+        return EXIT_USAGE;
+    }
+    status = take_command_line(&line, diff, argc, argv);
+    if (status >= 0)
+        return status;
+    diff->sides[0].directory = argv[optind];
+    diff->sides[1].directory = argv[optind + 1];
+    if (!diff->has_top && diff->format == ANSWER_TEXT)
+        diff->top = DIFF_TEXT_TOP;
+    if (diff->top == 0)
+        diff->top = UINT64_MAX;
+    return -1;
+}

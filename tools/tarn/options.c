@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/options.c - the command line of a subcommand; see options.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/options.h>
+
+static void print_usage(FILE *to, const struct command_line *line, const char *name)
+{
+    fprintf(to, "usage: tarn %s %s\n", name, line->words);
+}
+
+static void print_help(const struct command_line *line, const char *name, const void *context)
+{
+    print_usage(stdout, line, name);
+    putchar('\n');
+    if (line->help != NULL)
+        fputs(line->help, stdout);
+    else
+        line->print_help(stdout, context);
+}
+
+/* Names of options that begin with the LENGTH bytes at TEXT, with commas between them. */
+static unsigned list_options(const struct option *known, const char *text, size_t length, char *list,
+                             size_t size)
+{
+    unsigned count = 0;
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (; known->name != NULL; known++)
+        if (strncmp(known->name, text, length) == 0) {
+            if (used < size)
+                used += (size_t)snprintf(list + used, size - used, count ? ", --%s" : "--%s", known->name);
+            count++;
+        }
+    return count;
+}
+
+static bool is_option(const struct option *known, const char *text, size_t length)
+{
+    for (; known->name != NULL; known++)
+        if (strlen(known->name) == length && memcmp(known->name, text, length) == 0)
+            return true;
+    return false;
+}
+
+/* getopt_long has refused WORD. */
+static void complain_of_option(const struct command_line *line, const char *name, const char *word, int what)
+{
+    char list[400];
+    size_t length = strcspn(word, "=");
+    unsigned count;
+
+    if (strncmp(word, "--", 2) != 0) {
+        if (what == ':') {
+            complain("%s: -%c wants a value; see `tarn %s --help`", name, optopt, name);
+            return;
+        }
+        complain("%s: no option -%c; see `tarn %s --help`", name, optopt, name);
+        return;
+    }
+    count = list_options(line->known, word + 2, length - 2, list, sizeof(list));
+    if (count == 0)
+        complain("%s: no option %.*s; see `tarn %s --help`", name, (int)length, word, name);
+    else if (what == ':')
+        complain("%s: %s wants a value; see `tarn %s --help`", name, count == 1 ? list : word, name);
+    else if (count == 1 || is_option(line->known, word + 2, length - 2))
+        complain("%s: %s takes no value", name, count == 1 ? list : word);
+    else
+        complain("%s: %.*s may be %s", name, (int)length, word, list);
+}
+
+static const char *option_name(const struct command_line *line, int option, char text[80])
+{
+    for (const struct option *known = line->known; known->name != NULL; known++)
+        if (known->val == option) {
+            snprintf(text, 80, "--%s", known->name);
+            return text;
+        }
+    snprintf(text, 80, "-%c", option);
+    return text;
+}
+
+int complain_of_words(const struct command_line *line, const char *name, const char *what)
+{
+    complain("%s: %s", name, what);
+    print_usage(stderr, line, name);
+    fprintf(stderr, "`tarn %s --help` explains.\n", name);
+    return EXIT_USAGE;
+}
+
+static int check_words(const struct command_line *line, int argc, char **argv)
+{
+    char what[200];
+
+    if (argc - optind < line->least)
+        return complain_of_words(line, argv[0], "too few words");
+    if (argc - optind <= line->most)
+        return -1;
+    snprintf(what, sizeof(what), "'%s' is a word too many", argv[optind + line->most]);
+    return complain_of_words(line, argv[0], what);
+}
+
+int take_command_line(const struct command_line *line, void *context, int argc, char **argv)
+{
+    char letters[32], text[80];
+    struct fail fail;
+    int option;
+
+    snprintf(letters, sizeof(letters), ":h%s", line->letters);
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, letters, line->known, NULL)) != -1) {
+        if (option == 'h') {
+            print_help(line, argv[0], context);
+            return EXIT_FINE;
+        }
+        if (option == '?' || option == ':') {
+            complain_of_option(line, argv[0], argv[optind - 1], option);
+            return EXIT_USAGE;
+        }
+        fail_set(&fail, "not understood; see `tarn %s --help`", argv[0]);
+        if (!line->take(context, option, optarg, &fail)) {
+            if (strncmp(fail.text, "--", 2) == 0) /* it says which option it is */
+                complain("%s: %s", argv[0], fail.text);
+            else
+                complain("%s: %s %s: %s", argv[0], option_name(line, option, text), optarg ? optarg : "",
+                         fail.text);
+            return EXIT_USAGE;
+        }
+    }
+    return check_words(line, argc, argv);
+}
+
+bool option_real(const char *value, double least, double most, double *number, struct fail *fail)
+{
+    char *end;
+
+    *number = strtod(value, &end);
+    return (end != value && *end == '\0' && *number >= least && *number <= most) ||
+           fail_set(fail, "a number from %g to %g is wanted", least, most);
+}
+
+bool option_count(const char *value, uint64_t *number, struct fail *fail)
+{
+    char *end;
+
+    *number = strtoull(value, &end, 0);
+    return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "a number is wanted");
+}
