@@ -177,16 +177,23 @@ void pthread_exit(void *result)
     end_pthread(current_thread(), result);
 }
 
-/* What it is then. In the trace this has no holder, but it is known for whom one waits. */
+/* In the trace nobody holds this, but it is known for whom one waits; of a thread that has not run yet, only
+ * when it has ended. */
+static uint32_t tid_of(const struct pthread *thread)
+{
+    uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
+    return tid ? tid : LOCK_NOBODY;
+}
+
+/* The state that ends the wait. */
 static uint32_t join_wait(struct pthread *thread)
 {
     uint32_t state;
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_JOIN, thread, 0);
-    uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
-    if (tid)
-        wait.holder = tid;
+    wait.holder = tid_of(thread);
     while ((state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE)) == JOINABLE)
         sleep_for_lock(&wait, &thread->state, JOINABLE, TARN_FOREVER);
+    wait.holder = tid_of(thread);
     end_lock_wait(&wait);
     return state;
 }

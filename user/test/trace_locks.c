@@ -333,6 +333,8 @@ static void *pass_gate(void *argument)
 static void open_slowly(void)
 {
     atomic_fetch_add(&wanting, 1);
+    while (!atomic_load(&may_end))
+        usleep(1000);
     usleep(2 * HOLD_MS * 1000);
 }
 
@@ -356,7 +358,7 @@ static bool has_waited(const struct findings *found, uint32_t lock_class, uint32
 {
     return found->contended == 1 && found->by.lock_class == lock_class && !found->chainless &&
            found->by.holder_tid == holder && found->by.readers == readers && found->sleeps >= 1 &&
-           found->sleep_holder == holder && found->longest_wait > ticks_of_ms(HOLD_MS / 2) &&
+           found->sleep_holder == holder && found->longest_wait > ticks_of_ms(HOLD_MS / 5) &&
            found->longest_wait < ticks_of_ms(100 * HOLD_MS);
 }
 
@@ -444,7 +446,9 @@ static void *sleep_and_tell(void *argument)
 static void test_waits_for_threads(void)
 {
     pthread_t thread;
+    atomic_store(&may_end, false);
     let_wait(&thread, open_once);
+    atomic_store(&may_end, true);
     pthread_once(&opening, open_slowly);
     struct findings found = look_for(&opening, 0);
     EXPECT(found.contended == 1 && found.by.lock_class == TARN_LOCK_ONCE &&

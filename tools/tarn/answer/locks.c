@@ -283,6 +283,8 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
 
     if (!event->is_event || wait->holder != NULL)
         lock_explain(&locks->states, owners_of(locks, event), wait, take_blame, blamed);
+    else
+        blamed->record.causes[CAUSE_UNKNOWN] = waited;
     for (unsigned i = 0; i < LOCK_CAUSES; i++)
         class->causes[i] += blamed->record.causes[i];
     note_waker(blamed);

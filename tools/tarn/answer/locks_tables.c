@@ -181,13 +181,10 @@ static void fill_event(const struct answer *answer, uint64_t waits, uint64_t wai
 /* ---- tables ---- */
 
 /* Of most events there is nobody who could be asked what he did meanwhile. */
-static bool is_explained(const struct lock_class *class)
+static bool is_explained(const struct locks *locks, uint32_t number, const struct lock_class *class)
 {
-    uint64_t ticks = 0;
-
-    for (unsigned i = 0; i < LOCK_CAUSES; i++)
-        ticks += class->causes[i];
-    return ticks != 0 || class->sum.waited == 0;
+    return !lock_class_is_event(locks->answer.model, number) ||
+           class->causes[CAUSE_UNKNOWN] < class->sum.waited;
 }
 
 static void fill_classes(struct locks *locks)
@@ -214,7 +211,7 @@ static void fill_classes(struct locks *locks)
         row->cells[CLASS_P99].count = class->waits.count != 0
                                           ? answer_ns(answer, distribution_percentile(&class->waits, 0.99))
                                           : TABLE_NONE;
-        if (class->sum.contentions == 0 || !is_explained(class))
+        if (class->sum.contentions == 0 || !is_explained(locks, number, class))
             continue;
         row = table_add(causes, name);
         row->cells[WHY_CONTENDED].count = class->sum.contentions;
