@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/answer/breakdown.h - what `tarn breakdown` finds (breakdown.c) and shows (breakdown_tables.c).
+ */
+#ifndef TARN_BREAKDOWN_H
+#define TARN_BREAKDOWN_H
+
+#include <tools/tarn/answer/functions.h>
+#include <tools/tarn/answer/kinds.h>
+#include <tools/tarn/answer/map.h>
+
+enum what_kind {
+    WHAT_USER,
+    WHAT_POSIX,     /* detail: libc_call. The C library's own part */
+    WHAT_SYSCALL,   /* syscall_number */
+    WHAT_FAULT,     /* fault_kind, or UINT32_MAX */
+    WHAT_EXCEPTION, /* vector */
+    WHAT_IRQ,       /* irq */
+    WHAT_IPI,       /* ipi_kind */
+    WHAT_IDLE,
+    WHAT_EX,       /* a server works on its call; function: see struct breakdown */
+    WHAT_TAKE,     /* no server has taken its call yet; function */
+    WHAT_DEFERRED, /* its server took the call and will answer it later; function */
+    WHAT_READY,
+    WHAT_WAIT, /* model_state */
+    WHAT_UNKNOWN,
+    WHAT_KINDS
+};
+
+/* Columns that the kinds are shown in. */
+enum group {
+    GROUP_USER,
+    GROUP_POSIX,
+    GROUP_SYSCALL,
+    GROUP_FAULT,
+    GROUP_INTERRUPT,
+    GROUP_IDLE,
+    GROUP_EX,
+    GROUP_TAKE,
+    GROUP_DEFERRED,
+    GROUP_READY,
+    GROUP_WAIT,
+    GROUP_UNKNOWN,
+    GROUPS
+};
+
+extern const struct breakdown_kind {
+    const char *name;
+    enum group group;
+} breakdown_kinds[WHAT_KINDS];
+
+struct what {
+    enum what_kind kind;
+    uint64_t detail;
+};
+
+struct part {
+    uint64_t ticks, count;
+};
+
+/* A function that servers offer: what is asked of whom. */
+struct function {
+    uint64_t number;      /* 1, 2, ...; 0: new */
+    uint64_t calls;       /* received */
+    uint64_t ran, waited; /* ticks of the server's threads while they worked on it */
+};
+
+struct progress { /* of one thread */
+    uint64_t ticks[GROUPS];
+    uint64_t fault;  /* ticks in the fault under way: its kind is known at its end */
+    uint64_t key[2]; /* of the part that got its last segment */
+    uint64_t end;    /* of that */
+};
+
+enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_THREAD_USE, BY_CALL, BY_SERVED, BREAKDOWN_TABLES };
+
+struct breakdown {
+    struct answer answer;
+    struct map parts;     /* struct part by thread, by context and kind, by detail */
+    struct map functions; /* struct function by functions_whom and label */
+    struct functions names_of_functions;
+    struct slots progress;
+    const struct field *names[WHAT_KINDS];
+};
+
+/* Parts are kept by the innermost POSIX call, 0 for none, and what it is. */
+#define CONTEXT_KEY(context, kind) ((uint64_t)(context) << 8 | (kind))
+
+extern const struct table breakdown_tables[BREAKDOWN_TABLES], breakdown_totals;
+
+void breakdown_fill(struct answer *answer);
+
+#endif
