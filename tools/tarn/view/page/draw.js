@@ -202,21 +202,42 @@ export class LanePainter {
     });
   }
 
+  // Rectangles of one colour are painted together: a busy lane has thousands.
   #threadRuns(row, piece, y) {
     const {colors, context} = this, {runs} = piece.lane, color = colors.process(this.trace.processName(row.pid));
-    const top = y + PADDING, bottom = top + STRIP;
+    const top = y + PADDING, bottom = top + STRIP, lines = new Map(), parts = [[], [], []], ready = [];
     this.#eachRun(piece, (i, x, width) => {
       const state = runs[i + 1];
-      const shown = runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5];
-      if (shown < 100 && state >= 0)
-        this.#state(state, x, top, width, color, -1);
-      this.#stack(x, bottom, width, STRIP, [[runs[i + 2], color.user], [runs[i + 3], color.kernel], [runs[i + 4], colors.interrupt]]);
-      if (runs[i + 5] > 0) { // ready: hangs from the top
-        context.fillStyle = colors.stripes(context, colors.ready);
-        const high = Math.max(1, STRIP * runs[i + 5] / 100);
-        context.fillRect(x, top, width, Math.round(high * 2) / 2);
+      if (runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5] < 100 && state >= 0) {
+        if (width > 90 || state === State.UNKNOWN)
+          this.#state(state, x, top, width, color, -1);
+        else if (state !== State.DEAD)
+          lines.set(state, lines.get(state) ?? []).get(state).push(x, top + STRIP / 2 - 1, width, 2);
       }
+      let above = bottom;
+      for (let part = 0; part < 3; part++)
+        if (runs[i + 2 + part] > 0) {
+          const high = Math.max(1, Math.round(STRIP * runs[i + 2 + part] / 100));
+          above -= high;
+          parts[part].push(x, above, width, high);
+        }
+      if (runs[i + 5] > 0) // ready: hangs from the top
+        ready.push(x, top, width, Math.round(Math.max(1, STRIP * runs[i + 5] / 100) * 2) / 2);
     });
+    for (const [state, boxes] of lines)
+      this.#paint(boxes, colors.states[state]);
+    [color.user, color.kernel, colors.interrupt].forEach((shade, part) => this.#paint(parts[part], shade));
+    for (let k = 0; k < ready.length; k += 4) { // many narrow patterns are slow
+      context.fillStyle = ready[k + 2] < 3 ? colors.ready : colors.stripes(context, colors.ready);
+      context.fillRect(ready[k], ready[k + 1], ready[k + 2], ready[k + 3]);
+    }
+  }
+
+  #paint(boxes, color) {
+    const {context} = this;
+    context.fillStyle = color;
+    for (let k = 0; k < boxes.length; k += 4)
+      context.fillRect(boxes[k], boxes[k + 1], boxes[k + 2], boxes[k + 3]);
   }
 
   // Shares in percent of `room`, from the bottom; what is there can be seen.
