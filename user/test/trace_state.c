@@ -25,6 +25,10 @@ struct image_body {
     uint64_t base, size, build_id[2];
     char path[];
 };
+struct lock_class_body {
+    uint32_t number, watch, kind, reserved;
+    char name[];
+};
 struct named_body {
     uint32_t number, reserved;
     char name[];
@@ -41,6 +45,7 @@ static void note_state(void *context, uint32_t cpu, const struct trace_header *e
     const struct process_body *process = body;
     const struct thread_body *thread = body;
     const struct image_body *image = body;
+    const struct lock_class_body *lock_class = body;
     const struct named_body *named = body;
     if (TRACE_ID_CLASS(event->id) != TRACE_CLASS_STATE)
         return;
@@ -63,7 +68,7 @@ static void note_state(void *context, uint32_t cpu, const struct trace_header *e
                       image->base == program_startup()->image_base && image->build_id[0];
         break;
     case LOCK_CLASS:
-        seen.trace_lock |= !strcmp(named->name, "trace") && named->number;
+        seen.trace_lock |= !strcmp(lock_class->name, "trace") && lock_class->number;
         break;
     case IRQ:
         seen.irqs += named->name[0] != 0;
