@@ -34,7 +34,10 @@ static const struct part processes_part = {
 static const struct part other_parts[] = {
     {SCREEN_SYSCALLS, "call", "system call", {"total_ns", "calls", "errors", "own_ns", "mean_ns", "max_ns"}},
     {SCREEN_IPC, "edge", "IPC", {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"}},
-    {SCREEN_LOCKS, NULL, "lock", {NULL}},
+    {SCREEN_LOCKS,
+     "class",
+     "lock class",
+     {"waited_ns", "contentions", "wait_mean_ns", "wait_max_ns", "spins", "acquisitions"}},
 };
 #define OTHERS (sizeof(other_parts) / sizeof(other_parts[0]))
 
@@ -234,7 +237,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
     print_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
                screen->pattern, seconds, left);
     for (unsigned i = 0; i < OTHERS && others != 0; i++)
-        print_part(to, screen, &other_parts[i], "total_ns", "", seconds, others);
+        print_part(to, screen, &other_parts[i], other_parts[i].keys[0], "", seconds, others);
 }
 
 /* ---- for other programs ---- */
