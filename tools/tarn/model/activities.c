@@ -6,7 +6,7 @@
  * cannot be true any more is left, cut.
  */
 #include <stdlib.h>
-#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/model/activities.h>
 
 #define FIRST_ROOM 4u
 
@@ -29,21 +29,8 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
     return type != NULL ? schema_find_field(type, fields[kind][1]) : NULL;
 }
 
-/* Kinds during which no activity of this kind can begin. User code is in none of the kernel's. */
-#define BIT(kind) (1u << (kind))
-#define KERNEL                                                                                   \
-    (BIT(ACTIVITY_SYSCALL) | BIT(ACTIVITY_FAULT) | BIT(ACTIVITY_EXCEPTION) | BIT(ACTIVITY_IRQ) | \
-     BIT(ACTIVITY_IPI))
-static const uint8_t excluded[ACTIVITIES] = {
-    [ACTIVITY_LIBC] = KERNEL,
-    [ACTIVITY_SYSCALL] = KERNEL,
-    [ACTIVITY_FAULT] = KERNEL & ~BIT(ACTIVITY_SYSCALL),
-    [ACTIVITY_EXCEPTION] = KERNEL,
-    [ACTIVITY_REQUEST] = KERNEL,
-};
-
-static __attribute__((noinline)) void tell_enter(struct model *model, const struct model_thread *thread,
-                                                 const struct model_frame *frame)
+void activity_tell_enter(struct model *model, const struct model_thread *thread,
+                         const struct model_frame *frame)
 {
     if (!is_in_range(model))
         return;
@@ -52,37 +39,14 @@ static __attribute__((noinline)) void tell_enter(struct model *model, const stru
             observer->enter(observer, thread, frame);
 }
 
-static __attribute__((noinline)) void tell_leave(struct model *model, const struct model_thread *thread,
-                                                 const struct model_frame *frame, uint64_t end)
+void activity_tell_leave(struct model *model, const struct model_thread *thread,
+                         const struct model_frame *frame, uint64_t end)
 {
     if (end < model->from)
         return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->leave != NULL)
             observer->leave(observer, thread, frame, end);
-}
-
-/* The segment up to END is closed already. */
-static void leave_top(struct model *model, struct model_thread *thread, uint64_t end)
-{
-    struct model_frame *frame;
-    bool is_interrupt;
-
-    if (thread->depth-- > MODEL_DEPTH_MAX)
-        return;
-    frame = &thread->frames[thread->depth];
-    is_interrupt = frame->kind == ACTIVITY_IRQ || frame->kind == ACTIVITY_IPI;
-    frame->ran = thread->ran - frame->ran;
-    if (thread->depth != 0) {
-        frame[-1].inner += frame->ran;
-        frame[-1].interrupts += is_interrupt ? frame->ran : frame->interrupts;
-    }
-    if (frame->begin < model->from) {
-        frame->begin = model->from;
-        frame->is_cut = true;
-    }
-    if (model->wants_activities)
-        tell_leave(model, thread, frame, end);
 }
 
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at)
@@ -93,49 +57,20 @@ void activities_cut(struct model *model, struct model_thread *thread, uint32_t d
     while (thread->depth > depth) {
         if (thread->depth <= MODEL_DEPTH_MAX)
             thread->frames[thread->depth - 1].is_cut = true;
-        leave_top(model, thread, thread->segment);
+        activity_leave_top(model, thread, thread->segment);
     }
 }
 
-static void cut_excluded(struct model *model, struct model_thread *thread, uint32_t kinds)
+void activities_cut_kinds(struct model *model, struct model_thread *thread, uint8_t kinds)
 {
-    enum activity top;
-
-    while ((top = activity_top(thread)) != ACTIVITIES && (BIT(top) & kinds) != 0)
+    while (activity_is_in(thread, kinds))
         activities_cut(model, thread, thread->depth - 1, model->now);
 }
 
-static void grow_frames(struct model_thread *thread)
+void activities_grow(struct model_thread *thread)
 {
     thread->frame_room = thread->frame_room == 0 ? FIRST_ROOM : MODEL_DEPTH_MAX;
     thread->frames = alloc_more(thread->frames, thread->frame_room, sizeof(thread->frames[0]));
-}
-
-void activity_enter(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
-                    uint64_t arg0, uint64_t arg1)
-{
-    struct model_frame *frame;
-
-    close_segment(model, thread, model->now);
-    if (thread->depth != 0)
-        cut_excluded(model, thread, excluded[kind]);
-    if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
-        thread->is_stack_known = true;
-    if (thread->depth++ >= MODEL_DEPTH_MAX)
-        return;
-    if (thread->depth > thread->frame_room)
-        grow_frames(thread);
-    frame = &thread->frames[thread->depth - 1];
-    *frame = (struct model_frame){
-        .kind = kind, .detail = detail, .begin = model->now, .args = {arg0, arg1}, .ran = thread->ran};
-    if (model->wants_activities)
-        tell_enter(model, thread, frame);
-}
-
-static inline bool is_frame(const struct model_frame *frame, enum activity kind, uint32_t detail,
-                            uint64_t arg0)
-{
-    return frame->kind == kind && (kind == ACTIVITY_FAULT ? frame->args[0] == arg0 : frame->detail == detail);
 }
 
 /* An end without a begin: what is known is that it was there until now. */
@@ -149,20 +84,17 @@ static void leave_unseen(struct model *model, struct model_thread *thread, enum 
                                 .is_cut = true,
                                 .result = result};
 
-    cut_excluded(model, thread, excluded[kind]);
+    activities_cut_kinds(model, thread, activity_excludes(kind));
     if (is_in_range(model))
-        tell_leave(model, thread, &frame, model->now);
+        activity_tell_leave(model, thread, &frame, model->now);
 }
 
-void activity_leave(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
-                    uint64_t arg0, int64_t result)
+void activity_leave_other(struct model *model, struct model_thread *thread, enum activity kind,
+                          uint32_t detail, uint64_t arg0, int64_t result)
 {
     uint32_t depth = thread->depth;
     struct model_frame *frame;
 
-    close_segment(model, thread, model->now);
-    if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
-        thread->is_stack_known = true;
     if (depth > MODEL_DEPTH_MAX) {
         thread->depth--;
         return;
@@ -177,5 +109,5 @@ void activity_leave(struct model *model, struct model_thread *thread, enum activ
     frame = &thread->frames[depth - 1];
     frame->detail = detail;
     frame->result = result;
-    leave_top(model, thread, model->now);
+    activity_leave_top(model, thread, model->now);
 }

@@ -137,7 +137,8 @@ static void set_actions(struct model *model)
 
         /* Of a switch's names take_switch learns those that are new. */
         action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
-        action->is_special = action->tells_name || schema->events[i]->role == EVENT_CONTEXT;
+        action->is_special =
+            action->tells_name || schema->events[i]->role == EVENT_CONTEXT || model->wants_events;
     }
 }
 
@@ -159,6 +160,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->trace = trace;
     model->from = from;
     model->to = to;
+    model->swap = trace->schema.swap;
     model->counts_from = from;
     names_open(&model->names, &trace->schema);
     images_open(&model->images);
@@ -181,12 +183,14 @@ void model_observe(struct model *model, struct model_observer *observer)
     observer->next = NULL;
     model->wants_segments |= observer->segment != NULL;
     model->wants_stays |= observer->stay != NULL;
+    model->wants_switches |= observer->switched != NULL;
+    model->wants_wakeups |= observer->wakeup != NULL;
     model->wants_events |= observer->event != NULL;
     model->wants_activities |= observer->enter != NULL || observer->leave != NULL;
     set_actions(model);
 }
 
-void model_tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread)
+static void tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread)
 {
     if (!is_in_range(model))
         return;
@@ -206,7 +210,7 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
         begin_packet(model, cpu, cursor);
     thread = cpu->thread;
     if (model->wants_events)
-        model_tell_event(model, cursor, thread);
+        tell_event(model, cursor, thread);
     if (action->tells_name)
         names_learn_from(&model->names, &cursor->event);
     if (action->take != NULL)

@@ -227,7 +227,8 @@ struct model {
     uint32_t thread_count;
     /* the model's own */
     struct model_observer *observers;
-    bool wants_segments, wants_stays, wants_events, wants_activities;
+    bool wants_segments, wants_stays, wants_events, wants_activities, wants_switches, wants_wakeups;
+    bool swap;            /* the trace is not in this machine's byte order */
     uint64_t counts_from; /* `from`, or when stays were begun anew */
     uint32_t thread_room;
     uint64_t now; /* the time of the event at hand; never goes back, as ticks may within a nanosecond */
@@ -250,8 +251,7 @@ struct model {
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
 /* Before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
-/* Slow paths of model_take. */
-void model_tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread);
+/* Slow path of model_take. */
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor);
 /* Ends all segments and activities (is_cut) at `to`, or at the end of what was logged. */
 void model_finish(struct model *model);
@@ -322,8 +322,6 @@ static inline struct model_thread *model_take(struct model *model, const struct 
     if (__builtin_expect(action->is_special || thread == NULL, 0))
         return model_take_known(model, cursor);
     model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
-    if (model->wants_events)
-        model_tell_event(model, cursor, thread);
     if (action->take != NULL)
         action->take(model, cpu, cursor, action);
     cpu->last = cursor->ticks;

@@ -99,13 +99,8 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
     thread->since = thread->segment;
 }
 
-/* ---- activities.c ---- */
+/* ---- activities.c, activities.h ---- */
 
-void activity_enter(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
-                    uint64_t arg0, uint64_t arg1);
-/* DETAIL: as on entry; of a fault its address decides, ARG0, and DETAIL is how it was dealt with. */
-void activity_leave(struct model *model, struct model_thread *thread, enum activity kind, uint32_t detail,
-                    uint64_t arg0, int64_t result);
 /* Of all its activities from DEPTH on the end will not be seen. */
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at);
 
@@ -166,17 +161,17 @@ void processes_close(struct model *model);
 
 static inline uint32_t get32(const struct model *model, const struct cursor *cursor, uint16_t at)
 {
-    return load32(cursor->event.bytes + at, model->trace->schema.swap);
+    return load32(cursor->event.bytes + at, model->swap);
 }
 
 static inline uint64_t get64(const struct model *model, const struct cursor *cursor, uint16_t at)
 {
-    return load64(cursor->event.bytes + at, model->trace->schema.swap);
+    return load64(cursor->event.bytes + at, model->swap);
 }
 
 static inline uint16_t get16(const struct model *model, const struct cursor *cursor, uint16_t at)
 {
-    return (uint16_t)load_integer(cursor->event.bytes + at, 2, false, model->trace->schema.swap);
+    return (uint16_t)load_integer(cursor->event.bytes + at, 2, false, model->swap);
 }
 
 static inline const char *get_text(const struct cursor *cursor, uint16_t at)

@@ -3,7 +3,7 @@
  * tools/tarn/model/take_activity.c - events that begin or end an activity, and those of IPC; see
  * model_parts.h.
  */
-#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/model/activities.h>
 
 void take_syscall_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                         const struct model_action *action)
@@ -29,8 +29,8 @@ void take_libc_entry(struct model *model, struct model_cpu *cpu, const struct cu
                        get64(model, cursor, action->at[2]), get64(model, cursor, action->at[3]));
 }
 
-static void leave_call(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
-                       const struct model_action *action, enum activity kind)
+static inline void leave_call(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+                              const struct model_action *action, enum activity kind)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[1]));
 

@@ -7,7 +7,7 @@
 static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
                         bool is_direct)
 {
-    if (!is_in_range(model))
+    if (!model->wants_wakeups || !is_in_range(model))
         return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->wakeup != NULL)
@@ -17,7 +17,7 @@ static void tell_wakeup(struct model *model, const struct model_thread *by, cons
 static void tell_switch(struct model *model, const struct model_cpu *cpu, const struct model_thread *prev,
                         enum model_state state, const struct model_thread *next)
 {
-    if (!is_in_range(model))
+    if (!model->wants_switches || !is_in_range(model))
         return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->switched != NULL)

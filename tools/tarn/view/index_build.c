@@ -270,25 +270,24 @@ static bool next_block(struct builder *builder, uint64_t ticks)
 static bool take_events(struct builder *builder)
 {
     struct model *model = builder->index->model;
-    uint64_t *events = builder->tallies[0].events, in_block = 0, latest = builder->latest;
+    uint64_t *events = builder->tallies[0].events, in_block = 0;
     struct cursor *cursor;
 
     while ((cursor = merge_next(&builder->merge)) != NULL) {
         if (__builtin_expect(in_block >= INDEX_SPARSE_EVENTS, 1) &&
             (in_block >= INDEX_BLOCK_EVENTS || cursor->ticks >= builder->sparse_until)) {
             builder->in_block = in_block;
-            builder->latest = latest;
+            builder->latest = model->now > builder->latest ? model->now : builder->latest;
             if (!next_block(builder, cursor->ticks))
                 return false;
             in_block = builder->in_block;
         }
-        latest = cursor->ticks > latest ? cursor->ticks : latest;
         in_block++;
         events[cursor->event.type->index]++;
         model_take(model, cursor);
     }
     builder->in_block = in_block;
-    builder->latest = latest;
+    builder->latest = model->now > builder->latest ? model->now : builder->latest;
     return true;
 }
 

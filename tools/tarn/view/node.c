@@ -87,21 +87,35 @@ static struct tally_thread *touch(struct tally *tally, const struct model_thread
     return sum;
 }
 
-static void add_stint(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
-                      const uint64_t stint[MODEL_MODES])
+/* Its processor gets what the thread ran there since it was given something last. */
+static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t number, bool is_idle)
 {
-    struct tally_cpu *cpu = &tally->cpus[thread->cpu];
-    uint64_t all = stint[MODE_USER] + stint[MODE_KERNEL] + stint[MODE_INTERRUPT];
+    struct tally_cpu *cpu = &tally->cpus[sum->cpu];
+    uint64_t all = 0;
 
-    if (all == 0)
-        return;
+    for (int mode = 0; mode < MODEL_MODES; mode++) {
+        uint64_t ticks = sum->ticks[mode] - sum->given[mode];
+
+        cpu->ticks[mode == MODE_USER && is_idle ? CPU_IDLE : mode] += ticks;
+        sum->given[mode] = sum->ticks[mode];
+        all += ticks;
+    }
+    if (all != 0) {
+        uint32_t at = find_ran(cpu, number, UINT32_MAX);
+
+        cpu->ran[at].ticks += all;
+    }
+}
+
+static inline void add_stint(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
+                             const uint64_t stint[MODEL_MODES])
+{
+    if (__builtin_expect(sum->cpu != thread->cpu, 0)) {
+        give_to_cpu(tally, sum, thread->number, thread->is_idle);
+        sum->cpu = thread->cpu;
+    }
     for (int mode = 0; mode < MODEL_MODES; mode++)
         sum->ticks[mode] += stint[mode];
-    cpu->ticks[thread->is_idle ? CPU_IDLE : CPU_USER] += stint[MODE_USER];
-    cpu->ticks[CPU_KERNEL] += stint[MODE_KERNEL];
-    cpu->ticks[CPU_INTERRUPT] += stint[MODE_INTERRUPT];
-    sum->ran_at = find_ran(cpu, thread->number, sum->ran_at);
-    cpu->ran[sum->ran_at].ticks += all;
 }
 
 /* Those that run, perhaps without an event that told so. */
@@ -116,35 +130,37 @@ static void touch_running(struct tally *tally, const struct model *model, const 
     }
 }
 
+/* What a thread is in the middle of, up to END. */
+static void add_open(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
+                     const uint64_t *limits, uint64_t end)
+{
+    bool is_running = thread->state == MODEL_RUNNING;
+    uint64_t from = is_running ? thread->segment : thread->since, until = end;
+
+    sum->last = node_kind(thread);
+    if (is_running && limits[thread->cpu] < end) {
+        until = limits[thread->cpu];
+        sum->last = NODE_ABSENT; /* nothing is known from there on */
+    }
+    if (is_running)
+        add_stint(tally, thread, sum, thread->stint);
+    from = from > tally->begin ? from : tally->begin;
+    if (from < until)
+        sum->ticks[node_kind(thread)] += until - from;
+}
+
 void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits, uint64_t end)
 {
     touch_running(tally, model, limits);
     for (uint32_t i = 0; i < tally->touched_count; i++) {
         const struct model_thread *thread = model->threads[tally->touched[i]];
         struct tally_thread *sum = &tally->threads[tally->touched[i]];
-        uint64_t until = end, from;
 
         sum->last = NODE_ABSENT;
         sum->until = end;
-        if (thread == NULL || thread->has_ended)
-            continue;
-        sum->last = node_kind(thread);
-        if (thread->state == MODEL_RUNNING && limits[thread->cpu] < end) {
-            until = limits[thread->cpu];
-            sum->last = NODE_ABSENT; /* nothing is known from there on */
-        }
-        from = thread->state == MODEL_RUNNING ? thread->segment : thread->since;
-        from = from > tally->begin ? from : tally->begin;
-        until = until > from ? until : from;
-        if (thread->state == MODEL_RUNNING) {
-            uint64_t stint[MODEL_MODES];
-
-            memcpy(stint, thread->stint, sizeof(stint));
-            stint[model_mode(thread)] += until - from;
-            add_stint(tally, thread, sum, stint);
-        } else {
-            sum->ticks[node_kind(thread)] += until - from;
-        }
+        if (thread != NULL && !thread->has_ended)
+            add_open(tally, thread, sum, limits, end);
+        give_to_cpu(tally, sum, tally->touched[i], thread != NULL && thread->is_idle);
     }
 }
 

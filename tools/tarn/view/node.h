@@ -50,8 +50,9 @@ struct tally_thread {
     uint64_t ticks[NODE_KINDS];
     uint64_t until; /* counted up to here */
     uint32_t stamp;
-    uint32_t ran_at;     /* perhaps its place in the list of the processor where it ran last */
-    uint8_t first, last; /* enum node_kind; first: NODE_ABSENT of one that ran then, too */
+    uint32_t cpu;                /* where it runs or ran last: all of its time there but ... */
+    uint64_t given[MODEL_MODES]; /* ... this is still to be given to that processor */
+    uint8_t first, last;         /* enum node_kind; first: NODE_ABSENT of one that ran then, too */
 };
 
 struct tally_ran {

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/activities.h - activities begin and end: two of three events do. So what they do mostly is
+ * part of the function that takes the event, where the kind is a constant; activities.c has what is left.
+ */
+#ifndef TARN_ACTIVITIES_H
+#define TARN_ACTIVITIES_H
+
+#include <tools/tarn/model/model_parts.h>
+
+/* Kinds, as bits, during which no activity of this kind can begin. User code is in none of the kernel's. */
+static inline uint8_t activity_excludes(enum activity kind)
+{
+    enum {
+        KERNEL = 1 << ACTIVITY_SYSCALL | 1 << ACTIVITY_FAULT | 1 << ACTIVITY_EXCEPTION | 1 << ACTIVITY_IRQ |
+                 1 << ACTIVITY_IPI
+    };
+    static const uint8_t excluded[ACTIVITIES] = {
+        [ACTIVITY_LIBC] = KERNEL,
+        [ACTIVITY_SYSCALL] = KERNEL,
+        [ACTIVITY_FAULT] = KERNEL & ~(1 << ACTIVITY_SYSCALL),
+        [ACTIVITY_EXCEPTION] = KERNEL,
+        [ACTIVITY_REQUEST] = KERNEL,
+    };
+
+    return excluded[kind];
+}
+
+/* Whether one of these kinds is the innermost. */
+static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
+{
+    enum activity top = activity_top(thread);
+
+    return top != ACTIVITIES && (1 << top & kinds) != 0;
+}
+
+void activities_cut_kinds(struct model *model, struct model_thread *thread, uint8_t kinds);
+void activities_grow(struct model_thread *thread);
+void activity_tell_enter(struct model *model, const struct model_thread *thread,
+                         const struct model_frame *frame);
+void activity_tell_leave(struct model *model, const struct model_thread *thread,
+                         const struct model_frame *frame, uint64_t end);
+/* One that is not the innermost, or not known at all. */
+void activity_leave_other(struct model *model, struct model_thread *thread, enum activity kind,
+                          uint32_t detail, uint64_t arg0, int64_t result);
+
+static inline __attribute__((always_inline)) void activity_enter(struct model *model,
+                                                                 struct model_thread *thread,
+                                                                 enum activity kind, uint32_t detail,
+                                                                 uint64_t arg0, uint64_t arg1)
+{
+    struct model_frame *frame;
+
+    close_segment(model, thread, model->now);
+    if (__builtin_expect(activity_is_in(thread, activity_excludes(kind)), 0))
+        activities_cut_kinds(model, thread, activity_excludes(kind));
+    if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
+        thread->is_stack_known = true;
+    if (__builtin_expect(thread->depth++ >= MODEL_DEPTH_MAX, 0))
+        return;
+    if (__builtin_expect(thread->depth > thread->frame_room, 0))
+        activities_grow(thread);
+    frame = &thread->frames[thread->depth - 1];
+    *frame = (struct model_frame){
+        .kind = kind, .detail = detail, .begin = model->now, .args = {arg0, arg1}, .ran = thread->ran};
+    if (model->wants_activities)
+        activity_tell_enter(model, thread, frame);
+}
+
+/* Takes the innermost off the stack; the segment up to END is closed already. */
+static inline void activity_leave_top(struct model *model, struct model_thread *thread, uint64_t end)
+{
+    struct model_frame *frame;
+    bool is_interrupt;
+
+    if (__builtin_expect(thread->depth-- > MODEL_DEPTH_MAX, 0))
+        return;
+    frame = &thread->frames[thread->depth];
+    is_interrupt = frame->kind == ACTIVITY_IRQ || frame->kind == ACTIVITY_IPI;
+    frame->ran = thread->ran - frame->ran;
+    if (thread->depth != 0) {
+        frame[-1].inner += frame->ran;
+        frame[-1].interrupts += is_interrupt ? frame->ran : frame->interrupts;
+    }
+    if (__builtin_expect(frame->begin < model->from, 0)) {
+        frame->begin = model->from;
+        frame->is_cut = true;
+    }
+    if (model->wants_activities)
+        activity_tell_leave(model, thread, frame, end);
+}
+
+static inline bool is_frame(const struct model_frame *frame, enum activity kind, uint32_t detail,
+                            uint64_t arg0)
+{
+    return frame->kind == kind && (kind == ACTIVITY_FAULT ? frame->args[0] == arg0 : frame->detail == detail);
+}
+
+/* DETAIL: as on entry; of a fault its address decides, ARG0, and DETAIL is how it was dealt with. */
+static inline __attribute__((always_inline)) void activity_leave(struct model *model,
+                                                                 struct model_thread *thread,
+                                                                 enum activity kind, uint32_t detail,
+                                                                 uint64_t arg0, int64_t result)
+{
+    struct model_frame *frame;
+
+    close_segment(model, thread, model->now);
+    if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
+        thread->is_stack_known = true;
+    if (__builtin_expect(activity_top(thread) == ACTIVITIES, 0) ||
+        __builtin_expect(!is_frame(&thread->frames[thread->depth - 1], kind, detail, arg0), 0)) {
+        activity_leave_other(model, thread, kind, detail, arg0, result);
+        return;
+    }
+    frame = &thread->frames[thread->depth - 1];
+    frame->detail = detail;
+    frame->result = result;
+    activity_leave_top(model, thread, model->now);
+}
+
+#endif
