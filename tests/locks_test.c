@@ -9,8 +9,9 @@
 
 /*
  * hold (11) on processor 0 has a mutex that wait (12) on processor 1 wants from 120000 to 190000. Meanwhile
- * hold runs, is preempted by busy (13), runs, sleeps, is ready, and runs until it lets go and wakes wait. At
- * the end wait sleeps for it again. Then there is a lock of the kernel, in a class that is watched.
+ * hold runs, is preempted by busy (13), runs, sleeps in a system call, is ready, and runs until it lets go
+ * and wakes wait. At the end wait sleeps for it again. Then there is a lock of the kernel, in a class that is
+ * watched.
  */
 static const char one_wait[] =
     "100000 0 trace_context\n"
@@ -30,9 +31,11 @@ static const char one_wait[] =
     "next_comm=busy\n"
     "150000 0 sched_switch prev_comm=busy prev_tid=13 prev_pid=1 prev_state=ready next_tid=11 next_pid=1 "
     "next_comm=hold\n"
+    "155000 0 syscall_entry number=thread_sleep tid=11\n"
     "160000 0 sched_switch prev_comm=hold prev_tid=11 prev_pid=1 prev_state=sleeping next_tid=0\n"
     "170000 0 sched_wakeup comm=hold tid=11\n"
     "171000 0 sched_switch prev_tid=0 prev_state=ready next_tid=11 next_pid=1 next_comm=hold\n"
+    "175000 0 syscall_exit number=thread_sleep tid=11\n"
     "180000 0 sched_wakeup comm=wait tid=12\n"
     "185000 1 sched_switch prev_tid=0 prev_state=ready next_tid=12 next_pid=1 next_comm=wait\n"
     "190000 1 lock_contended lock=0x5000 wait=70000 spins=200 pid=1 holder_tid=11 holder_pid=1 depth=2 "
@@ -70,6 +73,72 @@ static void test_wait(void)
     expect_text("locks", NO_OPTIONS, "longest mutex thread", "wait");
     expect_text("locks", NO_OPTIONS, "chain 0x401000~<~0x402000 process", "shop");
     EXPECT("locks", OPTIONS("depth", "1"), {"chain 0x401000 waited_ns", 70000});
+}
+
+/* Who kept the chain of that wait waiting, doing what: sums of the rows that say so. */
+struct meanwhile {
+    const char *did, *holder, *instead; /* NULL: an empty cell */
+    uint64_t waits, waited, longest;    /* times in ticks */
+};
+
+static uint64_t count_in(const struct table *table, const struct table_row *row, const char *column)
+{
+    return row->cells[table_find_column(table, column)].count;
+}
+
+static bool text_is(const struct table *table, const struct table_row *row, const char *column,
+                    const char *text)
+{
+    const char *found = row->cells[table_find_column(table, column)].text;
+
+    return text == NULL ? found == NULL : found != NULL && strcmp(found, text) == 0;
+}
+
+static bool is_told(const struct table *table, const char *chain, const struct meanwhile *expected)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_row *row = table->rows[i];
+
+        if (strcmp(row->name, chain) == 0 && text_is(table, row, "did", expected->did) &&
+            text_is(table, row, "holder", expected->holder) &&
+            text_is(table, row, "instead", expected->instead))
+            return count_in(table, row, "waits") == expected->waits &&
+                   count_in(table, row, "waited_ns") == expected->waited * tick_ns &&
+                   count_in(table, row, "longest_ns") == expected->longest * tick_ns;
+    }
+    return false;
+}
+
+static void expect_meanwhile(const char *chain, const struct meanwhile *expected, size_t count)
+{
+    struct filter filter;
+    struct fail fail = {""};
+    struct answer *answer = ask("locks", NO_OPTIONS, &filter, &fail);
+    const struct table *table = find_table(answer, "chain-holder");
+    size_t rows = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        rows += strcmp(table->rows[i]->name, chain) == 0;
+    tell_about(rows == count, "locks: %zu rows tell who kept %s waiting", count, chain);
+    for (size_t i = 0; i < count; i++)
+        tell_about(is_told(table, chain, &expected[i]), "locks: %s waited %" PRIu64 " for %s: %s", chain,
+                   expected[i].waited, expected[i].holder != NULL ? expected[i].holder : "nobody",
+                   expected[i].did);
+    answer_free(answer);
+}
+
+static void test_chain_holders(void)
+{
+    static const struct meanwhile mutex[] = {{"runs, user code", "hold", NULL, 1, 20000, 20000},
+                                             {"runs in the kernel", "hold", NULL, 1, 9000, 9000},
+                                             {"preempted", "hold", "busy", 1, 20000, 20000},
+                                             {"preempted", "hold", NULL, 1, 1000, 1000},
+                                             {"sleeping", "hold", NULL, 1, 10000, 10000},
+                                             {"free", NULL, NULL, 1, 10000, 10000}};
+    static const struct meanwhile buddy[] = {{"unknown", NULL, NULL, 1, 200, 200}};
+
+    expect_meanwhile("0x401000 < 0x402000", mutex, sizeof(mutex) / sizeof(mutex[0]));
+    expect_meanwhile("0xf001", buddy, 1);
 }
 
 static void test_watched(void)
@@ -142,6 +211,10 @@ static void test_convoy(void)
            {"holder c/13 waited_ns", EXPECT_NO_ROW}, {"cause mutex running_ns", 40000},
            {"cause mutex unknown_ns", 0}, {"longest mutex duration_ns", 30000},
            {"longest mutex holder_tid", 12});
+    expect_meanwhile("(not known)",
+                     (const struct meanwhile[]){{"runs, user code", "a", NULL, 2, 20000, 10000},
+                                                {"runs, user code", "b", NULL, 1, 20000, 20000}},
+                     2);
 }
 
 static const char convoy[] =
@@ -184,6 +257,7 @@ static void test_byte_order(const char *order)
 {
     open_known(one_wait, order);
     test_wait();
+    test_chain_holders();
     test_watched();
     test_rest();
     trace_close(&known_trace);

@@ -44,6 +44,7 @@ static const struct lock_change *newest(const struct lock_changes *changes)
 void lock_states_open(struct lock_states *states)
 {
     slots_open(&states->threads, sizeof(struct lock_changes));
+    slots_open(&states->modes, sizeof(struct lock_changes));
     slots_open(&states->instead, sizeof(struct lock_changes));
 }
 
@@ -57,6 +58,7 @@ static void close_changes(struct slots *slots)
 void lock_states_close(struct lock_states *states)
 {
     close_changes(&states->threads);
+    close_changes(&states->modes);
     close_changes(&states->instead);
 }
 
@@ -72,10 +74,15 @@ void lock_states_segment(struct lock_states *states, const struct model_thread *
 {
     struct lock_changes *changes = slots_at(&states->threads, thread->number);
     const struct lock_change *last = newest(changes);
-    enum lock_cause cause = cause_of(thread->state);
 
-    if (last == NULL || last->cause != cause)
-        add_change(changes, (struct lock_change){.at = from, .cause = cause});
+    if (last == NULL || last->state != thread->state)
+        add_change(changes, (struct lock_change){.at = from, .state = thread->state});
+    if (thread->state != MODEL_RUNNING)
+        return;
+    changes = slots_at(&states->modes, thread->number);
+    last = newest(changes);
+    if (last == NULL || last->mode != model_mode(thread))
+        add_change(changes, (struct lock_change){.at = from, .mode = model_mode(thread)});
 }
 
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
@@ -93,11 +100,16 @@ struct explained {
     void *context;
 };
 
-/* The holder was preempted: a stretch for each who ran in its place, and one for the rest. */
-static void explain_preempted(const struct explained *explained, const struct model_thread *thread,
-                              uint64_t from, uint64_t to)
+static void blame(const struct explained *explained, struct lock_stretch stretch)
 {
-    const struct lock_changes *changes = slots_find(&explained->states->instead, thread->number);
+    explained->blame(explained->context, &stretch);
+}
+
+/* The holder was preempted: a stretch for each who ran in its place, and one for the rest. */
+static void explain_preempted(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
+                              uint64_t to)
+{
+    const struct lock_changes *changes = slots_find(&explained->states->instead, stretch.thread->number);
     uint64_t rest = to - from;
 
     for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes); i--) {
@@ -106,20 +118,68 @@ static void explain_preempted(const struct explained *explained, const struct mo
 
         if (begin >= end)
             continue;
-        explained->blame(explained->context, thread, CAUSE_PREEMPTED, run->thread, end - begin);
+        stretch.instead = run->thread;
+        stretch.ticks = end - begin;
+        blame(explained, stretch);
         rest -= end - begin;
     }
+    stretch.instead = NULL;
+    stretch.ticks = rest;
     if (rest != 0)
-        explained->blame(explained->context, thread, CAUSE_PREEMPTED, NULL, rest);
+        blame(explained, stretch);
+}
+
+/* The holder ran: a stretch for each mode in turn, from the end of the time. */
+static void explain_running(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
+                            uint64_t to)
+{
+    const struct lock_changes *changes = slots_find(&explained->states->modes, stretch.thread->number);
+
+    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
+        const struct lock_change *change = change_at(changes, i - 1);
+        uint64_t begin = change->at > from ? change->at : from;
+
+        if (change->at >= to)
+            continue;
+        stretch.mode = change->mode;
+        stretch.ticks = to - begin;
+        blame(explained, stretch);
+        to = begin;
+    }
+    stretch.mode = MODEL_MODES;
+    stretch.ticks = to - from;
+    if (from < to)
+        blame(explained, stretch);
 }
 
 static void explain_state(const struct explained *explained, const struct model_thread *thread,
-                          enum lock_cause cause, uint64_t from, uint64_t to)
+                          enum model_state state, uint64_t from, uint64_t to)
 {
-    if (cause == CAUSE_PREEMPTED)
-        explain_preempted(explained, thread, from, to);
+    struct lock_stretch stretch = {
+        .thread = thread, .cause = cause_of(state), .state = state, .mode = MODEL_MODES, .ticks = to - from};
+
+    if (stretch.cause == CAUSE_PREEMPTED)
+        explain_preempted(explained, stretch, from, to);
+    else if (stretch.cause == CAUSE_RUNNING)
+        explain_running(explained, stretch, from, to);
     else
-        explained->blame(explained->context, thread, cause, NULL, to - from);
+        blame(explained, stretch);
+}
+
+/* What a holder does since its open segment began. */
+static void explain_now(const struct explained *explained, const struct model_thread *thread, uint64_t from,
+                        uint64_t to)
+{
+    struct lock_stretch stretch = {.thread = thread,
+                                   .cause = CAUSE_RUNNING,
+                                   .state = MODEL_RUNNING,
+                                   .mode = model_mode(thread),
+                                   .ticks = to - from};
+
+    if (thread->state == MODEL_RUNNING)
+        blame(explained, stretch);
+    else
+        explain_state(explained, thread, thread->state, from, to);
 }
 
 /* What a holder did, from the end of the time: the segment that is open first. */
@@ -131,7 +191,7 @@ static void explain_holder(const struct explained *explained, const struct model
 
     if (begin < to && from < to) {
         begin = begin > from ? begin : from;
-        explain_state(explained, thread, cause_of(thread->state), begin, to);
+        explain_now(explained, thread, begin, to);
         to = begin;
     }
     for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
@@ -140,11 +200,11 @@ static void explain_holder(const struct explained *explained, const struct model
         if (change->at >= to)
             continue;
         begin = change->at > from ? change->at : from;
-        explain_state(explained, thread, change->cause, begin, to);
+        explain_state(explained, thread, change->state, begin, to);
         to = begin;
     }
     if (from < to)
-        explain_state(explained, thread, CAUSE_UNKNOWN, from, to);
+        explain_state(explained, thread, MODEL_UNKNOWN, from, to);
 }
 
 /* ---- owners of a lock ---- */
@@ -184,7 +244,9 @@ static void explain_owner(const struct explained *explained, const struct model_
     if (thread != NULL)
         explain_holder(explained, thread, from, to);
     else
-        explained->blame(explained->context, NULL, cause, NULL, to - from);
+        blame(explained,
+              (struct lock_stretch){
+                  .cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = to - from});
 }
 
 /* From when on the waiter was on its way, with nobody in between: it was woken, and LAST did not take the

@@ -23,7 +23,8 @@ struct lock_change {
     uint64_t at, until; /* ticks; until: only of who ran in its place */
     union {
         const struct model_thread *thread; /* of a lock; NULL: it is free. Or who ran in its place */
-        enum lock_cause cause;             /* of a thread: its state */
+        enum model_state state;            /* of a thread */
+        enum model_mode mode;              /* of a thread, whenever it runs */
     };
 };
 
@@ -35,7 +36,7 @@ struct lock_changes {
 void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
-    struct slots threads, instead; /* struct lock_changes by number */
+    struct slots threads, modes, instead; /* struct lock_changes by number */
 };
 void lock_states_open(struct lock_states *states);
 void lock_states_close(struct lock_states *states);
@@ -52,10 +53,17 @@ void lock_taken(struct lock_changes *owners, const struct model_thread *thread, 
 void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from,
                    uint64_t at);
 
-/* A stretch of a wait. THREAD: the holder, or NULL. INSTEAD: who ran in its place while it was preempted, as
- * far as that is known. */
-typedef void lock_blame(void *context, const struct model_thread *thread, enum lock_cause cause,
-                        const struct model_thread *instead, uint64_t ticks);
+/* A stretch of a wait. */
+struct lock_stretch {
+    const struct model_thread
+        *thread; /* the holder, or NULL; if it is NULL, only cause and ticks say something */
+    enum lock_cause cause;
+    enum model_state state;             /* of the holder */
+    enum model_mode mode;               /* in which it ran; MODEL_MODES: it did not, or it is not known */
+    const struct model_thread *instead; /* who ran in its place while it was preempted, as far as known */
+    uint64_t ticks;
+};
+typedef void lock_blame(void *context, const struct lock_stretch *stretch);
 struct lock_wait {
     const struct model_thread *waiter, *holder; /* holder: when it began; NULL: not known */
     uint64_t from, to;

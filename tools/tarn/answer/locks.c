@@ -50,14 +50,6 @@ void lock_sum_add(struct lock_sum *into, const struct lock_sum *from)
 
 /* ---- what an event says ---- */
 
-/* Where in the event the thread is that it is about: who runs. */
-struct lock_event {
-    const struct model_thread *thread;
-    uint64_t lock, at; /* ticks */
-    uint32_t class, pid;
-    bool is_watched, is_event;
-};
-
 static struct lock_event read_event(const struct locks *locks, const struct lock_fields *fields,
                                     const struct cursor *cursor, const struct model_thread *thread)
 {
@@ -94,30 +86,6 @@ static struct lock_changes *owners_of(struct locks *locks, const struct lock_eve
     return map_at(&locks->owners, event->pid, event->lock, 0);
 }
 
-/* The chain of an event, perhaps an empty one. Chains of one length and hash are taken for one. */
-static struct lock_chain *chain_at(struct locks *locks, const struct lock_fields *fields,
-                                   const struct cursor *cursor, const struct lock_event *event)
-{
-    const uint8_t *bytes = cursor->event.bytes;
-    uint64_t addresses[LOCK_CHAIN_MOST] = {0}, hash = 0xcbf29ce484222325ull;
-    uint32_t depth = fields->depth != NULL ? (uint32_t)field_integer(fields->depth, bytes) : 0;
-    struct lock_chain *chain;
-
-    depth = depth < LOCK_CHAIN_MOST ? depth : LOCK_CHAIN_MOST;
-    if (fields->chain == NULL || fields->chain->offset / 8 + depth > cursor->event.words)
-        depth = 0;
-    for (uint32_t i = 0; i < depth; i++) {
-        addresses[i] = load64(bytes + fields->chain->offset + 8ul * i, fields->chain->swap);
-        hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ull;
-        hash ^= hash >> 29;
-    }
-    /* The kernel's chains are the same for all. */
-    chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
-    chain->depth = depth;
-    memcpy(chain->addresses, addresses, depth * sizeof(addresses[0]));
-    return chain;
-}
-
 static const struct model_thread *holder_of(const struct locks *locks, const struct lock_fields *fields,
                                             const struct cursor *cursor)
 {
@@ -148,6 +116,7 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 struct blamed {
     struct locks *locks;
     const struct lock_event *event;
+    const struct lock_chain *chain; /* of who waited */
     struct lock_wait_record record;
     uint64_t holder_ticks; /* of the holder that was blamed last */
     const struct model_thread *holder;
@@ -195,23 +164,32 @@ static void note_holder(struct blamed *blamed, const struct model_thread *thread
         holder->longest = blamed->holder_ticks;
 }
 
-static void take_blame(void *context, const struct model_thread *thread, enum lock_cause cause,
-                       const struct model_thread *instead, uint64_t ticks)
+/* Nobody leaves the processor with a lock of the kernel, nor the kernel itself: else somebody else has it,
+ * who did not have to wait. */
+static void correct_kernel(struct lock_stretch *stretch)
+{
+    if (stretch->cause == CAUSE_PREEMPTED || stretch->cause == CAUSE_BLOCKED)
+        *stretch = (struct lock_stretch){
+            .cause = CAUSE_UNKNOWN, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = stretch->ticks};
+    else if (stretch->cause == CAUSE_RUNNING && stretch->mode == MODE_USER)
+        stretch->mode = MODEL_MODES;
+}
+
+static void take_blame(void *context, const struct lock_stretch *told)
 {
     struct blamed *blamed = context;
+    struct lock_stretch stretch = *told;
 
-    /* Nobody leaves the processor with a lock of the kernel: somebody else has it, who did not have to wait.
-     */
-    if (blamed->event->pid == 0 && (cause == CAUSE_PREEMPTED || cause == CAUSE_BLOCKED)) {
-        cause = CAUSE_UNKNOWN;
-        thread = NULL;
-    }
-    blamed->record.causes[cause] += ticks;
-    if (thread == NULL)
+    if (blamed->event->pid == 0)
+        correct_kernel(&stretch);
+    blamed->record.causes[stretch.cause] += stretch.ticks;
+    if (!blamed->event->is_event)
+        lock_chain_blame(blamed->locks, blamed->chain, &stretch);
+    if (stretch.thread == NULL)
         return;
-    note_holder(blamed, thread, cause, ticks);
-    if (instead != NULL)
-        note_instead(blamed, thread, instead, ticks);
+    note_holder(blamed, stretch.thread, stretch.cause, stretch.ticks);
+    if (stretch.instead != NULL)
+        note_instead(blamed, stretch.thread, stretch.instead, stretch.ticks);
 }
 
 /* Who made the thread ready to run when its wait was over. Who only spun was not woken. */
@@ -280,7 +258,10 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
     uint64_t waited = wait->to - wait->from;
     uint64_t spins = fields->spins != NULL ? field_integer(fields->spins, cursor->event.bytes) : 0;
     struct lock_class *class = map_at(&locks->classes, event->class, 0, 0);
+    struct lock_chain *chain = lock_chain_at(locks, fields, cursor, event);
 
+    blamed->chain = chain;
+    locks->wait_count++;
     if (!event->is_event || wait->holder != NULL)
         lock_explain(&locks->states, owners_of(locks, event), wait, take_blame, blamed);
     else
@@ -290,7 +271,7 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
     note_waker(blamed);
     sum_wait(&class->sum, waited, spins, event->is_watched);
     sum_wait(&lock_at(locks, event)->sum, waited, spins, event->is_watched);
-    sum_wait(&chain_at(locks, fields, cursor, event)->sum, waited, spins, event->is_watched);
+    sum_wait(&chain->sum, waited, spins, event->is_watched);
     distribution_add(&class->waits, &locks->arena, waited);
     if (!event->is_event)
         count_lock_wait(locks, blamed, waited, spins);
@@ -341,7 +322,7 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     class->sum.acquisitions += times;
     lock_at(locks, &event)->sum.acquisitions += times;
     of_thread->acquisitions += event.is_event ? 0 : times;
-    chain_at(locks, fields, cursor, &event)->sum.acquisitions += times;
+    lock_chain_at(locks, fields, cursor, &event)->sum.acquisitions += times;
 }
 
 static void take_held(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
@@ -448,6 +429,7 @@ static bool open_locks(struct answer *answer, struct fail *fail)
     map_open(&locks->locks, sizeof(struct lock));
     map_open(&locks->owners, sizeof(struct lock_changes));
     map_open(&locks->chains, sizeof(struct lock_chain));
+    map_open(&locks->chain_holders, sizeof(struct lock_chain_holder));
     map_open(&locks->threads, sizeof(struct lock_sum));
     map_open(&locks->holders, sizeof(struct lock_holder));
     map_open(&locks->wakers, sizeof(struct lock_waker));
@@ -474,6 +456,7 @@ static void close_locks(struct answer *answer)
     map_close(&locks->locks);
     map_close(&locks->owners);
     map_close(&locks->chains);
+    map_close(&locks->chain_holders);
     map_close(&locks->threads);
     map_close(&locks->holders);
     map_close(&locks->wakers);
@@ -503,9 +486,10 @@ const struct answer_kind locks_answer = {
     .help =
         "Waits for locks, of the kernel and of programs: by class of lock, lock, call chain and process;\n"
         "who held the lock meanwhile, whether he ran, was preempted or blocked himself, and who ran in his\n"
-        "place. Of classes that are watched (trace watch, tarn ctl ... watch) also acquisitions, and how\n"
-        "long they were held. Waits for events, which nobody holds (semaphores, conditions, barriers,\n"
-        "joins), have tables of their own; and who ended waits of either kind.\n",
+        "place, also for each call chain that waited. Of classes that are watched (trace watch, tarn ctl\n"
+        "... watch) also acquisitions, and how long they were held. Waits for events, which nobody holds\n"
+        "(semaphores, conditions, barriers, joins), have tables of their own; and who ended waits of\n"
+        "either kind.\n",
     .options = options,
     .uses_symbols = true,
     .tables = locks_tables,

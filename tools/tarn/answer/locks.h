@@ -13,6 +13,7 @@ enum {
     LOCKS_BY_CAUSE,
     LOCKS_BY_LOCK,
     LOCKS_BY_CHAIN,
+    LOCKS_BY_CHAIN_HOLDER,
     LOCKS_BY_PROCESS,
     LOCKS_BY_THREAD,
     LOCKS_BY_HOLDER,
@@ -55,6 +56,13 @@ struct lock_chain {
     struct lock_sum sum;
     uint32_t depth;
     uint64_t addresses[LOCK_CHAIN_MOST];
+};
+
+/* What a holder did, in all, while a call chain waited for it. */
+struct lock_chain_holder {
+    struct lock_stretch stretch; /* one of them */
+    uint64_t waits, waited, longest;
+    uint64_t wait, this_wait; /* the number of the wait that was counted last, and its ticks */
 };
 
 /* A thread that others waited for. */
@@ -101,16 +109,18 @@ struct locks {
     struct answer answer;
     struct lock_fields contended, held, acquired, sleep;
     struct lock_states states;
-    struct map classes;  /* struct lock_class by number */
-    struct map locks;    /* struct lock by process (0: the kernel), address and class */
-    struct map owners;   /* struct lock_changes by process and address */
-    struct map chains;   /* struct lock_chain by class, process of the thread, hash */
-    struct map threads;  /* struct lock_sum by number */
-    struct map holders;  /* struct lock_holder by number and class */
-    struct map wakers;   /* struct lock_waker by number (all ones: none) and class */
-    struct map instead;  /* struct lock_instead by numbers of both and class */
-    struct map sleepers; /* struct lock_sleeper by number */
+    struct map classes;       /* struct lock_class by number */
+    struct map locks;         /* struct lock by process (0: the kernel), address and class */
+    struct map owners;        /* struct lock_changes by process and address */
+    struct map chains;        /* struct lock_chain by class, process of the thread, hash */
+    struct map chain_holders; /* struct lock_chain_holder by address of the chain, number, what it did */
+    struct map threads;       /* struct lock_sum by number */
+    struct map holders;       /* struct lock_holder by number and class */
+    struct map wakers;        /* struct lock_waker by number (all ones: none) and class */
+    struct map instead;       /* struct lock_instead by numbers of both and class */
+    struct map sleepers;      /* struct lock_sleeper by number */
     struct map ended; /* const struct model_thread * by tid: who let a lock go may end before it is taken */
+    uint64_t wait_count; /* up to the one at hand */
     struct delays delays;
     struct distribution waits, holds; /* of locks, as `longest` and `threads` */
     struct longest_list longest;      /* args: address, struct lock_wait_record * */
@@ -125,6 +135,25 @@ static inline bool lock_class_is_event(const struct model *model, uint32_t class
 
 void lock_sum_add(struct lock_sum *into, const struct lock_sum *from);
 void locks_fill(struct answer *answer);
+
+/* locks_chains.c */
+/* Where in the event the thread is that it is about: who runs. */
+struct lock_event {
+    const struct model_thread *thread;
+    uint64_t lock, at; /* ticks */
+    uint32_t class, pid;
+    bool is_watched, is_event;
+};
+/* The chain of an event, perhaps an empty one. */
+struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
+                                 const struct cursor *cursor, const struct lock_event *event);
+/* A stretch of the wait at hand, in which CHAIN waited. */
+void lock_chain_blame(struct locks *locks, const struct lock_chain *chain,
+                      const struct lock_stretch *stretch);
+#define LOCK_CHAIN_HOLDER_COLUMNS 9
+#define LOCK_CHAIN_HOLDER_WAITED  7 /* its number among them */
+extern const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS];
+void locks_fill_chain_holders(struct locks *locks);
 
 /* locks_names.c */
 const char *lock_class_name(const struct answer *answer, uint32_t class, char text[ANSWER_NAME_BYTES]);

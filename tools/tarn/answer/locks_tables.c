@@ -117,6 +117,8 @@ const struct table locks_tables[LOCKS_TABLES] = {
     [LOCKS_BY_CAUSE] = TABLE("cause", "the holder meanwhile", "classes", cause_columns, WHY_WAITED),
     [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED),
     [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED),
+    [LOCKS_BY_CHAIN_HOLDER] = TABLE("chain-holder", "call chain that waited", "holders",
+                                    lock_chain_holder_columns, LOCK_CHAIN_HOLDER_WAITED),
     [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED),
     [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED),
     [LOCKS_BY_HOLDER] = TABLE("holder", "who held it", "holders", holder_columns, HOLDER_WAITED),
@@ -488,6 +490,7 @@ void locks_fill(struct answer *answer)
     fill_classes(locks);
     fill_locks(locks);
     fill_chains(locks);
+    locks_fill_chain_holders(locks);
     fill_threads(locks);
     fill_holders(locks);
     fill_instead(locks);
