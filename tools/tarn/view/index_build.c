@@ -5,6 +5,7 @@
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/walk.h>
 
+#define NOTES_PART 32u
 #define LONGEST_NS (1ll << 53) /* what a number of JSON counts exactly */
 
 struct builder {
@@ -22,6 +23,7 @@ struct builder {
     uint64_t number;                    /* of the first event of the block that is open */
     uint64_t in_block;                  /* events of it so far */
     uint64_t latest;                    /* ticks, of all events so far */
+    uint64_t processes_noted;           /* number, when the index was told of processes last */
     uint64_t sparse_until;              /* from then on a block may end that has few events */
 };
 
@@ -262,7 +264,11 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     open_block(builder, begin);
     if (index_block_count(builder->index) % INDEX_STRIDE != 0)
         return true;
-    note_processes(builder);
+    /* All that ever were are looked at: no more often than the trace has grown by a part. */
+    if (builder->number - builder->processes_noted >= builder->number / NOTES_PART) {
+        note_processes(builder);
+        builder->processes_noted = builder->number;
+    }
     save_checkpoint(builder);
     return builder->yield == NULL || builder->yield->yield(builder->yield);
 }
