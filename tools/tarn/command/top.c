@@ -22,6 +22,7 @@
 #define LAG_SECONDS   1.3 /* traced sends packets that are not full after a second */
 #define POLL_SECONDS  0.1
 #define OLD_SECONDS   1.0 /* that it has for what its buffers held when we came */
+#define QUIET_SECONDS 3.0 /* in which nothing comes: then the screen says so */
 #define WIDTH_BATCH   100u
 #define PATTERN_BYTES 64u
 
@@ -55,7 +56,12 @@ struct top {
     enum answer_format format; /* of a batch */
     uint64_t rows;             /* of its tables; 0: all */
     struct puller puller;
-    bool is_source, has_help, asks_pattern;
+    bool is_source, has_help, asks_pattern, is_paused, is_at_end;
+    bool has_broken; /* the link: what is shown is what came before */
+    FILE *log;       /* what the pull says while the screen is ours; NULL: standard error */
+    double came;     /* now_seconds: when the trace last grew, to END */
+    uint64_t end;
+    char state[64];
     double old_until; /* now_seconds: up to then what comes is old; 0: nothing has come */
     char pattern[PATTERN_BYTES], input[PATTERN_BYTES], line[PATTERN_BYTES + 64];
     struct trace trace;
@@ -133,6 +139,52 @@ static bool refresh(struct top *top, struct fail *fail)
            (!has_begun || skip(top, shown, fail));
 }
 
+/* ---- the link ---- */
+
+/* Whether it is gone: the pull ended, and not because the trace had. */
+static bool link_broke(struct top *top)
+{
+    return top->is_source && !puller_runs(&top->puller) && top->puller.status != EXIT_FINE;
+}
+
+static bool launch(struct top *top, struct fail *fail)
+{
+    if (top->log != NULL) { /* of the last attempt only */
+        rewind(top->log);
+        if (ftruncate(fileno(top->log), 0) != 0)
+            return fail_set(fail, "cannot write a temporary file");
+        top->puller.log = fileno(top->log);
+    }
+    return puller_launch(&top->puller, top->name, top->output, fail);
+}
+
+/* Waits for a guest on a link that broke. What it sends is another trace, in a directory of its own. */
+static bool try_again(struct top *top, struct fail *fail)
+{
+    if (top->output != NULL)
+        return true; /* there the trace ends that was asked for */
+    if (!puller_runs(&top->puller)) {
+        puller_stop(&top->puller);
+        return launch(top, fail);
+    }
+    if (!puller_has_begun(&top->puller))
+        return true;
+    top->has_broken = false;
+    top->old_until = 0;
+    top->at = -1;
+    top->screen.lost_events = top->screen.lost_packets = 0;
+    top->came = now_seconds();
+    return open_trace(top, top->puller.directory, fail);
+}
+
+static int link_status(struct top *top)
+{
+    if (!top->has_broken)
+        return EXIT_FINE;
+    complain("%s: the link to the guest is gone", top->name);
+    return EXIT_DAMAGE;
+}
+
 /* ---- an interval ---- */
 
 static bool ask(struct top *top, uint64_t to, struct fail *fail)
@@ -163,7 +215,9 @@ static bool begin(struct top *top, struct fail *fail)
     uint64_t at;
 
     if (top->is_source) {
-        if (!puller_start(&top->puller, top->name, top->output, fail))
+        if (top->log != NULL)
+            fprintf(stderr, "connecting to %s ...\n", top->name);
+        if (!launch(top, fail) || !puller_wait(&top->puller, top->name, fail))
             return false;
         directory = top->puller.directory;
     }
@@ -172,6 +226,7 @@ static bool begin(struct top *top, struct fail *fail)
     at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
     if (top->at >= 0 && !top->is_source && at >= top->trace.end)
         return fail_set(fail, "the trace ends before %g s", top->at);
+    top->came = now_seconds();
     return skip(top, at, fail);
 }
 
@@ -237,9 +292,29 @@ static int run_batch(struct top *top)
             screen_write(stdout, &top->screen, top->format, top->rows > 0 ? top->rows : UINT64_MAX);
         fflush(stdout);
     }
-    if (fail.text[0] != '\0')
+    if (fail.text[0] != '\0') {
         complain("%s", fail.text);
-    return fail.text[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
+        return EXIT_DAMAGE;
+    }
+    top->has_broken = got < 0 && link_broke(top);
+    return link_status(top);
+}
+
+/* What stands before all else; NULL: nothing. */
+static const char *describe_state(struct top *top)
+{
+    double quiet = now_seconds() - top->came;
+
+    if (top->is_paused)
+        return "paused";
+    if (top->has_broken)
+        return top->output != NULL ? "the link is gone" : "the link is gone: trying again";
+    if (top->is_at_end)
+        return "the end";
+    if (!is_live(top) || quiet < QUIET_SECONDS)
+        return NULL;
+    snprintf(top->state, sizeof(top->state), "nothing for %.0f s", quiet);
+    return top->state;
 }
 
 static void draw(struct top *top)
@@ -251,6 +326,7 @@ static void draw(struct top *top)
 
     terminal_size(&width, &height);
     top->screen.line = NULL;
+    top->screen.state = describe_state(top);
     if (top->asks_pattern) {
         snprintf(top->line, sizeof(top->line), "only names like (%s): %s_", "*, ?, [a-z]; empty: all",
                  top->input);
@@ -261,7 +337,9 @@ static void draw(struct top *top)
     if (top->has_screen)
         screen_print(to, &top->screen, width, height);
     else
-        fprintf(to, "%s: waiting for %.1f s of its trace ... (q ends)\n", top->name, top->interval);
+        fprintf(to, "%s%s%s%s: waiting for %.1f s of its trace ... (q ends)\n",
+                top->screen.state != NULL ? "(" : "", top->screen.state != NULL ? top->screen.state : "",
+                top->screen.state != NULL ? ") " : "", top->name, top->interval);
     fclose(to);
     terminal_draw(text);
     free(text);
@@ -312,7 +390,7 @@ static bool take_key(struct top *top, int key)
         top->interval = top->interval > 0.01 ? top->interval / 2 : top->interval;
         break;
     case ' ':
-        top->screen.is_paused = !top->screen.is_paused;
+        top->is_paused = !top->is_paused;
         break;
     case 'h':
     case '?':
@@ -330,13 +408,22 @@ static bool step(struct top *top, double *due, struct fail *fail)
     double now = now_seconds();
     int got;
 
-    if (top->screen.is_paused || now < *due)
+    if (top->is_paused || now < *due)
         return true;
+    *due = now + POLL_SECONDS;
+    if (top->has_broken)
+        return try_again(top, fail);
     got = next(top, fail);
-    if (got < 0 && (fail->text[0] != '\0' || !top->has_screen))
+    if (top->trace.end != top->end) {
+        top->end = top->trace.end;
+        top->came = now;
+    }
+    if (got < 0 && fail->text[0] != '\0')
         return false;
-    if (got < 0)
-        top->screen.is_paused = true; /* the end: it stays on the screen */
+    top->has_broken = got < 0 && link_broke(top);
+    if (got < 0 && !top->has_broken && !top->has_screen)
+        return false;
+    top->is_at_end = got < 0; /* it stays on the screen */
     *due = now + (got == 0 ? POLL_SECONDS : is_live(top) ? top->interval / 2 : top->interval);
     return true;
 }
@@ -353,16 +440,30 @@ static int run_terminal(struct top *top)
         return EXIT_USAGE;
     }
     while (goes_on && step(top, &due, &fail)) {
-        double left = top->screen.is_paused ? 60 : due - now_seconds();
+        double left = top->is_paused ? 60 : due - now_seconds();
 
         draw(top);
         key = terminal_key(left);
         goes_on = key >= 0 && take_key(top, key);
     }
     terminal_close();
-    if (fail.text[0] != '\0')
-        complain("%s", fail.text);
-    return fail.text[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
+    if (fail.text[0] == '\0')
+        return link_status(top);
+    complain("%s", fail.text);
+    return EXIT_DAMAGE;
+}
+
+/* What the pull said that the screen was not for. */
+static void print_log(struct top *top)
+{
+    int byte;
+
+    if (top->log == NULL)
+        return;
+    rewind(top->log);
+    while ((byte = getc(top->log)) != EOF)
+        fputc(byte, stderr);
+    fclose(top->log);
 }
 
 /* ---- options ---- */
@@ -454,6 +555,7 @@ int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
+    top->log = top->batch < 0 && top->is_source ? tmpfile() : NULL;
     if (!begin(top, &fail)) {
         complain("%s", fail.text);
         status = EXIT_DAMAGE;
@@ -461,6 +563,7 @@ int run_top(int argc, char **argv)
         status = top->batch >= 0 ? run_batch(top) : run_terminal(top);
     }
     puller_stop(&top->puller);
+    print_log(top);
     close_trace(top);
     free(top);
     return status;

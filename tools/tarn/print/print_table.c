@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/print/print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/print/print_table.h>
@@ -23,6 +24,7 @@ struct layout {
     unsigned width;
     struct unit unit;
     uint64_t largest; /* of a bar */
+    bool is_shown;
 };
 
 /* Without a heading it is for JSON and CSV only. */
@@ -174,7 +176,7 @@ static void put_row(FILE *to, const struct table *table, const struct table_row 
     print_cut(to, row->name, name_width - indent);
     fprintf(to, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
     for (unsigned i = 0; i < table->column_count; i++) {
-        if (!is_shown(&table->columns[i]))
+        if (!layouts[i].is_shown)
             continue;
         fputs(is_left(&table->columns[i]) ? "  " : " ", to);
         print_cell_text(to, &table->columns[i], row->cells[i], &layouts[i]);
@@ -245,7 +247,7 @@ static void lay_out(const struct table *table, uint64_t top, const struct table_
                     struct layout *layouts)
 {
     for (unsigned c = 0; c < table->column_count; c++)
-        layouts[c] = (struct layout){0, {"", 1}, 0};
+        layouts[c] = (struct layout){0, {"", 1}, 0, is_shown(&table->columns[c])};
     choose_units(table, layouts);
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
@@ -269,7 +271,7 @@ static void print_head(FILE *to, const struct table *table, const struct layout 
         bool is_last = i + 1 == table->column_count;
         char heading[128];
 
-        if (!is_shown(column))
+        if (!layouts[i].is_shown)
             continue;
         snprintf(heading, sizeof(heading), "%s%s", column->heading, layouts[i].unit.suffix);
         if (is_left(column))
@@ -292,7 +294,46 @@ static unsigned widest_name(const struct table *table, uint64_t top)
     return widest < NAME_WIDTH_MAX ? widest : NAME_WIDTH_MAX;
 }
 
+static unsigned cells_width(const struct table *table, const struct layout *layouts)
+{
+    unsigned width = 0;
+
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (layouts[i].is_shown)
+            width += (table->columns[i].kind == COLUMN_BAR ? BAR_WIDTH : layouts[i].width) +
+                     (is_left(&table->columns[i]) ? 2 : 1);
+    return width;
+}
+
+/* Leaves columns out. Returns how wide names may be, NAME_WIDTH at most. */
+static unsigned fit(const struct table *table, struct layout *layouts, unsigned name_width,
+                    const struct table_limits *limits)
+{
+    unsigned least = name_width < limits->name_width ? name_width : limits->name_width;
+    unsigned cells = cells_width(table, layouts);
+
+    for (const char *const *key = limits->drops; *key != NULL && cells + least > limits->width; key++) {
+        int place = table_find_column(table, *key);
+
+        if (place >= 0)
+            layouts[place].is_shown = false;
+        cells = cells_width(table, layouts);
+    }
+    if (cells + name_width <= limits->width)
+        return name_width;
+    return cells + least < limits->width ? limits->width - cells : least;
+}
+
 void table_print_text(FILE *to, const struct table *table, uint64_t top)
+{
+    static const char *const none[] = {NULL};
+    static const struct table_limits limits = {UINT_MAX, UINT_MAX, none};
+
+    table_print_text_within(to, table, top, &limits);
+}
+
+void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
+                             const struct table_limits *limits)
 {
     struct layout layouts[TABLE_COLUMNS_MAX];
     struct table_row *rest = NULL;
@@ -313,6 +354,9 @@ void table_print_text(FILE *to, const struct table *table, uint64_t top)
     name_width = widest_name(table, top);
     if (rest != NULL && characters(name) > name_width)
         name_width = characters(name);
+    name_width = fit(table, layouts, name_width, limits);
+    if (rest != NULL && characters(name) > name_width)
+        snprintf(name, sizeof(name), "... and %zu more", table->count - (size_t)top);
     print_head(to, table, layouts, name_width);
     for (size_t i = 0; i < top; i++)
         print_row_text(to, table, table->rows[i], layouts, name_width);

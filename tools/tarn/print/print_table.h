@@ -12,8 +12,17 @@
 #include <stdio.h>
 #include <tools/tarn/table.h>
 
+struct table_limits {
+    unsigned width;           /* of a line, characters */
+    unsigned name_width;      /* to which names are cut before a column is left out */
+    const char *const *drops; /* keys of columns, the least important first; ends with NULL */
+};
+
 /* TOP: at most so many rows. */
 void table_print_text(FILE *to, const struct table *table, uint64_t top);
+/* The same in lines of a limited width: names are cut, then columns left out until it fits. */
+void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
+                             const struct table_limits *limits);
 void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KEY":[{...},...] */
 void table_print_csv(FILE *to, const struct table *table, uint64_t top);  /* under a heading of its own */
 /* The cells of ROW as members of a JSON object: "events":12,... */

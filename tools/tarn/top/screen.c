@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/top/screen.c - an interval on a screen; see screen.h. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include <tools/tarn/top/screen.h>
 
 #define PICKED_MAX  6u
+#define NAMES_CUT   20u /* of processes, threads, where lines are short: room for the heading */
+#define EDGES_CUT   26u
+#define PIECE_BYTES 512u /* of the first line */
 #define ROWS_BATCH  10u
 #define ROWS_SMALL  3u /* of a table beside the first, where there is little room */
 #define ROWS_LARGE  6u
@@ -20,24 +24,39 @@ const char *const screen_answers[SCREEN_ANSWERS] = {"stats", "threads", "syscall
 /* A table of the screen: some columns of an answer's. */
 struct part {
     unsigned answer;
-    const char *table, *heading;  /* table NULL: its first */
-    const char *keys[PICKED_MAX]; /* NULL: its first columns */
+    const char *table, *heading;   /* table NULL: its first */
+    const char *keys[PICKED_MAX];  /* NULL: its first columns */
+    unsigned name_width;           /* to which names are cut then */
+    const char *drops[PICKED_MAX]; /* of these, left out first where lines are short; ends with NULL */
 };
 
 static const struct part threads_part = {
-    SCREEN_THREADS, "thread", "thread", {"tid", "pid", "running_ns", "ready_ns", "switches", "wakeups"}};
+    SCREEN_THREADS, "thread",
+    "thread",       {"tid", "pid", "running_ns", "ready_ns", "switches", "wakeups"},
+    NAMES_CUT,      {"pid", "wakeups", "switches", "ready_ns", "tid"}};
 static const struct part processes_part = {
-    SCREEN_THREADS,
-    "process",
-    "process",
-    {"pid", "threads", "running_ns", "ready_ns", "switches", "wakeups"}};
+    SCREEN_THREADS, "process",
+    "process",      {"pid", "threads", "running_ns", "ready_ns", "switches", "wakeups"},
+    NAMES_CUT,      {"threads", "wakeups", "switches", "ready_ns", "pid"}};
 static const struct part other_parts[] = {
-    {SCREEN_SYSCALLS, "call", "system call", {"total_ns", "calls", "errors", "own_ns", "mean_ns", "max_ns"}},
-    {SCREEN_IPC, "edge", "IPC", {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"}},
+    {SCREEN_SYSCALLS,
+     "call",
+     "system call",
+     {"total_ns", "calls", "errors", "own_ns", "mean_ns", "max_ns"},
+     NAMES_CUT,
+     {"own_ns", "errors", "mean_ns", "max_ns", "calls"}},
+    {SCREEN_IPC,
+     "edge",
+     "IPC",
+     {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"},
+     EDGES_CUT,
+     {"p99_ns", "errors", "mean_ns", "max_ns", "calls"}},
     {SCREEN_LOCKS,
      "class",
      "lock class",
-     {"waited_ns", "contentions", "wait_mean_ns", "wait_max_ns", "spins", "acquisitions"}},
+     {"waited_ns", "contentions", "wait_mean_ns", "wait_max_ns", "spins", "acquisitions"},
+     NAMES_CUT,
+     {"acquisitions", "spins", "wait_mean_ns", "wait_max_ns", "contentions"}},
 };
 #define OTHERS (sizeof(other_parts) / sizeof(other_parts[0]))
 
@@ -142,10 +161,22 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
         table_sort(table, table_find_column(table, sort));
 }
 
-/* At most LINES of them, heading and the blank line above included. Returns how many there were. */
-static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
-                           const char *pattern, double seconds, unsigned lines)
+/* What may be left out of a table: not that by which it is sorted. */
+static void choose_drops(const char *drops[PICKED_MAX], const struct part *part, const char *sort)
 {
+    unsigned count = 0;
+
+    for (unsigned i = 0; part->drops[i] != NULL; i++)
+        if (strcmp(part->drops[i], sort) != 0)
+            drops[count++] = part->drops[i];
+    drops[count] = NULL;
+}
+
+/* At most LINES of WIDTH, heading and the blank line above included. Returns how many there were. */
+static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
+                           const char *pattern, double seconds, unsigned width, unsigned lines)
+{
+    const char *drops[PICKED_MAX];
     const struct table *from = find_table(screen->answers[part->answer], part->table);
     struct table_column columns[PICKED_MAX];
     struct table table;
@@ -155,7 +186,8 @@ static unsigned print_part(FILE *to, const struct screen *screen, const struct p
         return 0;
     pick(&table, columns, from, part, sort, pattern, seconds);
     rows = table.count <= lines - 2 ? (unsigned)table.count : lines - 3;
-    table_print_text(to, &table, rows);
+    choose_drops(drops, part, sort);
+    table_print_text_within(to, &table, rows, &(struct table_limits){width, part->name_width, drops});
     rows += table.count > rows;
     table_free(&table);
     return rows + 2;
@@ -163,24 +195,80 @@ static unsigned print_part(FILE *to, const struct screen *screen, const struct p
 
 /* ---- above the tables ---- */
 
-static unsigned print_head(FILE *to, const struct screen *screen, double seconds)
+enum piece { STATE, SOURCE, WHEN, SPAN, RATE, BEHIND, LOST, LOST_IN_ALL, LOST_PACKETS, PIECES };
+
+/* The first line; where it is too long for WIDTH, what matters least is left out, and then the source is cut.
+ */
+static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct screen *screen,
+                        unsigned width)
+{
+    static const enum piece drops[] = {LOST_IN_ALL, BEHIND, SPAN, LOST_PACKETS, RATE, LOST};
+    bool is_whole = screen->lost_events == 0;
+    size_t used = 0, most;
+
+    for (unsigned i = 0; i < PIECES; i++)
+        used += strlen(pieces[i]);
+    for (unsigned i = 0; i < sizeof(drops) / sizeof(drops[0]) && used > width; i++) {
+        enum piece drop =
+            is_whole || i > 1 ? drops[i] : drops[1 - i]; /* what was lost before how late it is */
+
+        used -= strlen(pieces[drop]);
+        pieces[drop][0] = '\0';
+    }
+    most = strlen(pieces[SOURCE]);
+    if (used > width && most > used - width + 3) {
+        size_t kept = most - (used - width) - 3;
+
+        memmove(pieces[SOURCE] + 3, pieces[SOURCE] + most - kept, kept + 1);
+        memcpy(pieces[SOURCE], "...", 3);
+    }
+    for (unsigned i = 0; i < PIECES; i++)
+        fputs(pieces[i], to);
+    fputc('\n', to);
+}
+
+/* Entries with two blanks between them, on as many lines as it takes. Returns how many. */
+static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
+{
+    unsigned lines = 1, used = 0;
+
+    while (*text != '\0') {
+        const char *blanks = strstr(text, "  ");
+        unsigned length = (unsigned)(blanks != NULL ? (size_t)(blanks - text) : strlen(text));
+
+        if (used != 0 && used + 2 + length > width) {
+            fputc('\n', to);
+            lines++;
+            used = 0;
+        }
+        fprintf(to, "%s%.*s", used != 0 ? "  " : "", (int)length, text);
+        used += length + (used != 0 ? 2 : 0);
+        text += length + (blanks != NULL ? 2 : 0);
+    }
+    fputc('\n', to);
+    return lines;
+}
+
+static unsigned print_head(FILE *to, const struct screen *screen, double seconds, unsigned width)
 {
     const struct answer *stats = screen->answers[SCREEN_STATS];
-    int rate = table_find_column(&stats->totals, "rate");
+    double rate = stats->total->cells[table_find_column(&stats->totals, "rate")].real;
+    char pieces[PIECES][PIECE_BYTES] = {""};
 
-    fprintf(to, "%s%s at %.3f s: %.2f s, %.0f events/s", screen->is_paused ? "(paused) " : "", screen->source,
-            (double)answer_when(stats, stats->to) * 1e-9, seconds, stats->total->cells[rate].real);
+    if (screen->state != NULL)
+        snprintf(pieces[STATE], PIECE_BYTES, "(%s) ", screen->state);
+    snprintf(pieces[SOURCE], PIECE_BYTES, "%s", screen->source);
+    snprintf(pieces[WHEN], PIECE_BYTES, " at %.3f s", (double)answer_when(stats, stats->to) * 1e-9);
+    snprintf(pieces[SPAN], PIECE_BYTES, ": %.2f s", seconds);
+    snprintf(pieces[RATE], PIECE_BYTES, ", %.0f events/s", rate);
     if (screen->behind >= 0)
-        fprintf(to, ", %.1f s behind", screen->behind);
-    fprintf(to, ", lost %" PRIu64 " events (in all %" PRIu64 ")", screen->losses.lost_events,
-            screen->lost_events);
+        snprintf(pieces[BEHIND], PIECE_BYTES, ", %.1f s behind", screen->behind);
+    snprintf(pieces[LOST], PIECE_BYTES, ", lost %" PRIu64 " events", screen->losses.lost_events);
+    snprintf(pieces[LOST_IN_ALL], PIECE_BYTES, " (in all %" PRIu64 ")", screen->lost_events);
     if (screen->lost_packets != 0)
-        fprintf(to, ", %" PRIu64 " packets", screen->lost_packets);
-    fputc('\n', to);
-    if (screen->line == NULL)
-        return 1;
-    fprintf(to, "%s\n", screen->line);
-    return 2;
+        snprintf(pieces[LOST_PACKETS], PIECE_BYTES, ", %" PRIu64 " packets", screen->lost_packets);
+    print_first(to, pieces, screen, width);
+    return 1 + (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0);
 }
 
 static void print_bar(FILE *to, double percent, unsigned width)
@@ -219,12 +307,15 @@ static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height)
 {
     double seconds = answer_seconds(screen->answers[SCREEN_STATS]);
+    struct part main = screen->by_thread ? threads_part : processes_part;
+    char heading[40];
     unsigned used, left, others = ROWS_LARGE + 2;
-    unsigned all = height != 0 ? height : UINT32_MAX;
+    unsigned all = height != 0 ? height : UINT32_MAX, bars = width;
 
     seconds = seconds > 0 ? seconds : 1e-9;
-    used = print_head(to, screen, seconds);
-    used += print_cpus(to, screen, width, height != 0 ? height / 4 + 1 : 64);
+    width = height != 0 ? width : UINT_MAX; /* of text that is no screen nothing is left out */
+    used = print_head(to, screen, seconds, width);
+    used += print_cpus(to, screen, bars, height != 0 ? height / 4 + 1 : 64);
     left = all > used ? all - used : 0;
     if (height == 0)
         others = left = ROWS_BATCH + 3;
@@ -234,10 +325,13 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
         left = others != 0 && left > 2 * others ? left - 2 * others : left;
     if (height != 0 && others != 0 && screen->answers[SCREEN_LOCKS] != NULL && left > HEIGHT_MAIN + others)
         left -= others;
-    print_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
-               screen->pattern, seconds, left);
+    if (height != 0) {
+        snprintf(heading, sizeof(heading), "%s by %s", main.heading, screen_sorts[screen->sort]);
+        main.heading = heading;
+    }
+    print_part(to, screen, &main, sorts[screen->sort], screen->pattern, seconds, width, left);
     for (unsigned i = 0; i < OTHERS && others != 0; i++)
-        print_part(to, screen, &other_parts[i], other_parts[i].keys[0], "", seconds, others);
+        print_part(to, screen, &other_parts[i], other_parts[i].keys[0], "", seconds, width, others);
 }
 
 /* ---- for other programs ---- */
@@ -269,7 +363,7 @@ void screen_write(FILE *to, const struct screen *screen, enum answer_format form
     static const struct table_column columns[] = {
         NUMBER_COLUMN("from", "from_ns"), NUMBER_COLUMN("to", "to_ns"), COUNT_COLUMN("events", "events"),
         COUNT_COLUMN("lost events", "lost_events"), COUNT_COLUMN("lost packets", "lost_packets")};
-    static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}};
+    static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0, {NULL}};
     const struct answer *stats = screen->answers[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
     struct table_row *row = table_add(&interval, screen->source);

@@ -23,10 +23,11 @@ struct screen {
     struct losses losses;               /* of the interval */
     uint64_t lost_events, lost_packets; /* since the beginning */
     double behind;                      /* seconds that the source is ahead; < 0: it does not grow */
-    bool by_thread, is_paused;
+    bool by_thread;
+    const char *state; /* stands first, as "paused"; NULL: nothing */
     enum screen_sort sort;
     const char *pattern; /* of names of processes or threads; "": all */
-    const char *line;    /* instead of the help in the first line; NULL: none */
+    const char *line;    /* below the first line, entries with two blanks between them; NULL: none */
 };
 
 /* Which tables of the answers are needed. */

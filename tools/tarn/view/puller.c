@@ -51,6 +51,8 @@ static void pull(const struct puller *puller, const char *source)
     char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,
                      "--quiet", "--wait",       WAIT_SECONDS, NULL};
 
+    if (puller->log > 0)
+        dup2(puller->log, STDERR_FILENO);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGINT);
     _exit(run_pull(7, words));
@@ -58,24 +60,44 @@ static void pull(const struct puller *puller, const char *source)
 
 bool puller_runs(struct puller *puller)
 {
-    if (puller->pid > 0 && waitpid(puller->pid, NULL, WNOHANG) == puller->pid)
+    int status;
+
+    if (puller->pid > 0 && waitpid(puller->pid, &status, WNOHANG) == puller->pid) {
         puller->pid = 0;
+        puller->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DAMAGE;
+    }
     return puller->pid > 0;
 }
 
-bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail)
+bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail)
 {
-    char metadata[300];
-
     if (!choose_directory(puller, output, fail))
         return false;
-    snprintf(metadata, sizeof(metadata), "%s/metadata", puller->directory);
+    puller->status = EXIT_FINE;
     puller->pid = fork();
     if (puller->pid < 0)
         return fail_set(fail, "cannot start a process: %s", strerror(errno));
     if (puller->pid == 0)
         pull(puller, source);
-    while (access(metadata, R_OK) != 0) {
+    return true;
+}
+
+bool puller_has_begun(const struct puller *puller)
+{
+    char metadata[300];
+
+    snprintf(metadata, sizeof(metadata), "%s/metadata", puller->directory);
+    return access(metadata, R_OK) == 0;
+}
+
+bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail)
+{
+    return puller_launch(puller, source, output, fail) && puller_wait(puller, source, fail);
+}
+
+bool puller_wait(struct puller *puller, const char *source, struct fail *fail)
+{
+    while (!puller_has_begun(puller)) {
         if (!puller_runs(puller)) {
             puller_stop(puller);
             return fail_set(fail, "nothing came from %s", source);

@@ -11,7 +11,9 @@
 #include <tools/tarn/tarn.h>
 
 struct puller {
-    pid_t pid; /* 0: none, or it has ended */
+    pid_t pid;  /* 0: none, or it has ended */
+    int status; /* its exit status then, once puller_runs has told */
+    int log;    /* a file for what it says; 0: standard error */
     char directory[256];
     bool is_temporary; /* the directory goes away in the end */
 };
@@ -21,6 +23,10 @@ bool is_source(const char *name);
 /* Before any thread is made. OUTPUT: the directory, or NULL for a temporary one. Returns when the trace can
  * be opened. */
 bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
+/* Its two halves, for who does not want to wait, and whether there is no need to. */
+bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail);
+bool puller_wait(struct puller *puller, const char *source, struct fail *fail);
+bool puller_has_begun(const struct puller *puller);
 bool puller_runs(struct puller *puller);
 /* Lets the guest finish, waits, removes what is temporary. */
 void puller_stop(struct puller *puller);
