@@ -72,6 +72,8 @@ static void test_wait(void)
     expect_text("locks", NO_OPTIONS, "longest mutex holder", "hold");
     expect_text("locks", NO_OPTIONS, "longest mutex thread", "wait");
     expect_text("locks", NO_OPTIONS, "chain 0x401000~<~0x402000 process", "shop");
+    EXPECT("locks", NO_OPTIONS, {"chain 0x401000~<~0x402000 holds", 1},
+           {"chain 0x401000~<~0x402000 held_ns", 5000});
     EXPECT("locks", OPTIONS("depth", "1"), {"chain 0x401000 waited_ns", 70000});
 }
 
@@ -147,7 +149,9 @@ static void test_watched(void)
            {"class buddy contentions", 1}, {"class buddy percent", 25}, {"class buddy held_ns", 700},
            {"class buddy held_max_ns", 400}, {"class buddy held_mean_ns", 350},
            {"lock 0x9000/0 acquisitions", 4}, {"chain 0xf001 acquisitions", 4},
-           {"chain 0xf001 contentions", 1}, {"thread hold acquisitions", 3}, {"cause buddy unknown_ns", 200});
+           {"chain 0xf001 contentions", 1}, {"chain 0xf001 holds", 2}, {"chain 0xf001 held_ns", 700},
+           {"chain 0xf001 held_max_ns", 400}, {"thread hold acquisitions", 3},
+           {"cause buddy unknown_ns", 200});
     expect_text("locks", NO_OPTIONS, "chain 0xf001 process", "kernel");
 }
 

@@ -272,6 +272,7 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
     sum_wait(&class->sum, waited, spins, event->is_watched);
     sum_wait(&lock_at(locks, event)->sum, waited, spins, event->is_watched);
     sum_wait(&chain->sum, waited, spins, event->is_watched);
+    lock_chain_takes(locks, event, chain);
     distribution_add(&class->waits, &locks->arena, waited);
     if (!event->is_event)
         count_lock_wait(locks, blamed, waited, spins);
@@ -314,6 +315,7 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     uint64_t times = field_integer(fields->acquisitions, cursor->event.bytes);
     struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
     struct lock_sum *of_thread = map_at(&locks->threads, thread->number, 0, 0);
+    struct lock_chain *chain;
 
     if (!event.is_event)
         lock_taken(owners_of(locks, &event), thread, event.at);
@@ -322,7 +324,9 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     class->sum.acquisitions += times;
     lock_at(locks, &event)->sum.acquisitions += times;
     of_thread->acquisitions += event.is_event ? 0 : times;
-    lock_chain_at(locks, fields, cursor, &event)->sum.acquisitions += times;
+    chain = lock_chain_at(locks, fields, cursor, &event);
+    chain->sum.acquisitions += times;
+    lock_chain_takes(locks, &event, chain);
 }
 
 static void take_held(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
@@ -330,6 +334,7 @@ static void take_held(struct locks *locks, const struct cursor *cursor, const st
     const struct lock_event event = read_event(locks, &locks->held, cursor, thread);
     uint64_t held = duration_of(locks->held.held, cursor);
     struct lock_class *class = map_at(&locks->classes, event.class, 0, 0);
+    struct lock_chain *chain = lock_chain_lets_go(locks, &event);
 
     lock_released(owners_of(locks, &event), thread, event.at - held, event.at);
     if (!answer_wants_on(&locks->answer, thread, cursor->stream->rank))
@@ -337,6 +342,8 @@ static void take_held(struct locks *locks, const struct cursor *cursor, const st
     sum_hold(&class->sum, held);
     sum_hold(&lock_at(locks, &event)->sum, held);
     sum_hold(map_at(&locks->threads, thread->number, 0, 0), held);
+    if (chain != NULL)
+        sum_hold(&chain->sum, held);
     distribution_add(&class->holds, &locks->arena, held);
     distribution_add(&locks->holds, &locks->arena, held);
 }
@@ -430,6 +437,7 @@ static bool open_locks(struct answer *answer, struct fail *fail)
     map_open(&locks->owners, sizeof(struct lock_changes));
     map_open(&locks->chains, sizeof(struct lock_chain));
     map_open(&locks->chain_holders, sizeof(struct lock_chain_holder));
+    map_open(&locks->takings, sizeof(struct lock_taking));
     map_open(&locks->threads, sizeof(struct lock_sum));
     map_open(&locks->holders, sizeof(struct lock_holder));
     map_open(&locks->wakers, sizeof(struct lock_waker));
@@ -457,6 +465,7 @@ static void close_locks(struct answer *answer)
     map_close(&locks->owners);
     map_close(&locks->chains);
     map_close(&locks->chain_holders);
+    map_close(&locks->takings);
     map_close(&locks->threads);
     map_close(&locks->holders);
     map_close(&locks->wakers);

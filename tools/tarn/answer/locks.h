@@ -58,6 +58,13 @@ struct lock_chain {
     uint64_t addresses[LOCK_CHAIN_MOST];
 };
 
+/* Who took a lock last, where: until it lets go. */
+struct lock_taking {
+    const struct model_thread *thread;
+    uint64_t lock;
+    struct lock_chain *chain; /* NULL: not known */
+};
+
 /* What a holder did, in all, while a call chain waited for it. */
 struct lock_chain_holder {
     struct lock_stretch stretch; /* one of them */
@@ -114,6 +121,7 @@ struct locks {
     struct map owners;        /* struct lock_changes by process and address */
     struct map chains;        /* struct lock_chain by class, process of the thread, hash */
     struct map chain_holders; /* struct lock_chain_holder by address of the chain, number, what it did */
+    struct map takings;       /* struct lock_taking by number, address, process and class */
     struct map threads;       /* struct lock_sum by number */
     struct map holders;       /* struct lock_holder by number and class */
     struct map wakers;        /* struct lock_waker by number (all ones: none) and class */
@@ -147,6 +155,10 @@ struct lock_event {
 /* The chain of an event, perhaps an empty one. */
 struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
                                  const struct cursor *cursor, const struct lock_event *event);
+/* The thread of the event takes the lock in CHAIN, at its latest acquisition. */
+void lock_chain_takes(struct locks *locks, const struct lock_event *event, struct lock_chain *chain);
+/* It lets go: the chain that took it, or NULL. */
+struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_event *event);
 /* A stretch of the wait at hand, in which CHAIN waited. */
 void lock_chain_blame(struct locks *locks, const struct lock_chain *chain,
                       const struct lock_stretch *stretch);

@@ -53,6 +53,28 @@ struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *
     return chain;
 }
 
+static struct lock_taking *taking_at(struct locks *locks, const struct lock_event *event)
+{
+    return map_at(&locks->takings, event->thread->number, event->lock,
+                  (uint64_t)event->pid << 32 | event->class);
+}
+
+void lock_chain_takes(struct locks *locks, const struct lock_event *event, struct lock_chain *chain)
+{
+    *taking_at(locks, event) = (struct lock_taking){event->thread, event->lock, chain};
+}
+
+struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_event *event)
+{
+    struct lock_taking *taking = taking_at(locks, event);
+    bool is_same = taking->thread == event->thread && taking->lock == event->lock; /* others share one */
+    struct lock_chain *chain = is_same ? taking->chain : NULL;
+
+    if (is_same)
+        taking->chain = NULL;
+    return chain;
+}
+
 /* What a stretch says of the holder, in a number. */
 static uint64_t pack_stretch(const struct lock_stretch *stretch)
 {
