@@ -56,7 +56,7 @@ struct top {
     enum answer_format format; /* of a batch */
     uint64_t rows;             /* of its tables; 0: all */
     struct puller puller;
-    bool is_source, has_help, asks_pattern, is_paused, is_at_end;
+    bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;
     bool has_broken; /* the link: what is shown is what came before */
     FILE *log;       /* what the pull says while the screen is ours; NULL: standard error */
     double came;     /* now_seconds: when the trace last grew, to END */
@@ -211,23 +211,24 @@ static bool ask(struct top *top, uint64_t to, struct fail *fail)
 
 static bool begin(struct top *top, struct fail *fail)
 {
-    const char *directory = top->name;
     uint64_t at;
 
-    if (top->is_source) {
-        if (top->log != NULL)
-            fprintf(stderr, "connecting to %s ...\n", top->name);
-        if (!launch(top, fail) || !puller_wait(&top->puller, top->name, fail))
-            return false;
-        directory = top->puller.directory;
-    }
-    if (!open_trace(top, directory, fail))
+    top->is_connecting = false;
+    if (!open_trace(top, top->is_source ? top->puller.directory : top->name, fail))
         return false;
     at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
     if (top->at >= 0 && !top->is_source && at >= top->trace.end)
         return fail_set(fail, "the trace ends before %g s", top->at);
     top->came = now_seconds();
     return skip(top, at, fail);
+}
+
+/* The first time. The screen is there meanwhile. */
+static bool connect_source(struct top *top, struct fail *fail)
+{
+    if (puller_has_begun(&top->puller))
+        return begin(top, fail);
+    return puller_runs(&top->puller) || fail_set(fail, "nothing came from %s", top->name);
 }
 
 /* What a guest logged before is not shown. False: there is still some to come, or FAIL says why. */
@@ -334,7 +335,9 @@ static void draw(struct top *top)
     } else if (top->has_help) {
         top->screen.line = keys_help;
     }
-    if (top->has_screen)
+    if (top->is_connecting)
+        fprintf(to, "%s: connecting ... (q ends)\n", top->name);
+    else if (top->has_screen)
         screen_print(to, &top->screen, width, height);
     else
         fprintf(to, "%s%s%s%s: waiting for %.1f s of its trace ... (q ends)\n",
@@ -411,6 +414,8 @@ static bool step(struct top *top, double *due, struct fail *fail)
     if (top->is_paused || now < *due)
         return true;
     *due = now + POLL_SECONDS;
+    if (top->is_connecting)
+        return connect_source(top, fail);
     if (top->has_broken)
         return try_again(top, fail);
     got = next(top, fail);
@@ -555,8 +560,11 @@ int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    top->log = top->batch < 0 && top->is_source ? tmpfile() : NULL;
-    if (!begin(top, &fail)) {
+    top->is_connecting = top->batch < 0 && top->is_source;
+    top->log = top->is_connecting ? tmpfile() : NULL;
+    if ((top->is_source && !launch(top, &fail)) ||
+        (top->is_source && !top->is_connecting && !puller_wait(&top->puller, top->name, &fail)) ||
+        (!top->is_connecting && !begin(top, &fail))) {
         complain("%s", fail.text);
         status = EXIT_DAMAGE;
     } else {
