@@ -8,10 +8,10 @@ TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
-TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top.c,$(call tarn_folder,command))
+TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top%,$(call tarn_folder,command))
 
 # What follows a guest, in the terminal.
-TARN_TOP := $(call tarn_folder,top) tools/tarn/command/top.c
+TARN_TOP := $(call tarn_folder,top) $(addprefix tools/tarn/command/,top.c top_trace.c)
 
 # The picture: its server, and the page, which becomes part of the program.
 TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))

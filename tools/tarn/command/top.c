@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/command/top.c - `tarn top`: what a running guest does, refreshed; or a trace, interval by
- * interval.
- *
- * A guest is pulled from by a process of its own (view/puller.h) into a directory that is followed as any
- * trace that grows. What is shown ends a little before its newest packets: by then those of all processors
- * have come.
+ * interval. The intervals come from top_trace.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/command/top.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/source/source.h>
-#include <tools/tarn/top/interval.h>
-#include <tools/tarn/top/screen.h>
 #include <tools/tarn/top/terminal.h>
-#include <tools/tarn/view/puller.h>
 #include <unistd.h>
 
-#define LAG_SECONDS   1.3 /* traced sends packets that are not full after a second */
 #define POLL_SECONDS  0.1
-#define OLD_SECONDS   1.0 /* that it has for what its buffers held when we came */
 #define QUIET_SECONDS 3.0 /* in which nothing comes: then the screen says so */
 #define WIDTH_BATCH   100u
-#define PATTERN_BYTES 64u
 
 static const char help[] =
     "What a running guest does, refreshed in the terminal: processors, processes or threads by the time "
@@ -49,133 +40,7 @@ static const char help[] =
 static const char keys_help[] =
     "q end  s sort  t threads/processes  f filter  +/- interval  space pause  h no help";
 
-struct top {
-    const char *name, *output;
-    double interval, at;       /* seconds; at < 0: not given */
-    long batch;                /* -1: a terminal; 0: to the end */
-    enum answer_format format; /* of a batch */
-    uint64_t rows;             /* of its tables; 0: all */
-    struct puller puller;
-    bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;
-    bool has_broken; /* the link: what is shown is what came before */
-    FILE *log;       /* what the pull says while the screen is ours; NULL: standard error */
-    double came;     /* now_seconds: when the trace last grew, to END */
-    uint64_t end;
-    char state[64];
-    double old_until; /* now_seconds: up to then what comes is old; 0: nothing has come */
-    char pattern[PATTERN_BYTES], input[PATTERN_BYTES], line[PATTERN_BYTES + 64];
-    struct trace trace;
-    bool is_open;
-    struct intervals intervals;
-    struct screen screen;
-    bool has_screen;
-};
-
-/* ---- the trace ---- */
-
-static void forget_screen(struct top *top)
-{
-    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
-        if (top->screen.answers[i] != NULL)
-            answer_free(top->screen.answers[i]);
-    memset(top->screen.answers, 0, sizeof(top->screen.answers));
-    top->has_screen = false;
-}
-
-static void close_trace(struct top *top)
-{
-    forget_screen(top);
-    if (top->is_open) {
-        intervals_close(&top->intervals);
-        trace_close(&top->trace);
-    }
-    top->is_open = false;
-}
-
-static bool open_trace(struct top *top, const char *directory, struct fail *fail)
-{
-    close_trace(top);
-    if (!trace_open(&top->trace, directory, fail))
-        return false;
-    intervals_open(&top->intervals, &top->trace);
-    return top->is_open = true;
-}
-
-static uint64_t ticks_of(const struct top *top, double seconds)
-{
-    return (uint64_t)(seconds * (double)top->trace.schema.clock_freq);
-}
-
-static bool is_live(struct top *top)
-{
-    return top->is_source && puller_runs(&top->puller);
-}
-
-/* Up to when all is there. */
-static uint64_t known_until(struct top *top)
-{
-    uint64_t lag = is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
-
-    return end > top->trace.begin + lag ? end - lag : top->trace.begin;
-}
-
-/* Walks to TO without asking anything. */
-static bool skip(struct top *top, uint64_t to, struct fail *fail)
-{
-    struct filter filter = {0};
-
-    return to <= top->intervals.from || intervals_ask(&top->intervals, to, NULL, 0, &filter, NULL, fail);
-}
-
-/* Takes in what has come. A stream that is new makes it another trace: all is walked again, up to there. */
-static bool refresh(struct top *top, struct fail *fail)
-{
-    uint64_t from, shown = top->intervals.from;
-    bool has_begun = top->intervals.has_begun;
-
-    if (trace_refresh(&top->trace, &from) != TRACE_CHANGED)
-        return true;
-    return open_trace(top, top->puller.directory[0] != '\0' ? top->puller.directory : top->name, fail) &&
-           (!has_begun || skip(top, shown, fail));
-}
-
-/* ---- the link ---- */
-
-/* Whether it is gone: the pull ended, and not because the trace had. */
-static bool link_broke(struct top *top)
-{
-    return top->is_source && !puller_runs(&top->puller) && top->puller.status != EXIT_FINE;
-}
-
-static bool launch(struct top *top, struct fail *fail)
-{
-    if (top->log != NULL) { /* of the last attempt only */
-        rewind(top->log);
-        if (ftruncate(fileno(top->log), 0) != 0)
-            return fail_set(fail, "cannot write a temporary file");
-        top->puller.log = fileno(top->log);
-    }
-    return puller_launch(&top->puller, top->name, top->output, fail);
-}
-
-/* Waits for a guest on a link that broke. What it sends is another trace, in a directory of its own. */
-static bool try_again(struct top *top, struct fail *fail)
-{
-    if (top->output != NULL)
-        return true; /* there the trace ends that was asked for */
-    if (!puller_runs(&top->puller)) {
-        puller_stop(&top->puller);
-        return launch(top, fail);
-    }
-    if (!puller_has_begun(&top->puller))
-        return true;
-    top->has_broken = false;
-    top->old_until = 0;
-    top->at = -1;
-    top->screen.lost_events = top->screen.lost_packets = 0;
-    top->came = now_seconds();
-    return open_trace(top, top->puller.directory, fail);
-}
+/* ---- output ---- */
 
 static int link_status(struct top *top)
 {
@@ -185,102 +50,13 @@ static int link_status(struct top *top)
     return EXIT_DAMAGE;
 }
 
-/* ---- an interval ---- */
-
-static bool ask(struct top *top, uint64_t to, struct fail *fail)
-{
-    struct answer *asked[SCREEN_ANSWERS];
-    struct filter filter = {0};
-    unsigned count = 0;
-
-    forget_screen(top);
-    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
-        if (answer_find(screen_answers[i]) != NULL)
-            asked[count++] = top->screen.answers[i] = answer_new(answer_find(screen_answers[i]));
-    losses_open(&top->screen.losses, &top->trace);
-    top->screen.losses.quiet = true;
-    if (!screen_choose(top->screen.answers, fail) ||
-        !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
-        return false;
-    top->screen.lost_events += top->screen.losses.lost_events;
-    top->screen.lost_packets += top->screen.losses.lost_packets;
-    top->screen.behind =
-        is_live(top) ? (double)(top->trace.end - to) / (double)top->trace.schema.clock_freq : -1;
-    return top->has_screen = true;
-}
-
-static bool begin(struct top *top, struct fail *fail)
-{
-    uint64_t at;
-
-    top->is_connecting = false;
-    if (!open_trace(top, top->is_source ? top->puller.directory : top->name, fail))
-        return false;
-    at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
-    if (top->at >= 0 && !top->is_source && at >= top->trace.end)
-        return fail_set(fail, "the trace ends before %g s", top->at);
-    top->came = now_seconds();
-    return skip(top, at, fail);
-}
-
-/* The first time. The screen is there meanwhile. */
-static bool connect_source(struct top *top, struct fail *fail)
-{
-    if (puller_has_begun(&top->puller))
-        return begin(top, fail);
-    return puller_runs(&top->puller) || fail_set(fail, "nothing came from %s", top->name);
-}
-
-/* What a guest logged before is not shown. False: there is still some to come, or FAIL says why. */
-static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
-{
-    double now = now_seconds();
-
-    if (top->old_until < 0)
-        return true;
-    if (top->old_until == 0)
-        top->old_until = now + OLD_SECONDS;
-    if (now < top->old_until || !skip(top, until, fail))
-        return false;
-    top->old_until = -1;
-    return true;
-}
-
-/* The next one, when it is there: 1; 0: not yet; -1: there will be none, or FAIL says why. */
-static int next(struct top *top, struct fail *fail)
-{
-    uint64_t span, until, from;
-
-    fail->text[0] = '\0';
-    if (!refresh(top, fail))
-        return -1;
-    if (top->trace.stream_count == 0)
-        return is_live(top) || top->is_source ? 0 : -1;
-    until = known_until(top);
-    if (is_live(top) && top->at < 0 && !pass_old(top, until, fail))
-        return fail->text[0] != '\0' ? -1 : 0;
-    span = ticks_of(top, top->interval);
-    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
-    if (until < from + span && (is_live(top) || until <= from))
-        return is_live(top) ? 0 : -1;
-    /* what is left of a trace that ended is the last interval; who came late does not catch up one by one */
-    if (until < from + span)
-        span = until - from;
-    if (is_live(top) && top->batch < 0 && until > from + 2 * span && !skip(top, until - span, fail))
-        return -1;
-    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
-    return ask(top, from + span, fail) ? 1 : -1;
-}
-
-/* ---- output ---- */
-
 static int run_batch(struct top *top)
 {
     struct fail fail = {""};
     long done = 0;
     int got = 0;
 
-    while ((top->batch == 0 || done < top->batch) && (got = next(top, &fail)) >= 0) {
+    while ((top->batch == 0 || done < top->batch) && (got = top_next(top, &fail)) >= 0) {
         if (got == 0) {
             usleep((useconds_t)(POLL_SECONDS * 1e6));
             continue;
@@ -297,7 +73,7 @@ static int run_batch(struct top *top)
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    top->has_broken = got < 0 && link_broke(top);
+    top->has_broken = got < 0 && top_link_broke(top);
     return link_status(top);
 }
 
@@ -312,7 +88,7 @@ static const char *describe_state(struct top *top)
         return top->output != NULL ? "the link is gone" : "the link is gone: trying again";
     if (top->is_at_end)
         return "the end";
-    if (!is_live(top) || quiet < QUIET_SECONDS)
+    if (!top_is_live(top) || quiet < QUIET_SECONDS)
         return NULL;
     snprintf(top->state, sizeof(top->state), "nothing for %.0f s", quiet);
     return top->state;
@@ -415,21 +191,21 @@ static bool step(struct top *top, double *due, struct fail *fail)
         return true;
     *due = now + POLL_SECONDS;
     if (top->is_connecting)
-        return connect_source(top, fail);
+        return top_connect(top, fail);
     if (top->has_broken)
-        return try_again(top, fail);
-    got = next(top, fail);
+        return top_try_again(top, fail);
+    got = top_next(top, fail);
     if (top->trace.end != top->end) {
         top->end = top->trace.end;
         top->came = now;
     }
     if (got < 0 && fail->text[0] != '\0')
         return false;
-    top->has_broken = got < 0 && link_broke(top);
+    top->has_broken = got < 0 && top_link_broke(top);
     if (got < 0 && !top->has_broken && !top->has_screen)
         return false;
     top->is_at_end = got < 0; /* it stays on the screen */
-    *due = now + (got == 0 ? POLL_SECONDS : is_live(top) ? top->interval / 2 : top->interval);
+    *due = now + (got == 0 ? POLL_SECONDS : top_is_live(top) ? top->interval / 2 : top->interval);
     return true;
 }
 
@@ -542,6 +318,17 @@ static const struct command_line line = {.words = "[OPTION]... SOURCE|DIRECTORY"
                                          .most = 1,
                                          .take = set_option};
 
+/* On a terminal a source is waited for with the screen. */
+static bool start(struct top *top, struct fail *fail)
+{
+    if (!top->is_source)
+        return top_begin(top, fail);
+    top->is_connecting = top->batch < 0;
+    top->log = top->is_connecting ? tmpfile() : NULL;
+    return top_launch(top, fail) &&
+           (top->is_connecting || (puller_wait(&top->puller, top->name, fail) && top_begin(top, fail)));
+}
+
 int run_top(int argc, char **argv)
 {
     struct top *top = alloc_zero(1, sizeof(*top));
@@ -560,11 +347,7 @@ int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    top->is_connecting = top->batch < 0 && top->is_source;
-    top->log = top->is_connecting ? tmpfile() : NULL;
-    if ((top->is_source && !launch(top, &fail)) ||
-        (top->is_source && !top->is_connecting && !puller_wait(&top->puller, top->name, &fail)) ||
-        (!top->is_connecting && !begin(top, &fail))) {
+    if (!start(top, &fail)) {
         complain("%s", fail.text);
         status = EXIT_DAMAGE;
     } else {
@@ -572,7 +355,7 @@ int run_top(int argc, char **argv)
     }
     puller_stop(&top->puller);
     print_log(top);
-    close_trace(top);
+    top_close(top);
     free(top);
     return status;
 }

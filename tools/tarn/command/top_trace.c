@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/command/top_trace.c - the trace of `tarn top`, and the link that it comes over; see top.h.
+ *
+ * A guest is pulled from by a process of its own (view/puller.h) into a directory that is followed as any
+ * trace that grows. What is shown ends a little before its newest packets: by then those of all processors
+ * have come.
+ */
+#include <string.h>
+#include <tools/tarn/command/top.h>
+#include <tools/tarn/source/source.h>
+#include <unistd.h>
+
+#define LAG_SECONDS 1.3 /* traced sends packets that are not full after a second */
+#define OLD_SECONDS 1.0 /* that it has for what its buffers held when we came */
+
+/* ---- the trace ---- */
+
+static void forget_screen(struct top *top)
+{
+    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
+        if (top->screen.answers[i] != NULL)
+            answer_free(top->screen.answers[i]);
+    memset(top->screen.answers, 0, sizeof(top->screen.answers));
+    top->has_screen = false;
+}
+
+void top_close(struct top *top)
+{
+    forget_screen(top);
+    if (top->is_open) {
+        intervals_close(&top->intervals);
+        trace_close(&top->trace);
+    }
+    top->is_open = false;
+}
+
+static bool open_trace(struct top *top, const char *directory, struct fail *fail)
+{
+    top_close(top);
+    if (!trace_open(&top->trace, directory, fail))
+        return false;
+    intervals_open(&top->intervals, &top->trace);
+    return top->is_open = true;
+}
+
+static uint64_t ticks_of(const struct top *top, double seconds)
+{
+    return (uint64_t)(seconds * (double)top->trace.schema.clock_freq);
+}
+
+bool top_is_live(struct top *top)
+{
+    return top->is_source && puller_runs(&top->puller);
+}
+
+/* Up to when all is there. */
+static uint64_t known_until(struct top *top)
+{
+    uint64_t lag = top_is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
+
+    return end > top->trace.begin + lag ? end - lag : top->trace.begin;
+}
+
+/* Walks to TO without asking anything. */
+static bool skip(struct top *top, uint64_t to, struct fail *fail)
+{
+    struct filter filter = {0};
+
+    return to <= top->intervals.from || intervals_ask(&top->intervals, to, NULL, 0, &filter, NULL, fail);
+}
+
+/* Takes in what has come. A stream that is new makes it another trace: all is walked again, up to there. */
+static bool refresh(struct top *top, struct fail *fail)
+{
+    uint64_t from, shown = top->intervals.from;
+    bool has_begun = top->intervals.has_begun;
+
+    if (trace_refresh(&top->trace, &from) != TRACE_CHANGED)
+        return true;
+    return open_trace(top, top->puller.directory[0] != '\0' ? top->puller.directory : top->name, fail) &&
+           (!has_begun || skip(top, shown, fail));
+}
+
+/* ---- the link ---- */
+
+bool top_link_broke(struct top *top)
+{
+    return top->is_source && !puller_runs(&top->puller) && top->puller.status != EXIT_FINE;
+}
+
+bool top_launch(struct top *top, struct fail *fail)
+{
+    if (top->log != NULL) { /* of the last attempt only */
+        rewind(top->log);
+        if (ftruncate(fileno(top->log), 0) != 0)
+            return fail_set(fail, "cannot write a temporary file");
+        top->puller.log = fileno(top->log);
+    }
+    return puller_launch(&top->puller, top->name, top->output, fail);
+}
+
+bool top_try_again(struct top *top, struct fail *fail)
+{
+    if (top->output != NULL)
+        return true; /* there the trace ends that was asked for */
+    if (!puller_runs(&top->puller)) {
+        puller_stop(&top->puller);
+        return top_launch(top, fail);
+    }
+    if (!puller_has_begun(&top->puller))
+        return true;
+    top->has_broken = false;
+    top->old_until = 0;
+    top->at = -1;
+    top->screen.lost_events = top->screen.lost_packets = 0;
+    top->came = now_seconds();
+    return open_trace(top, top->puller.directory, fail);
+}
+
+/* ---- an interval ---- */
+
+static bool ask(struct top *top, uint64_t to, struct fail *fail)
+{
+    struct answer *asked[SCREEN_ANSWERS];
+    struct filter filter = {0};
+    unsigned count = 0;
+
+    forget_screen(top);
+    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
+        if (answer_find(screen_answers[i]) != NULL)
+            asked[count++] = top->screen.answers[i] = answer_new(answer_find(screen_answers[i]));
+    losses_open(&top->screen.losses, &top->trace);
+    top->screen.losses.quiet = true;
+    if (!screen_choose(top->screen.answers, fail) ||
+        !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
+        return false;
+    top->screen.lost_events += top->screen.losses.lost_events;
+    top->screen.lost_packets += top->screen.losses.lost_packets;
+    top->screen.behind =
+        top_is_live(top) ? (double)(top->trace.end - to) / (double)top->trace.schema.clock_freq : -1;
+    return top->has_screen = true;
+}
+
+bool top_begin(struct top *top, struct fail *fail)
+{
+    uint64_t at;
+
+    top->is_connecting = false;
+    if (!open_trace(top, top->is_source ? top->puller.directory : top->name, fail))
+        return false;
+    at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
+    if (top->at >= 0 && !top->is_source && at >= top->trace.end)
+        return fail_set(fail, "the trace ends before %g s", top->at);
+    top->came = now_seconds();
+    return skip(top, at, fail);
+}
+
+bool top_connect(struct top *top, struct fail *fail)
+{
+    if (puller_has_begun(&top->puller))
+        return top_begin(top, fail);
+    return puller_runs(&top->puller) || fail_set(fail, "nothing came from %s", top->name);
+}
+
+/* What a guest logged before is not shown. False: there is still some to come, or FAIL says why. */
+static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
+{
+    double now = now_seconds();
+
+    if (top->old_until < 0)
+        return true;
+    if (top->old_until == 0)
+        top->old_until = now + OLD_SECONDS;
+    if (now < top->old_until || !skip(top, until, fail))
+        return false;
+    top->old_until = -1;
+    return true;
+}
+
+int top_next(struct top *top, struct fail *fail)
+{
+    uint64_t span, until, from;
+
+    fail->text[0] = '\0';
+    if (!refresh(top, fail))
+        return -1;
+    if (top->trace.stream_count == 0)
+        return top_is_live(top) || top->is_source ? 0 : -1;
+    until = known_until(top);
+    if (top_is_live(top) && top->at < 0 && !pass_old(top, until, fail))
+        return fail->text[0] != '\0' ? -1 : 0;
+    span = ticks_of(top, top->interval);
+    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
+    if (until < from + span && (top_is_live(top) || until <= from))
+        return top_is_live(top) ? 0 : -1;
+    /* what is left of a trace that ended is the last interval; who came late does not catch up one by one */
+    if (until < from + span)
+        span = until - from;
+    if (top_is_live(top) && top->batch < 0 && until > from + 2 * span && !skip(top, until - span, fail))
+        return -1;
+    from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
+    return ask(top, from + span, fail) ? 1 : -1;
+}
