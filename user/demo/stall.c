@@ -77,8 +77,9 @@ int main(int argc, char **argv)
             return 1;
         }
     }
+    /* The broken one first: woken by another this thread would go on, on the processor that is left. */
     for (unsigned i = 0; i < SENSORS; i++)
-        pthread_join(thread[i], NULL);
+        pthread_join(thread[(BROKEN + i) % SENSORS], NULL);
     puts("stall: all sensors were read");
     return 0;
 }
