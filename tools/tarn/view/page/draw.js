@@ -2,6 +2,7 @@
 // Lanes on the canvas. Colour says who; height and stripes say what, so that states can be told apart without colours:
 // what runs fills its lane, what is ready is striped, what waits is a line.
 import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
+import {Raster} from "./raster.js";
 import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 import {Activity, State} from "./trace.js";
 
@@ -28,8 +29,13 @@ export class Scale {
   }
 }
 
+// Plain rectangles go into a raster, in which later ones lie over earlier ones; stripes and text, of which there are few, are
+// painted over it by end().
 export class LanePainter {
   #widths = new Map();
+  #raster = new Raster();
+  #parts = [];
+  #over; // of the current part
 
   constructor(context, colors, trace) {
     Object.assign(this, {context, colors, trace});
@@ -37,8 +43,39 @@ export class LanePainter {
 
   begin(scale) {
     this.scale = scale;
+    this.#parts = [];
+    this.#raster.begin(this.context.canvas, scale.ratio);
     this.context.font = LABEL_FONT;
     this.context.textBaseline = "middle";
+  }
+
+  // Lanes that follow are seen in this part of the canvas only.
+  part(top, bottom) {
+    this.#raster.clip(top, bottom);
+    this.#over = [];
+    this.#parts.push({top, bottom, over: this.#over});
+  }
+
+  end() {
+    const {context, scale} = this;
+    this.#raster.paint(context);
+    for (const {top, bottom, over} of this.#parts) {
+      context.save();
+      context.beginPath();
+      context.rect(0, top, scale.width, bottom - top);
+      context.clip();
+      for (const paint of over)
+        paint();
+      context.restore();
+    }
+  }
+
+  #stripes(x, y, width, height, color) {
+    const {context, colors} = this;
+    this.#over.push(() => {
+      context.fillStyle = colors.stripes(context, color);
+      context.fillRect(x, y, width, height);
+    });
   }
 
   lane(row, y, pieces) {
@@ -56,17 +93,16 @@ export class LanePainter {
 
   // A folded process: where any of its threads runs, one over the other.
   #summary(row, piece, y) {
-    const {context, colors} = this, {states, runs} = piece.lane, room = row.height - 6;
-    context.fillStyle = colors.process(this.trace.processName(row.pid)).user;
-    context.globalAlpha = 0.7;
+    const raster = this.#raster, {states, runs} = piece.lane, room = row.height - 6;
+    const {user} = this.colors.process(this.trace.processName(row.pid));
     if (piece.set.isExact)
-      this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && context.fillRect(x, y + 3, width, room));
+      this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && raster.rect(x, y + 3, width, room, user, 0.7));
     else
       this.#eachRun(piece, (i, x, width) => {
-        const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = busy > 0 ? Math.max(2, room * busy / 100) : 0;
-        context.fillRect(x, y + 3 + room - high, width, high);
+        const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = Math.max(2, room * busy / 100);
+        if (busy > 0)
+          raster.rect(x, y + 3 + room - high, width, high, user, 0.7);
       });
-    context.globalAlpha = 1;
   }
 
   // ---- boxes
@@ -86,20 +122,18 @@ export class LanePainter {
   }
 
   #cpuBoxes(piece, y, height) {
-    const {context, colors, trace} = this, boxes = piece.lane.boxes;
+    const {colors, trace} = this, raster = this.#raster, {boxes} = piece.lane;
     this.#unknown(piece, y, height);
     this.#each(boxes, BOX, piece, (i, x, width) => {
       const thread = trace.thread(boxes[i + 2]), activity = boxes[i + 3];
-      context.fillStyle = colors.background;
-      context.fillRect(x, y + 2, width, height - 4);
+      raster.rect(x, y + 2, width, height - 4, colors.background);
       if (thread.idle && !KERNEL.has(activity) && !INTERRUPT.has(activity)) {
-        context.fillStyle = colors.idle;
-        context.fillRect(x, y + height - 5, width, 2);
+        raster.rect(x, y + height - 5, width, 2, colors.idle);
         return;
       }
       const color = colors.process(thread.idle ? "kernel" : trace.processName(thread.pid));
-      context.fillStyle = INTERRUPT.has(activity) ? colors.interrupt : KERNEL.has(activity) ? color.kernel : color.user;
-      context.fillRect(x, y + 3, width, height - 6);
+      raster.rect(x, y + 3, width, height - 6,
+                  INTERRUPT.has(activity) ? colors.interrupt : KERNEL.has(activity) ? color.kernel : color.user);
       if (width > 24)
         this.#label(activity >= 0 ? `${trace.threadName(boxes[i + 2])} · ${trace.activityName(activity, boxes[i + 4])}`
                                   : trace.threadName(boxes[i + 2]), x, y + height / 2, width,
@@ -116,30 +150,34 @@ export class LanePainter {
   }
 
   #state(state, x, y, width, color, other) {
-    const {context, colors} = this;
+    const {colors} = this, raster = this.#raster;
     switch (state) {
     case State.RUNNING:
-      context.fillStyle = color.user;
-      context.fillRect(x, y, width, STRIP);
+      raster.rect(x, y, width, STRIP, color.user);
       if (width > 40)
         this.#label(`cpu ${this.trace.cpu(other)}`, x, y + STRIP / 2, width);
       break;
     case State.READY:
-      context.fillStyle = width < 3 ? colors.ready : colors.stripes(context, colors.ready);
-      context.fillRect(x, y + 3, width, STRIP - 6);
+      this.#ready(x, y + 3, width, STRIP - 6);
       break;
     case State.UNKNOWN:
-      context.fillStyle = colors.stripes(context, colors.lost);
-      context.fillRect(x, y + 3, width, STRIP - 6);
+      this.#stripes(x, y + 3, width, STRIP - 6, colors.lost);
       break;
     case State.DEAD:
       break;
     default:
-      context.fillStyle = colors.states[state];
-      context.fillRect(x, y + STRIP / 2 - 1, width, 2);
+      raster.rect(x, y + STRIP / 2 - 1, width, 2, colors.states[state]);
       if (width > 90)
         this.#waitLabel(state, other, x, y + STRIP / 2, width);
     }
+  }
+
+  // Stripes where they can be seen.
+  #ready(x, y, width, height) {
+    if (width < 3)
+      this.#raster.rect(x, y, width, height, this.colors.ready);
+    else
+      this.#stripes(x, y, width, height, this.colors.ready);
   }
 
   // What a thread waits for, on its line.
@@ -151,17 +189,19 @@ export class LanePainter {
     const {context, colors} = this, from = Math.max(x, 0) + 8;
     if (from + this.#width(text) + 8 > x + width)
       return;
-    context.fillStyle = colors.background;
-    context.fillRect(from - 3, y - 6, this.#width(text) + 6, 12);
-    context.fillStyle = colors.quiet;
-    context.fillText(text, from, y + 0.5);
+    this.#over.push(() => {
+      context.fillStyle = colors.background;
+      context.fillRect(from - 3, y - 6, this.#width(text) + 6, 12);
+      context.fillStyle = colors.quiet;
+      context.fillText(text, from, y + 0.5);
+    });
   }
 
   #calls(boxes, piece, y) {
-    const {context, colors, trace} = this;
+    const {colors, trace} = this;
     this.#each(boxes, CALL, piece, (i, x, width) => {
-      context.fillStyle = colors.activities[boxes[i + 2]] ?? colors.quiet;
-      context.fillRect(x, y, width > 2 ? width - 1 / this.scale.ratio : width, CALL_HEIGHT - 1);
+      this.#raster.rect(x, y, width > 2 ? width - 1 / this.scale.ratio : width, CALL_HEIGHT - 1,
+                        colors.activities[boxes[i + 2]] ?? colors.quiet);
       if (width > 14)
         this.#label(width > 90 ? trace.activityName(boxes[i + 2], boxes[i + 3]) : trace.shortName(boxes[i + 2], boxes[i + 3]),
                     x, y + CALL_HEIGHT / 2, width);
@@ -186,7 +226,7 @@ export class LanePainter {
   }
 
   #cpuRuns(piece, y, height) {
-    const {context, colors, trace} = this, {runs} = piece.lane, room = height - 6, bottom = y + height - 3;
+    const {colors, trace} = this, raster = this.#raster, {runs} = piece.lane, room = height - 6, bottom = y + height - 3;
     this.#unknown(piece, y, height);
     this.#eachRun(piece, (i, x, width) => {
       const known = runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5];
@@ -194,62 +234,39 @@ export class LanePainter {
         return;
       const n = runs[i + 1], thread = n >= 0 ? trace.thread(n) : null;
       const color = colors.process(thread && !thread.idle ? trace.processName(thread.pid) : "kernel");
-      context.fillStyle = colors.background;
-      context.fillRect(x, y + 2, width, height - 4);
-      context.fillStyle = colors.idle;
-      context.fillRect(x, bottom - 2, width, 2);
-      this.#stack(x, bottom, width, room, [[runs[i + 2], color.user], [runs[i + 3], color.kernel], [runs[i + 4], colors.interrupt]]);
+      raster.rect(x, y + 2, width, height - 4, colors.background);
+      raster.rect(x, bottom - 2, width, 2, colors.idle);
+      this.#stack(x, bottom, width, room, runs, i + 2, color);
     });
   }
 
-  // Rectangles of one colour are painted together: a busy lane has thousands.
   #threadRuns(row, piece, y) {
-    const {colors, context} = this, {runs} = piece.lane, color = colors.process(this.trace.processName(row.pid));
-    const top = y + PADDING, bottom = top + STRIP, lines = new Map(), parts = [[], [], []], ready = [];
+    const {colors} = this, raster = this.#raster, {runs} = piece.lane, color = colors.process(this.trace.processName(row.pid));
+    const top = y + PADDING;
     this.#eachRun(piece, (i, x, width) => {
       const state = runs[i + 1];
       if (runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5] < 100 && state >= 0) {
         if (width > 90 || state === State.UNKNOWN)
           this.#state(state, x, top, width, color, -1);
         else if (state !== State.DEAD)
-          lines.set(state, lines.get(state) ?? []).get(state).push(x, top + STRIP / 2 - 1, width, 2);
+          raster.rect(x, top + STRIP / 2 - 1, width, 2, colors.states[state]);
       }
-      let above = bottom;
-      for (let part = 0; part < 3; part++)
-        if (runs[i + 2 + part] > 0) {
-          const high = Math.max(1, Math.round(STRIP * runs[i + 2 + part] / 100));
-          above -= high;
-          parts[part].push(x, above, width, high);
-        }
+      this.#stack(x, top + STRIP, width, STRIP, runs, i + 2, color);
       if (runs[i + 5] > 0) // ready: hangs from the top
-        ready.push(x, top, width, Math.round(Math.max(1, STRIP * runs[i + 5] / 100) * 2) / 2);
+        this.#ready(x, top, width, Math.max(1, Math.round(STRIP * runs[i + 5] / 100)));
     });
-    for (const [state, boxes] of lines)
-      this.#paint(boxes, colors.states[state]);
-    [color.user, color.kernel, colors.interrupt].forEach((shade, part) => this.#paint(parts[part], shade));
-    for (let k = 0; k < ready.length; k += 4) { // many narrow patterns are slow
-      context.fillStyle = ready[k + 2] < 3 ? colors.ready : colors.stripes(context, colors.ready);
-      context.fillRect(ready[k], ready[k + 1], ready[k + 2], ready[k + 3]);
-    }
   }
 
-  #paint(boxes, color) {
-    const {context} = this;
-    context.fillStyle = color;
-    for (let k = 0; k < boxes.length; k += 4)
-      context.fillRect(boxes[k], boxes[k + 1], boxes[k + 2], boxes[k + 3]);
-  }
-
-  // Shares in percent of `room`, from the bottom; what is there can be seen.
-  #stack(x, bottom, width, room, parts) {
+  // Three shares in percent of `room`, from the bottom; what is there can be seen.
+  #stack(x, bottom, width, room, shares, at, color) {
     let y = bottom;
-    for (const [share, color] of parts) {
+    for (let part = 0; part < 3; part++) {
+      const share = shares[at + part];
       if (share <= 0)
         continue;
       const high = Math.max(1, Math.round(room * share / 100));
-      this.context.fillStyle = color;
-      this.context.fillRect(x, y - high, width, high);
       y -= high;
+      this.#raster.rect(x, y, width, high, part === 0 ? color.user : part === 1 ? color.kernel : this.colors.interrupt);
     }
   }
 
@@ -285,7 +302,9 @@ export class LanePainter {
     const from = Math.max(x, 0), shown = this.#fit(text, Math.min(x + width, this.scale.width) - from - 6);
     if (!shown)
       return;
-    this.context.fillStyle = color;
-    this.context.fillText(shown, from + 3, y + 0.5);
+    this.#over.push(() => {
+      this.context.fillStyle = color;
+      this.context.fillText(shown, from + 3, y + 0.5);
+    });
   }
 }

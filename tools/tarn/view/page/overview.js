@@ -11,6 +11,8 @@ const EDGE = 5; // pixels around the edges of the view, which can be dragged
 export class Overview {
   #data = null;
   #grip = null;
+  #lanePicture = document.createElement("canvas");
+  #made = null; // what the picture was made of
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(canvas, trace, state, colors, redraw) {
@@ -50,7 +52,7 @@ export class Overview {
     context.fillStyle = colors.background;
     context.fillRect(0, 0, width, height);
     const scale = this.#scale;
-    this.#lanes(context, scale, height);
+    this.#picture(context, scale, width, height);
     if (state.selection) {
       context.fillStyle = colors.selection;
       context.globalAlpha = 0.35;
@@ -62,6 +64,22 @@ export class Overview {
     for (const place of state.places)
       context.fillRect(scale.x(place.from), 0, Math.max(2, scale.x(place.to) - scale.x(place.from)), 3);
     this.#window(context, scale, width, height);
+  }
+
+  // The lanes, which do not follow the view: painted when something that they are made of is another.
+  #picture(context, scale, width, height) {
+    if (!width || !height)
+      return;
+    const {width: pixels, height: lines} = this.canvas;
+    const made = [this.#data, this.state.duration, this.trace.threads, this.colors.patterns, pixels, lines];
+    if (made.some((part, i) => part !== this.#made?.[i])) {
+      this.#made = made;
+      Object.assign(this.#lanePicture, {width: pixels, height: lines}); // which empties it
+      const painter = this.#lanePicture.getContext("2d");
+      painter.scale(devicePixelRatio, devicePixelRatio);
+      this.#lanes(painter, scale, height);
+    }
+    context.drawImage(this.#lanePicture, 0, 0, pixels / devicePixelRatio, lines / devicePixelRatio);
   }
 
   #lanes(context, scale, height) {

@@ -86,6 +86,7 @@ export class Timeline {
     painter.begin(scale);
     this.#part(rows.moving, rows.movingTop, height);
     this.#part(rows.fixed, rows.top, rows.fixedHeight);
+    painter.end();
     if (rows.fixedHeight) {
       context.fillStyle = colors.lineStrong;
       context.fillRect(0, rows.movingTop - 2, width, 1);
@@ -106,6 +107,7 @@ export class Timeline {
     context.beginPath();
     context.rect(0, top, rows.width, height);
     context.clip();
+    painter.part(top, top + height);
     for (const row of list.filter((candidate) => rows.isVisible(candidate))) {
       const y = rows.yOf(row);
       if (state.lane === row.key) {
