@@ -23,6 +23,7 @@ export class Trace {
   take(info) {
     Object.assign(this, info);
     this.threads = info.threads ?? [];
+    this.byNumber = new Map(this.threads.map((thread) => [thread.n, thread])); // numbers may be left out
     this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
     this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // cpus has them by rank, as files are sorted
     this.eventNames = new Map(info.events.map((event) => [event.name, event]));
@@ -34,7 +35,7 @@ export class Trace {
   }
 
   thread(n) {
-    return this.threads[n] ?? {n, tid: -1, pid: -1, name: `thread ${n}`, begin: 0, end: this.duration, idle: false};
+    return this.byNumber.get(n) ?? {n, tid: -1, pid: -1, name: `thread ${n}`, begin: 0, end: this.duration, idle: false};
   }
 
   processName(pid) {
