@@ -2,7 +2,7 @@
 /*
  * tools/tarn/view/index.h - what makes any range of a trace quick to look at.
  *
- * The events of all processors in order are cut into blocks of about a thousand. Of each block the index
+ * The events of all processors in order are cut into blocks of about two thousand. Of each block the index
  * knows when it begins and the number of its first event, and a summary (node.h): which thread was in which
  * state how long, who ran on which processor, how many events of each type. Levels of summaries lie above: a
  * node of level n sums up INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint:
@@ -22,13 +22,13 @@
 #include <tools/tarn/read/order.h>
 #include <tools/tarn/view/node.h>
 
-#define INDEX_BLOCK_EVENTS  1024u
+#define INDEX_BLOCK_EVENTS  2048u
 #define INDEX_BLOCK_MOST    65536u   /* of one time: then a block ends all the same */
 #define INDEX_SPARSE_EVENTS 64u      /* so many are enough when they took ... */
 #define INDEX_SPARSE_NS     10000000 /* ... this long */
 #define INDEX_FANOUT        16u
 #define INDEX_LEVELS        7u
-#define INDEX_STRIDE        64u /* blocks from one checkpoint to the next */
+#define INDEX_STRIDE        32u /* blocks from one checkpoint to the next */
 
 struct index_block {
     uint64_t begin; /* ticks */
