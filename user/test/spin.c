@@ -2,44 +2,66 @@
 /*
  * user/test/spin.c - keeps processors busy in user mode, for tests/watchdog.
  *
- *   spin THREADS SECONDS    says when all run, and in the end that all are still there
+ *   spin THREADS    one on each processor in turn, until a line comes in; says when all run, and in the
+ *                   end that all were still there
+ *
+ * None ends before it is told to: what a thread leaves behind is unmapped, and that waits, with interrupts
+ * off, for each processor that runs another of the process - for a processor that is held too.
  */
 #include <pthread.h>
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include <tarn/runtime.h>
+#include <arch/trace.h>
 
 #define THREADS_MAX 64
 
-static uint64_t end_ns;
+static _Atomic bool over;
 static _Atomic unsigned running;
 
 static void *spin(void *unused)
 {
     (void)unused;
     running++;
-    for (volatile uint64_t turns = 0; turns % 65536 || clock_monotonic_ns() < end_ns; turns++)
+    while (!atomic_load_explicit(&over, memory_order_relaxed))
         ;
     running--;
     return NULL;
 }
 
+static int start(pthread_t *thread, unsigned cpu)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_mask_np(&attributes, 1ull << cpu);
+    return pthread_create(thread, &attributes, spin, NULL);
+}
+
+static void await_line(void)
+{
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n')
+        ;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread[THREADS_MAX];
-    unsigned count = argc == 3 ? (unsigned)atoi(argv[1]) : 0;
+    unsigned count = argc == 2 ? (unsigned)atoi(argv[1]) : 0;
     if (count < 1 || count > THREADS_MAX)
         return 2;
-    end_ns = clock_monotonic_ns() + (uint64_t)atoi(argv[2]) * 1000000000;
     for (unsigned i = 0; i < count; i++)
-        if (pthread_create(&thread[i], NULL, spin, NULL))
+        if (start(&thread[i], i % arch_trace_info()->cpu_count))
             return 1;
     while (running < count)
         ;
     printf("spin: %u run\n", count);
     fflush(stdout);
+    await_line();
+    over = true;
     for (unsigned i = 0; i < count; i++)
         pthread_join(thread[i], NULL);
     printf("spin: %u left\n", running);
