@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The targets that people call: run, demo, test, bench, lint, deps, help. Machines are described in
+# The targets that people call: run, demo, view, test, bench, lint, deps, help. Machines are described in
 # tools/guest.py, kernel options in boot/README.md. The text behind ## is what `make help` prints.
 
 JOBS    ?= $(shell nproc)
 OPTIONS ?=
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: deps deps-tests run demo test bench lint format help
+.PHONY: deps deps-tests run demo view test bench lint format help
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
@@ -18,6 +18,12 @@ deps-tests:
 demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report
 	@$(ALL_NOW) all
 	@tools/demo --arch $(ARCH)
+
+DEMO_TRACE := out/demo-$(ARCH)/trace
+TRACE ?= $(DEMO_TRACE)
+view: $(B)/host/tarn ## show the trace of the last demo in the browser [TRACE=DIRECTORY or SOURCE]
+	@$(if $(filter $(DEMO_TRACE),$(TRACE)),test -e $(TRACE) || { echo "make view: \`make demo ARCH=$(ARCH)\` makes $(TRACE) first" >&2; exit 1; })
+	@$< view $(TRACE)
 
 test: deps-tests ## build and test every architecture, or only the one that ARCH= names
 	@set -e; for arch in $(TESTED); do $(ALL_NOW) ARCH=$$arch all tests; done
