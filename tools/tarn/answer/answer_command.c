@@ -243,6 +243,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
+    model_lacks(&trace->schema, answer->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
     if (answer->from >= answer->to)
         complain("%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
@@ -255,7 +256,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     answer_sort(answer, request->sort, request->reverse, &fail);
     if (!is_all)
         answer_print(stdout, answer, request->format, request->top, &losses);
-    return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    return losses_status(&losses);
 }
 
 /* Options are understood: the rest needs the trace. */

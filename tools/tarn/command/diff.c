@@ -29,6 +29,7 @@ static bool open_side(struct side *side, unsigned answers, const char *symbols, 
     side->losses.from = side->filter.from_ticks;
     side->losses.to = side->filter.to_ticks;
     side->losses.quiet = true;
+    model_lacks(&side->trace.schema, false, side->losses.lacks, sizeof(side->losses.lacks));
     if (uses_symbols(side, answers))
         side->symbols = symbols_open(side->directory, symbols);
     return answers_ask(side->answers, answers, &side->trace, &side->filter, side->symbols,
@@ -71,6 +72,8 @@ static void tell_losses(const struct side *side, const char *name)
                  losses->lost_packets);
     if (losses->damaged)
         complain("%s is damaged: %" PRIu64 " anomalies; see tarn check", name, losses->damaged);
+    if (losses->lacks[0] != '\0')
+        complain("%s: %s", name, losses->lacks);
     for (unsigned i = 0; side->symbols != NULL && (text = symbols_complaint(side->symbols, i)) != NULL; i++)
         complain("%s: %s", name, text);
 }
@@ -97,7 +100,7 @@ static int show(struct diff *diff)
     }
     diff_compare(diff);
     diff_print(diff);
-    return a->losses.damaged || b->losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    return losses_status(&a->losses) != EXIT_FINE ? losses_status(&a->losses) : losses_status(&b->losses);
 }
 
 static void close_diff(struct diff *diff)

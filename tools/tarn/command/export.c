@@ -106,9 +106,10 @@ static int export_trace(struct options *options, const struct trace *trace)
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
+    model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
     printf("%s\n", options->output);
-    return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    return losses_status(&losses);
 }
 
 int run_export(int argc, char **argv)

@@ -91,11 +91,7 @@ static void survey_stream(struct info *info, const struct stream *stream, struct
         offset += header.packet_size / 8;
     }
     cursor_close(&losses);
-    info->losses.damaged += survey->losses.damaged;
-    info->losses.lost_events += survey->losses.lost_events;
-    info->losses.lost_packets += survey->losses.lost_packets;
-    info->losses.cut_packets += survey->losses.cut_packets;
-    info->losses.lost_unknown |= survey->losses.lost_unknown;
+    losses_add(&info->losses, &survey->losses);
 }
 
 static int compare_pids(const void *left, const void *right)
@@ -271,7 +267,7 @@ static int show_info(const char *directory, bool json)
         print_json(&info);
     else
         print_text(&info);
-    status = info.losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    status = losses_status(&info.losses);
     free(info.surveys);
     names_close(&info.names);
     trace_close(&info.trace);

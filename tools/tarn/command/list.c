@@ -180,7 +180,7 @@ static int list_events(struct list *list, const struct trace *trace)
     }
     if (!losses.as_babeltrace)
         losses_summary(&losses);
-    return losses.damaged ? EXIT_DAMAGE : EXIT_FINE;
+    return losses_status(&losses);
 }
 
 int run_list(int argc, char **argv)

@@ -12,10 +12,9 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <tools/tarn/model/model.h>
+#include <tools/tarn/model/walk.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/read/order.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
@@ -27,17 +26,15 @@ static const char help[] =
     "                      and after the programs were built again\n"
     "  --help              this text\n";
 
-static void learn_images(struct model *model, const struct trace *trace)
+static void learn_images(struct model *model, struct losses *losses)
 {
-    struct losses losses;
-    struct cursor *cursor;
     struct merge merge;
 
-    losses_open(&losses, trace);
-    losses.quiet = true;
-    merge_open(&merge, trace, NULL, 0, &losses.reporter);
-    while ((cursor = merge_next(&merge)) != NULL)
-        model_take(model, cursor);
+    losses_open(losses, model->trace);
+    losses->quiet = true;
+    model_lacks(&model->trace->schema, true, losses->lacks, sizeof(losses->lacks));
+    merge_open(&merge, model->trace, NULL, 0, &losses->reporter);
+    model_walk(model, &merge);
     merge_close(&merge);
 }
 
@@ -116,6 +113,7 @@ static int list_symbols(const char *directory, const char *path, bool is_saving)
     struct symbols *symbols;
     struct trace trace;
     struct model model;
+    struct losses losses;
     struct fail fail;
     char folder[PATH_MAX];
     const char *text;
@@ -127,7 +125,8 @@ static int list_symbols(const char *directory, const char *path, bool is_saving)
     }
     symbols = symbols_open(directory, path);
     model_open(&model, &trace, 0, UINT64_MAX);
-    learn_images(&model, &trace);
+    learn_images(&model, &losses);
+    losses_summary(&losses);
     snprintf(folder, sizeof(folder), "%s/symbols", directory);
     if (is_saving && mkdir(folder, 0755) && errno != EEXIST)
         fine = fail_set(&fail, "%s: %s", folder, strerror(errno));
@@ -139,7 +138,7 @@ static int list_symbols(const char *directory, const char *path, bool is_saving)
     model_close(&model);
     symbols_close(symbols);
     trace_close(&trace);
-    return fine ? EXIT_FINE : EXIT_USAGE;
+    return fine ? losses_status(&losses) : EXIT_USAGE;
 }
 
 struct options {

@@ -42,14 +42,6 @@ static const char keys_help[] =
 
 /* ---- output ---- */
 
-static int link_status(struct top *top)
-{
-    if (!top->has_broken)
-        return EXIT_FINE;
-    complain("%s: the link to the guest is gone", top->name);
-    return EXIT_DAMAGE;
-}
-
 static int run_batch(struct top *top)
 {
     struct fail fail = {""};
@@ -74,7 +66,7 @@ static int run_batch(struct top *top)
         return EXIT_DAMAGE;
     }
     top->has_broken = got < 0 && top_link_broke(top);
-    return link_status(top);
+    return top_status(top);
 }
 
 /* What stands before all else; NULL: nothing. */
@@ -229,7 +221,7 @@ static int run_terminal(struct top *top)
     }
     terminal_close();
     if (fail.text[0] == '\0')
-        return link_status(top);
+        return top_status(top);
     complain("%s", fail.text);
     return EXIT_DAMAGE;
 }

@@ -48,6 +48,8 @@ bool top_link_broke(struct top *top);
 bool top_try_again(struct top *top, struct fail *fail);
 /* The next interval, when it is there: 1; 0: not yet; -1: there will be none, or FAIL says why. */
 int top_next(struct top *top, struct fail *fail);
+/* What to end with; tells of losses, damage, and a link that is gone. */
+int top_status(struct top *top);
 void top_close(struct top *top);
 
 #endif

@@ -40,8 +40,32 @@ static bool open_trace(struct top *top, const char *directory, struct fail *fail
     top_close(top);
     if (!trace_open(&top->trace, directory, fail))
         return false;
+    trace_cut_partial(&top->trace);
     intervals_open(&top->intervals, &top->trace);
     return top->is_open = true;
+}
+
+static void begin_losses(struct top *top)
+{
+    struct losses *all = &top->screen.all;
+
+    losses_open(all, &top->trace);
+    model_lacks(&top->trace.schema, false, all->lacks, sizeof(all->lacks));
+}
+
+/* A file that ends within a packet is damaged, unless somebody is writing: then what is read is no trace yet
+ * that could be judged. */
+int top_status(struct top *top)
+{
+    struct losses *all = &top->screen.all;
+
+    if (top->is_open && !top->is_source)
+        all->damaged += trace_count_partial(&top->trace);
+    losses_summary(all);
+    if (!top->has_broken)
+        return top->is_source ? EXIT_FINE : losses_status(all);
+    complain("%s: the link to the guest is gone", top->name);
+    return EXIT_DAMAGE;
 }
 
 static uint64_t ticks_of(const struct top *top, double seconds)
@@ -113,9 +137,11 @@ bool top_try_again(struct top *top, struct fail *fail)
     top->has_broken = false;
     top->old_until = 0;
     top->at = -1;
-    top->screen.lost_events = top->screen.lost_packets = 0;
     top->came = now_seconds();
-    return open_trace(top, top->puller.directory, fail);
+    if (!open_trace(top, top->puller.directory, fail))
+        return false;
+    begin_losses(top);
+    return true;
 }
 
 /* ---- an interval ---- */
@@ -135,8 +161,7 @@ static bool ask(struct top *top, uint64_t to, struct fail *fail)
     if (!screen_choose(top->screen.answers, fail) ||
         !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
         return false;
-    top->screen.lost_events += top->screen.losses.lost_events;
-    top->screen.lost_packets += top->screen.losses.lost_packets;
+    losses_add(&top->screen.all, &top->screen.losses);
     top->screen.behind =
         top_is_live(top) ? (double)(top->trace.end - to) / (double)top->trace.schema.clock_freq : -1;
     return top->has_screen = true;
@@ -149,6 +174,7 @@ bool top_begin(struct top *top, struct fail *fail)
     top->is_connecting = false;
     if (!open_trace(top, top->is_source ? top->puller.directory : top->name, fail))
         return false;
+    begin_losses(top);
     at = top->at >= 0 ? top->trace.begin + ticks_of(top, top->at) : top->trace.begin;
     if (top->at >= 0 && !top->is_source && at >= top->trace.end)
         return fail_set(fail, "the trace ends before %g s", top->at);

@@ -163,6 +163,16 @@ static void block_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &ours, before);
 }
 
+/* Of losses and damage so far the page tells. */
+static void tell_lacks(const struct view *view)
+{
+    struct losses losses;
+
+    view_losses(view, &losses);
+    if (losses.lacks[0] != '\0')
+        complain("%s", losses.lacks);
+}
+
 static int serve(const struct options *options, struct view *view, struct puller *puller,
                  const sigset_t *signals)
 {
@@ -193,8 +203,10 @@ static int serve(const struct options *options, struct view *view, struct puller
     return EXIT_FINE;
 }
 
-static int write_png(struct options *options, struct view *view)
+/* What ends within a packet was no end, unless somebody IS_WRITING. */
+static int write_png(struct options *options, struct view *view, bool is_writing)
 {
+    struct losses losses;
     struct fail fail;
     bool fine;
 
@@ -204,10 +216,13 @@ static int write_png(struct options *options, struct view *view)
     if (options->draw.to > view_duration(view))
         options->draw.to = view_duration(view);
     fine = draw_png(view, &options->draw, &fail);
+    view_losses(view, &losses);
+    losses.damaged += is_writing ? 0 : trace_count_partial(&view->trace);
     view_unlock(view);
+    losses_summary(&losses);
     if (!fine)
         complain("%s", fail.text);
-    return fine ? EXIT_FINE : EXIT_USAGE;
+    return fine ? losses_status(&losses) : EXIT_USAGE;
 }
 
 static int show(struct options *options, struct puller *puller)
@@ -223,8 +238,9 @@ static int show(struct options *options, struct puller *puller)
         return EXIT_DAMAGE;
     }
     if (is_png) {
-        status = write_png(options, &view);
+        status = write_png(options, &view, puller_runs(puller));
     } else {
+        tell_lacks(&view);
         block_signals(&signals);
         view_set_source(&view, puller_runs(puller));
         if (view_start(&view, &fail)) {

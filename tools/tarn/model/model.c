@@ -19,99 +19,6 @@ const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running"
                                                      [MODEL_DEAD] = "dead",
                                                      [MODEL_UNKNOWN] = "unknown"};
 
-/* Fields in the order of `at`; T is a text or a string. An event that lacks one means nothing to the model.
- */
-struct meaning {
-    const char *event;
-    model_taker *take;
-    const char *fields[8];
-    const char *widths; /* bytes of each, or T */
-};
-
-static const struct meaning meanings[] = {
-    {"trace_control", take_control, {"old_mask", "mask"}, "88"},
-    {"sched_switch",
-     take_switch,
-     {"prev_tid", "prev_pid", "prev_comm", "prev_state", "next_tid", "next_pid", "next_comm", "next_prio"},
-     "44T244T2"},
-    {"sched_wakeup", take_wakeup, {"comm", "tid", "prio"}, "T42"},
-    {"sched_enqueue", take_enqueue, {"tid"}, "4"},
-    {"sched_process_fork", take_create, {"child_comm", "child_tid", "child_pid"}, "T44"},
-    {"sched_process_exit", take_exit, {"tid"}, "4"},
-    {"sched_priority", take_priority, {"tid", "prio"}, "44"},
-    {"timer_expire", take_expire, {"tid"}, "4"},
-    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
-    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
-    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
-    {"process_free", take_process_free, {"pid"}, "4"},
-    {"process_rename", take_process_rename, {"pid"}, "4"},
-    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
-    {"lttng_statedump_process_state",
-     take_state_thread,
-     {"tid", "pid", "state", "prio", "cpu", "name"},
-     "44422T"},
-    {"state_image",
-     take_state_image,
-     {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
-     "48888T"},
-    {"profile_setting", take_sampling, {"period", "counts_instructions"}, "84"},
-    {"lttng_statedump_interrupt", take_state_irq, {"irq", "action"}, "4T"},
-    {"state_lock_class", take_state_lock_name, {"lock_class", "name"}, "4T"}, /* of an older trace */
-    {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch"}, "4T4"}, /* the same */
-    {"state_lock_class", take_state_lock_kind, {"lock_class", "name", "watch", "kind"}, "4T44"},
-    {"lock_name", take_lock_name, {"lock", "pid", "name"}, "84T"},
-};
-
-/* Activities and calls. */
-static const struct meaning detail_meanings[] = {
-    {"syscall_entry", take_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
-    {"syscall_exit", take_syscall_exit, {"number", "tid", "ret"}, "448"},
-    {"libc_entry", take_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
-    {"libc_exit", take_libc_exit, {"call", "tid", "ret"}, "448"},
-    {"fault_entry", take_fault_entry, {"address", "ip", "tid"}, "884"},
-    {"fault_exit", take_fault_exit, {"address", "duration", "kind", "tid"}, "8844"},
-    {"exception_entry", take_exception_entry, {"vector", "tid", "ip", "code"}, "4488"},
-    {"exception_exit", take_exception_exit, {"vector", "action"}, "44"},
-    {"irq_handler_entry", take_irq_entry, {"irq", "ip"}, "48"},
-    {"irq_handler_exit", take_irq_exit, {"irq", "ret"}, "44"},
-    {"irq_ipi_entry", take_ipi_entry, {"kind"}, "4"},
-    {"irq_ipi_exit", take_ipi_exit, {"kind"}, "4"},
-    {"fs_request_begin", take_request_begin, {"request", "client", "file"}, "448"},
-    {"fs_request_end", take_request_end, {"request", "result"}, "44"},
-    {"ipc_call", take_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
-    {"ipc_receive", take_receive, {"call_id", "client_tid"}, "84"},
-    {"ipc_reply", take_reply, {"call_id", "label", "client_tid"}, "884"},
-    {"ipc_return", take_return, {"call_id", "error"}, "88"},
-};
-
-static bool has_width(const struct field *field, char width, bool swap)
-{
-    if (field == NULL)
-        return false;
-    if (width == 'T')
-        return field->kind == FIELD_STRING || (field->kind == FIELD_TEXT && field->count == TRACE_NAME_BYTES);
-    return (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) && field->width == width - '0' &&
-           field->swap == swap;
-}
-
-static void resolve(struct model *model, const struct meaning *meaning)
-{
-    const struct schema *schema = &model->trace->schema;
-    const struct event_type *type = schema_find_event(schema, meaning->event);
-    struct model_action action = {.take = meaning->take};
-
-    if (type == NULL)
-        return;
-    for (unsigned i = 0; meaning->widths[i] != '\0'; i++) {
-        const struct field *field = schema_find_field(type, meaning->fields[i]);
-
-        if (!has_width(field, meaning->widths[i], schema->swap))
-            return;
-        action.at[i] = (uint16_t)field->offset;
-    }
-    model->actions[type->index] = action;
-}
-
 static bool only_scheduling(const struct model *model)
 {
     const struct model_observer *observer = model->observers;
@@ -127,11 +34,7 @@ static void set_actions(struct model *model)
     const struct schema *schema = &model->trace->schema;
 
     memset(model->actions, 0, schema->event_count * sizeof(model->actions[0]));
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-        resolve(model, &meanings[i]);
-    for (size_t i = 0; !only_scheduling(model) && i < sizeof(detail_meanings) / sizeof(detail_meanings[0]);
-         i++)
-        resolve(model, &detail_meanings[i]);
+    meanings_resolve(model, only_scheduling(model));
     for (unsigned i = 0; i < schema->event_count; i++) {
         struct model_action *action = &model->actions[i];
 

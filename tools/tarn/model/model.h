@@ -247,6 +247,10 @@ struct model {
     struct arena arena;
 };
 
+/* Whether SCHEMA lacks events or fields that the model knows, as that of another version may, with those of
+ * activities and calls unless ONLY_SCHEDULING; then TEXT says which, and what that means. */
+bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, size_t size);
+
 /* Only FROM <= time < TO (ticks) counts; walk.h. */
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
 /* Before the first event. */

@@ -2,8 +2,8 @@
 /*
  * tools/tarn/model/model_parts.h - what the files of the model share among themselves.
  *
- * model.c takes events and knows by which function of take_*.c; processors.c has who runs, threads.c the
- * table of threads and their states, activities.c their stacks, calls.c IPC. All changes happen at
+ * model.c takes events, meanings.c knows by which function of take_*.c; processors.c has who runs, threads.c
+ * the table of threads and their states, activities.c their stacks, calls.c IPC. All changes happen at
  * model->now, or earlier where events were lost. What stands here is run for every other event.
  */
 #ifndef TARN_MODEL_PARTS_H
@@ -194,7 +194,12 @@ static inline struct model_thread *get_thread(struct model *model, const struct 
                : thread_find(model, tid, (uint32_t)(cpu - model->cpus));
 }
 
-/* ---- take_*.c: what an event means; fields as the table in model.c has them ---- */
+/* ---- meanings.c ---- */
+
+/* Fills the actions; those of activities and calls unless ONLY_SCHEDULING. */
+void meanings_resolve(struct model *model, bool only_scheduling);
+
+/* ---- take_*.c: what an event means; fields as the tables in meanings.c have them ---- */
 
 typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                          const struct model_action *action);
@@ -205,6 +210,6 @@ model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, t
     take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
     take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
     take_state_process, take_state_thread, take_state_image, take_state_irq, take_state_lock_class,
-    take_state_lock_name, take_state_lock_kind, take_lock_name, take_sampling;
+    take_lock_name, take_sampling;
 
 #endif

@@ -181,39 +181,19 @@ void take_sampling(struct model *model, struct model_cpu *cpu, const struct curs
     model->has_news = true;
 }
 
-void take_state_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
-                          const struct model_action *action)
-{
-    uint32_t number = get32(model, cursor, action->at[0]);
-    struct model_lock_class *class = &model->lock_classes[number % MODEL_LOCK_CLASSES];
-    size_t length = text_length(cursor, action->at[1]);
-
-    (void)cpu;
-    if (number >= MODEL_LOCK_CLASSES)
-        return;
-    length = length < sizeof(class->name) ? length : sizeof(class->name) - 1;
-    memset(class->name, 0, sizeof(class->name));
-    memcpy(class->name, get_text(cursor, action->at[1]), length);
-}
-
 void take_state_lock_class(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                            const struct model_action *action)
 {
     uint32_t number = get32(model, cursor, action->at[0]);
+    size_t length = text_length(cursor, action->at[1]);
+    struct model_lock_class class = {.watch = get32(model, cursor, action->at[2]),
+                                     .kind = get32(model, cursor, action->at[3])};
 
-    take_state_lock_name(model, cpu, cursor, action);
+    (void)cpu;
+    length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
+    memcpy(class.name, get_text(cursor, action->at[1]), length);
     if (number < MODEL_LOCK_CLASSES)
-        model->lock_classes[number].watch = get32(model, cursor, action->at[2]);
-}
-
-void take_state_lock_kind(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
-                          const struct model_action *action)
-{
-    uint32_t number = get32(model, cursor, action->at[0]);
-
-    take_state_lock_class(model, cpu, cursor, action);
-    if (number < MODEL_LOCK_CLASSES)
-        model->lock_classes[number].kind = get32(model, cursor, action->at[3]);
+        model->lock_classes[number] = class;
 }
 
 void take_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,

@@ -153,6 +153,15 @@ void losses_open(struct losses *losses, const struct trace *trace)
     losses->to = UINT64_MAX;
 }
 
+void losses_add(struct losses *sum, const struct losses *part)
+{
+    sum->damaged += part->damaged;
+    sum->lost_events += part->lost_events;
+    sum->lost_packets += part->lost_packets;
+    sum->cut_packets += part->cut_packets;
+    sum->lost_unknown |= part->lost_unknown;
+}
+
 void losses_summary(const struct losses *losses)
 {
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets)
@@ -161,4 +170,11 @@ void losses_summary(const struct losses *losses)
                  losses->lost_packets, losses->cut_packets);
     if (losses->damaged)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
+    if (losses->lacks[0] != '\0')
+        complain("%s", losses->lacks);
+}
+
+int losses_status(const struct losses *losses)
+{
+    return losses->damaged != 0 || losses->lacks[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
 }

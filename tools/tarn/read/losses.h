@@ -2,7 +2,8 @@
 /*
  * tools/tarn/read/losses.h - a reporter that tells people about damage and losses, and counts both.
  *
- * Used by list and stats, which go on after damage; `tarn check` has its own, complete one.
+ * For all subcommands that go on after damage, and for what they end with then; `tarn check` has its own,
+ * complete reporter.
  */
 #ifndef TARN_LOSSES_H
 #define TARN_LOSSES_H
@@ -18,10 +19,15 @@ struct losses {
     uint64_t damaged;   /* reports of damage */
     uint64_t lost_events, lost_packets, cut_packets;
     bool lost_unknown; /* something was lost before the first packet of a stream */
+    char lacks[800];   /* what the schema lacks of what was asked for, in words (model_lacks); "": nothing */
 };
 
 void losses_open(struct losses *losses, const struct trace *trace);
-void losses_summary(const struct losses *losses); /* to stderr */
+void losses_add(struct losses *sum, const struct losses *part); /* what was counted */
+void losses_summary(const struct losses *losses);               /* to stderr */
+/* What a subcommand ends with that could answer: EXIT_FINE; EXIT_DAMAGE when something read was damaged, or
+ * the schema lacks something. */
+int losses_status(const struct losses *losses);
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size);
 
 #endif

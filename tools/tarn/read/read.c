@@ -396,6 +396,20 @@ void trace_cut_partial(struct trace *trace)
     }
 }
 
+unsigned trace_count_partial(const struct trace *trace)
+{
+    struct stat status;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct stream *stream = &trace->streams[i];
+
+        count += fstat(stream->fd, &status) == 0 && (uint64_t)status.st_size > stream->size &&
+                 (uint64_t)status.st_size - stream->size < stream->first_packet_bytes;
+    }
+    return count;
+}
+
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
 {
     enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)

@@ -93,6 +93,8 @@ void trace_close(struct trace *trace);
 
 /* Leaves out what is at a file's end and not yet a whole packet, of a trace that somebody is writing. */
 void trace_cut_partial(struct trace *trace);
+/* In how many files it, and no more, is there now. */
+unsigned trace_count_partial(const struct trace *trace);
 
 /* What became of the files since trace_open or the last call. GROWN: whole packets were appended, which are
  * taken in; FROM gets the time (ticks) that the first of them begins, 0 when it cannot be told. CHANGED:

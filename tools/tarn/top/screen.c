@@ -203,7 +203,7 @@ static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct
                         unsigned width)
 {
     static const enum piece drops[] = {LOST_IN_ALL, BEHIND, SPAN, LOST_PACKETS, RATE, LOST};
-    bool is_whole = screen->lost_events == 0;
+    bool is_whole = screen->all.lost_events == 0;
     size_t used = 0, most;
 
     for (unsigned i = 0; i < PIECES; i++)
@@ -264,9 +264,9 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
     if (screen->behind >= 0)
         snprintf(pieces[BEHIND], PIECE_BYTES, ", %.1f s behind", screen->behind);
     snprintf(pieces[LOST], PIECE_BYTES, ", lost %" PRIu64 " events", screen->losses.lost_events);
-    snprintf(pieces[LOST_IN_ALL], PIECE_BYTES, " (in all %" PRIu64 ")", screen->lost_events);
-    if (screen->lost_packets != 0)
-        snprintf(pieces[LOST_PACKETS], PIECE_BYTES, ", %" PRIu64 " packets", screen->lost_packets);
+    snprintf(pieces[LOST_IN_ALL], PIECE_BYTES, " (in all %" PRIu64 ")", screen->all.lost_events);
+    if (screen->all.lost_packets != 0)
+        snprintf(pieces[LOST_PACKETS], PIECE_BYTES, ", %" PRIu64 " packets", screen->all.lost_packets);
     print_first(to, pieces, screen, width);
     return 1 + (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0);
 }

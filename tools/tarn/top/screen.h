@@ -20,9 +20,8 @@ extern const char *const screen_answers[SCREEN_ANSWERS];
 struct screen {
     const char *source;
     struct answer *answers[SCREEN_ANSWERS];
-    struct losses losses;               /* of the interval */
-    uint64_t lost_events, lost_packets; /* since the beginning */
-    double behind;                      /* seconds that the source is ahead; < 0: it does not grow */
+    struct losses losses, all; /* of the interval; since the beginning */
+    double behind;             /* seconds that the source is ahead; < 0: it does not grow */
     bool by_thread;
     const char *state; /* stands first, as "paused"; NULL: nothing */
     enum screen_sort sort;

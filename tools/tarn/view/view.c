@@ -75,6 +75,21 @@ bool view_open_files(const struct view *view, struct trace *trace, struct fail *
     return same || fail_set(fail, "the trace is being replaced; ask again");
 }
 
+/* ---- losses -------------------------------------------------------------------------------------- */
+
+void view_losses(const struct view *view, struct losses *losses)
+{
+    const struct index_losses *sum = &view->index.losses;
+
+    losses_open(losses, &view->trace);
+    losses->lost_events = sum->events;
+    losses->lost_packets = sum->packets;
+    losses->cut_packets = sum->cut;
+    losses->lost_unknown = sum->before;
+    losses->damaged = sum->damaged;
+    model_lacks(&view->trace.schema, false, losses->lacks, sizeof(losses->lacks));
+}
+
 /* ---- versions ------------------------------------------------------------------------------------ */
 
 static void tell_change(struct view *view)

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/index.h>
 
 struct view_options {
@@ -62,6 +63,9 @@ void view_unlock(struct view *view);
 /* Opens the files of the trace once more, as far as they are in the index, for who reads for long: without
  * the lock, while the trace grows. With the lock held for reading. The caller closes it. */
 bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
+
+/* What was lost and damaged so far, and what the schema lacks. With the lock held for reading. */
+void view_losses(const struct view *view, struct losses *losses);
 
 /* Waits until the version is no longer SINCE, for at most SECONDS; returns the version. */
 uint64_t view_wait(struct view *view, uint64_t since, double seconds);
