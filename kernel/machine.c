@@ -18,6 +18,7 @@
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
+#include <kernel/timer.h>
 #include <kernel/watchdog.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -29,6 +30,8 @@ static LOCK_CLASS(console_input_class, "console input");
 static LOCK_CLASS(hang_class, "debug hang");
 
 char machine_object[1], trace_object[1];
+
+#define PARTNER_NS 5000000000ull /* that the holder of a lock gives who is to wait for it */
 
 #define INPUT_MAX 4096u /* bytes that wait for a reader; a power of two */
 
@@ -251,12 +254,21 @@ static int64_t hang_somewhere(uint64_t argument)
     return 0;
 }
 
+/* Two callers at a time: the first keeps the lock until the second has come for it, which a busy host may
+ * delay. */
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
+    static _Atomic uint32_t wanting;
     if (!may("debug.hang="))
         return -E_UNSUPPORTED;
+    atomic_fetch_add(&wanting, 1);
     spin_lock(&hang_lock);
+    const uint64_t limit = arch_clock() + timer_ticks(PARTNER_NS);
+    while (atomic_load(&wanting) % 2 && arch_clock() < limit) {
+        tlb_handle_request();
+        arch_relax();
+    }
     watchdog_hang(0, milliseconds);
     spin_unlock(&hang_lock);
     return 0;

@@ -25,6 +25,26 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
          "--force-device-scale-factor=1"]
+# Timers that have not fired and answers that have not been read, but for the question that waits for news.
+WATCH_WORK = """(() => {
+    const timers = new Set(), later = window.setTimeout.bind(window), never = window.clearTimeout.bind(window);
+    let asked = 0;
+    const over = () => later(() => asked--, 0);  // behind what is done with the answer
+    const count = (promise) => { asked++; promise.then(over, over); return promise; };
+    window.setTimeout = (call, ...rest) => {
+        const id = later((...values) => { timers.delete(id); call(...values); }, ...rest);
+        timers.add(id);
+        return id; };
+    window.clearTimeout = (id) => { timers.delete(id); never(id); };
+    const ask = window.fetch.bind(window);
+    window.fetch = (what, ...rest) => String(what).includes("/changes") ? ask(what, ...rest) : count(ask(what, ...rest));
+    for (const name of ["json", "text"]) {
+        const read = Response.prototype[name];
+        Response.prototype[name] = function () { return this.url.includes("/changes") ? read.call(this) : count(read.call(this)); };
+    }
+    window.isAtWork = () => timers.size + asked > 0;
+})()"""
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Delete": 46, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34,
         "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, " ": 32}
 MODIFIERS = {"alt": 1, "ctrl": 2, "meta": 4, "shift": 8}
@@ -65,6 +85,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH_WORK)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.dark(dark)
 
@@ -153,6 +174,14 @@ class Browser:
                 raise BrowserError(f"waited in vain for: {expression}" + "".join(f"\n  page: {e}" for e in self.errors[-5:]))
             time.sleep(0.05)
         return value
+
+    def settle(self):
+        """Until the page has nothing more to do: all answers are there, timers have fired, all is drawn."""
+        while True:
+            self.wait("!window.isAtWork()")
+            self.value(DRAWN)
+            if not self.value("window.isAtWork()"):
+                return
 
     def dark(self, is_dark):
         self.call("Emulation.setEmulatedMedia",

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 import urllib.request
 
 import end_to_end as e2e
@@ -56,10 +55,8 @@ def open_page(page, address):
 
 
 def settle(page):
-    """Until everything that was asked for has come and the address tells of it."""
-    page.wait("!tarnView.data.isBusy")
-    time.sleep(0.8)
-    page.wait("!tarnView.data.isBusy")
+    """Until everything that was asked for has come and is drawn, and the address tells of it."""
+    page.settle()
 
 
 def place(page, key, t):

@@ -5,6 +5,7 @@
  */
 #include "child.h"
 #include "tap.h"
+#include "wait.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static cap_t must(int64_t result)
 }
 
 static cap_t endpoint;
+static _Atomic bool has_given_up; /* who asked for an answer that is TOO_LATE */
 
 /* ---- a server that does what the label says -------------------------------------------------------------
  */
@@ -33,7 +35,7 @@ enum {
     GIVE_BAD,  /* tries to answer with a slot that is empty */
     SAVE,      /* answers from a saved reply, after the next message */
     DROP,      /* closes the saved reply instead */
-    SLEEP,     /* never answers before 200 ms are over */
+    TOO_LATE,  /* answers when nobody waits for it any more */
     FORGET,    /* receives the next message without an answer */
     END,
 };
@@ -78,8 +80,8 @@ static void *serve(void *argument)
             answer.cap[2] = (uint16_t)memory;
         if (label == GIVE_BAD)
             give_bad(&answer);
-        if (label == SLEEP)
-            sys_thread_sleep(deadline_after(200 * MS));
+        while (label == TOO_LATE && !has_given_up)
+            sys_thread_sleep(deadline_after(MS));
         if (label == SAVE || label == DROP) {
             saved = must(ipc_save_reply());
             must(ipc_receive(endpoint, &message));
@@ -103,19 +105,32 @@ static void *serve(void *argument)
     return NULL;
 }
 
+static _Atomic uint32_t other_tid; /* of the thread that a test is about, once it runs */
+
 static void *call_in_thread(void *argument)
 {
     struct ipc_message message = {.label = (uint64_t)argument};
+    other_tid = thread_id();
     int64_t error = ipc_call(endpoint, &message);
     return (void *)(error ? error : (int64_t)message.label);
+}
+
+/* Until the other thread has come to where it waits. */
+static void let_wait(uint32_t state)
+{
+    while (!other_tid)
+        sys_thread_sleep(deadline_after(MS));
+    if (!wait_until(process_id(), other_tid, state))
+        printf("# thread %u does not wait\n", other_tid);
 }
 
 static int64_t call_beside(uint64_t label, uint64_t then)
 {
     pthread_t thread;
     void *result;
+    other_tid = 0;
     pthread_create(&thread, NULL, call_in_thread, (void *)label);
-    sys_thread_sleep(deadline_after(50 * MS));
+    let_wait(WAITS_FOR_REPLY);
     struct ipc_message message = {.label = then};
     ipc_call(endpoint, &message);
     pthread_join(thread, &result);
@@ -181,8 +196,8 @@ static cap_t lonely; /* nobody receives */
 
 static void *call_lonely(void *argument)
 {
-    *(cap_t *)argument = 0;
     struct ipc_message message = {.label = 1};
+    other_tid = thread_id();
     return (void *)ipc_call(lonely, &message);
 }
 
@@ -200,9 +215,10 @@ static void test_deadlines(void)
     CHECK(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
           "a receive times out");
     CHECK(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
-    message = (struct ipc_message){.label = SLEEP};
+    message = (struct ipc_message){.label = TOO_LATE};
     CHECK(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
           "a call whose answer is late times out");
+    has_given_up = true;
     message = (struct ipc_message){.label = ECHO};
     CHECK(ipc_call(endpoint, &message) == 0, "the server goes on after its answer found nobody");
     before = clock_monotonic_ns();
@@ -220,11 +236,9 @@ static void test_death(void)
 {
     pthread_t thread;
     void *result;
-    cap_t mark = 1;
-    pthread_create(&thread, NULL, call_lonely, &mark);
-    while (__atomic_load_n(&mark, __ATOMIC_ACQUIRE))
-        sys_thread_yield();
-    sys_thread_sleep(deadline_after(30 * MS));
+    other_tid = 0;
+    pthread_create(&thread, NULL, call_lonely, NULL);
+    let_wait(WAITS_TO_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
     CHECK((int64_t)result == -E_DEAD, "a queued caller hears that the endpoint died");
@@ -271,15 +285,19 @@ static void test_server_death(void)
     CHECK(call_dying_child(take_and_fault) == -E_DEAD, "the server faults, and nobody handles it");
 }
 
+static _Atomic bool has_one; /* the bound thread has got its first signal */
+
 static void *wait_bound(void *argument)
 {
     struct ipc_message message;
     must(sys_notification_bind((cap_t)(uintptr_t)argument));
     lonely = must(sys_endpoint_create());
+    other_tid = thread_id();
     int64_t error = ipc_receive(lonely, &message);
     uint64_t first = message.word[0];
     bool good = error == 0 && message.label == IPC_LABEL_NOTIFICATION;
-    error = ipc_receive_deadline(lonely, &message, deadline_after(1000 * MS));
+    has_one = true;
+    error = ipc_receive_deadline(lonely, &message, deadline_after(WAIT_SECONDS * 1000 * MS));
     good &= error == 0 && message.label == IPC_LABEL_NOTIFICATION;
     sys_cap_close(lonely);
     return (void *)(good ? first << 8 | message.word[0] : 0);
@@ -290,16 +308,19 @@ static void test_bound(void)
     cap_t notification = must(sys_notification_create());
     pthread_t thread;
     void *result;
+    other_tid = 0;
     pthread_create(&thread, NULL, wait_bound, (void *)(uintptr_t)notification);
-    sys_thread_sleep(deadline_after(30 * MS));
+    let_wait(WAITS_TO_RECEIVE);
     sys_notification_signal(notification, 5);
-    sys_thread_sleep(deadline_after(30 * MS));
+    while (!has_one)
+        sys_thread_sleep(deadline_after(MS));
+    let_wait(WAITS_TO_RECEIVE);
     CHECK(sys_notification_bind(notification) == -E_BUSY, "a notification is bound to one thread");
     sys_notification_signal(notification, 2);
     pthread_join(thread, &result);
     CHECK((uint64_t)result == (5 << 8 | 2), "a bound notification ends receives");
     int64_t error;
-    for (int i = 0; (error = sys_notification_bind(notification)) == -E_BUSY && i < 100; i++)
+    for (int i = 0; (error = sys_notification_bind(notification)) == -E_BUSY && i < 1000; i++)
         sys_thread_sleep(deadline_after(10 * MS)); /* join is over a little before the thread is */
     CHECK(error == 0, "and is free when its thread has ended");
     sys_notification_signal(notification, 8);
@@ -329,7 +350,7 @@ static void test_cancel(void)
     int64_t thread = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
     CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "who does not wait cannot be cancelled");
     must(sys_thread_resume((cap_t)thread));
-    sys_thread_sleep(deadline_after(30 * MS));
+    wait_until((uint32_t)must(sys_space_info(child.space)), ANY_THREAD, SLEEPS);
     must(sys_thread_suspend((cap_t)thread));
     must(sys_thread_cancel((cap_t)thread));
     CHECK(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,

@@ -99,17 +99,40 @@ static cap_t start(struct child *child, void (*entry)(uint64_t), uint64_t index,
     return thread;
 }
 
-/* Soon one thread runs and the other does not, for a while; "soon" because the host may let a processor of
- * ours wait. */
+/* Waits until a thread has counted on, at least; the host may let a processor of ours wait. */
+static bool gets_on(unsigned index, uint64_t from)
+{
+    for (int turn = 0; turn < 1000; turn++) {
+        if (shared->threads[index].count != from)
+            return true;
+        sleep_ms(10);
+    }
+    return false;
+}
+
+/* Soon one thread runs and the other does not, for a while. */
 static bool runs_instead(unsigned index, unsigned other)
 {
     for (int turn = 0, in_a_row = 0; turn < 100; turn++) {
         uint64_t count = shared->threads[index].count, others = shared->threads[other].count;
         sleep_ms(30);
-        in_a_row = shared->threads[index].count != count && shared->threads[other].count == others
-                       ? in_a_row + 1
-                       : 0;
+        if (!gets_on(index, count))
+            return false;
+        in_a_row = shared->threads[other].count == others ? in_a_row + 1 : 0;
         if (in_a_row == 4)
+            return true;
+    }
+    return false;
+}
+
+/* Soon they have got as much, but for a factor of four; over a short while the host decides who gets more. */
+static bool share_processor(unsigned one, unsigned other)
+{
+    uint64_t first = shared->threads[one].count, second = shared->threads[other].count;
+    for (int turn = 0; turn < 100; turn++) {
+        sleep_ms(400);
+        uint64_t a = shared->threads[one].count - first, b = shared->threads[other].count - second;
+        if (a > b / 4 && b > a / 4)
             return true;
     }
     return false;
@@ -154,15 +177,24 @@ static void test_affinity(void)
 /* All of the first `count` threads get on, within seconds: the host may have fewer processors than we. */
 static bool all_get_on(unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t before = shared->threads[i].count;
-        for (int turn = 0; shared->threads[i].count == before; turn++) {
-            if (turn == 500)
-                return false;
-            sleep_ms(10);
-        }
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (!gets_on(i, shared->threads[i].count))
+            return false;
     return true;
+}
+
+/* Soon each processor has run one of the first `count` threads. */
+static bool all_work(unsigned count)
+{
+    for (int turn = 0; turn < 500; turn++) {
+        uint64_t cpus = 0;
+        for (unsigned i = 0; i < count; i++)
+            cpus |= shared->threads[i].cpus;
+        if ((unsigned)__builtin_popcountll(cpus) == cpu_count)
+            return true;
+        sleep_ms(10);
+    }
+    return false;
 }
 
 static void test_spreading(void)
@@ -176,10 +208,7 @@ static void test_spreading(void)
             CHECK(all_get_on(cpu_count), "as many threads as processors all get on");
     }
     CHECK(all_get_on(twice), "twice as many get their turns");
-    uint64_t cpus = 0;
-    for (unsigned i = 0; i < twice; i++)
-        cpus |= shared->threads[i].cpus;
-    CHECK((unsigned)__builtin_popcountll(cpus) == cpu_count, "and all processors work");
+    CHECK(all_work(twice), "and all processors work");
     child_end(&child);
 }
 
@@ -190,12 +219,7 @@ static void test_priorities(void)
     cap_t low = start(&child, count_always, 0, 1, 1), high = start(&child, count_always, 1, 3, 1);
     CHECK(runs_instead(1, 0), "the higher priority keeps the lower from running");
     must(sys_thread_set_priority(high, 1));
-    sleep_ms(20);
-    uint64_t a = shared->threads[0].count, b = shared->threads[1].count;
-    sleep_ms(400);
-    a = shared->threads[0].count - a;
-    b = shared->threads[1].count - b;
-    CHECK(a > b / 4 && b > a / 4, "equals share the processor");
+    CHECK(share_processor(0, 1), "equals share the processor");
     must(sys_thread_set_priority(low, 5));
     CHECK(runs_instead(0, 1), "and a raised one takes it");
     must(sys_thread_suspend(low));
@@ -219,16 +243,18 @@ static void test_preemption(void)
     sys_cap_close(start(&child, count_always, 0, 1, last));
     sys_cap_close(start(&child, answer_signals, 1, 5, last));
     sleep_ms(30);
-    for (int i = 0; i < 50; i++) {
+    unsigned asked = 0; /* 50 times, and more if the host never let two processors of ours run together */
+    for (; asked < 50 || (least >= 5 * MS && asked < 2000); asked++) {
         uint64_t begin = clock_monotonic_ns();
         sys_notification_signal(signal, 1);
-        if (sys_notification_wait(answer, deadline_after(1000 * MS)) != 1)
+        if (sys_notification_wait(answer, deadline_after(10000 * MS)) != 1)
             break;
         uint64_t took = clock_monotonic_ns() - begin;
         least = took < least ? took : least;
     }
     printf("# least %llu us from signal to answer\n", (unsigned long long)(least / 1000));
-    CHECK(shared->threads[1].count == 50 && least < 5 * MS, "a more important thread preempts at once");
+    CHECK(asked >= 50 && shared->threads[1].count == asked && least < 5 * MS,
+          "a more important thread preempts at once");
     sys_cap_close(signal);
     sys_cap_close(answer);
     child_end(&child);

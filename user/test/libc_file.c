@@ -153,7 +153,7 @@ static void test_pipes(void)
     CHECK(poll(&poller, 1, 0) == 0, "poll: nothing to read");
     CHECK(poll(&poller, 1, 20) == 0, "poll times out");
     pthread_create(&thread, NULL, write_late, &fds[1]);
-    CHECK(poll(&poller, 1, 5000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
+    CHECK(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
     CHECK(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
     pthread_join(thread, NULL);
     CHECK(read(fds[0], buffer, 16) == 0, "a pipe without writers ends");

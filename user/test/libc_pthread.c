@@ -102,7 +102,7 @@ static void test_life(void)
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     for (int i = 0; i < 20; i++)
         pthread_create(&thread, &attr, run_detached, NULL);
-    for (int i = 0; i < 1000 && __atomic_load_n(&detached_done, __ATOMIC_ACQUIRE) < 20; i++)
+    for (int i = 0; i < 20000 && __atomic_load_n(&detached_done, __ATOMIC_ACQUIRE) < 20; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     CHECK(detached_done == 20, "detached threads run");
 }

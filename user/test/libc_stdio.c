@@ -73,9 +73,10 @@ static void test_time(void)
     CHECK(nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) == 0, "nanosleep");
     clock_gettime(CLOCK_MONOTONIC, &end);
     int64_t ns = (end.tv_sec - begin.tv_sec) * 1000000000ll + end.tv_nsec - begin.tv_nsec;
-    CHECK(ns >= 20000000 && ns < 5000000000ll, "lasts what it should");
+    CHECK(ns >= 20000000 && ns < 20000000000ll, "lasts what it should");
+    time_t before = time(NULL);
     gettimeofday(&day, NULL);
-    CHECK(day.tv_sec > 1600000000 && labs((long)(time(NULL) - day.tv_sec)) <= 1, "the wall clock is set");
+    CHECK(before > 1600000000 && before <= day.tv_sec && day.tv_sec <= time(NULL), "the wall clock is set");
     time_t known = 1000000000;
     char text[40];
     strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", gmtime(&known));

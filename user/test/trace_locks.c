@@ -17,6 +17,7 @@
 #include <trace/lock.h>
 #include <trace/state.h>
 #include <user/test/trace_help.h>
+#include <user/test/wait.h>
 
 static bool pulled;
 #define EXPECT(condition, what)       \
@@ -178,16 +179,27 @@ static void test_acquisitions(void)
 #define WAITERS 3
 #define HOLD_MS 50
 
-static atomic_uint holder_tid, wanting;
+static uint32_t main_tid;
+static atomic_uint holder_tid, wanting[WAITERS]; /* tids of threads that are about to wait */
 static atomic_bool is_held;
+
+/* Until the thread sleeps for what somebody has. */
+static void let_come(atomic_uint *tid)
+{
+    uint32_t comes;
+    while (!(comes = atomic_load(tid)))
+        usleep(1000);
+    if (!wait_until(process_id(), comes, WAITS_FOR_WORD))
+        printf("# thread %u does not wait\n", comes);
+}
 
 static void *hold(void *argument)
 {
     atomic_store(&holder_tid, thread_id());
     pthread_mutex_lock(&mutex);
     atomic_store(&is_held, true);
-    while (atomic_load(&wanting) < WAITERS)
-        usleep(1000);
+    for (int i = 0; i < WAITERS; i++)
+        let_come(&wanting[i]);
     usleep(HOLD_MS * 1000);
     pthread_mutex_unlock(&mutex);
     return NULL;
@@ -197,7 +209,7 @@ static void *want(void *argument)
 {
     while (!atomic_load(&is_held))
         usleep(1000);
-    atomic_fetch_add(&wanting, 1);
+    atomic_store((atomic_uint *)argument, thread_id());
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
     return NULL;
@@ -210,7 +222,7 @@ static void test_waits(void)
     forget();
     pthread_create(&holder, NULL, hold, NULL);
     for (int i = 0; i < WAITERS; i++)
-        pthread_create(&waiter[i], NULL, want, NULL);
+        pthread_create(&waiter[i], NULL, want, &wanting[i]);
     for (int i = 0; i < WAITERS; i++)
         pthread_join(waiter[i], NULL);
     pthread_join(holder, NULL);
@@ -226,14 +238,18 @@ static void test_waits(void)
     EXPECT(found.held == WAITERS && found.acquired == 0, "how long a lock is held that somebody waited for");
 }
 
-/* A holder that loses its processor: it is pinned where a thread of higher priority then works. */
+/* A holder that loses its processor: it is pinned where a thread of higher priority then works, until the one
+ * that wants the lock has slept for a while. */
 static pthread_mutex_t lost = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool is_wanted, may_end;
+static atomic_bool works, may_end;
 
 static void *work(void *argument)
 {
+    atomic_store(&works, true);
+    while (!thread_is(process_id(), main_tid, WAITS_FOR_WORD))
+        ;
     uint64_t end = arch_trace_clock() + ticks_of_ms(HOLD_MS);
-    while (!atomic_load(&is_wanted) || arch_trace_clock() < end)
+    while (arch_trace_clock() < end)
         ;
     atomic_store(&may_end, true);
     return NULL;
@@ -267,7 +283,8 @@ static void test_lost_processor(void)
         usleep(1000);
     pthread_create(&worker, &workers, work, NULL);
     lock_set_name(&lost, "lost and found");
-    atomic_store(&is_wanted, true);
+    while (!atomic_load(&works))
+        usleep(1000);
     pthread_mutex_lock(&lost);
     pthread_mutex_unlock(&lost);
     pthread_join(holder, NULL);
@@ -279,8 +296,13 @@ static void test_lost_processor(void)
 }
 
 /* ---- what else programs wait for -------------------------------------------------------------------------
- * Each is closed by this thread, and opened HOLD_MS after another has come to wait for it.
+ * Each is closed by this thread, and opened HOLD_MS after another sleeps for it.
  */
+
+static void announce(void)
+{
+    atomic_store(&wanting[0], thread_id());
+}
 
 static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t tickets;
@@ -292,7 +314,7 @@ static pthread_once_t opening = PTHREAD_ONCE_INIT;
 
 static void *read_shelf(void *argument)
 {
-    atomic_fetch_add(&wanting, 1);
+    announce();
     pthread_rwlock_rdlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     return NULL;
@@ -300,7 +322,7 @@ static void *read_shelf(void *argument)
 
 static void *write_shelf(void *argument)
 {
-    atomic_fetch_add(&wanting, 1);
+    announce();
     pthread_rwlock_wrlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     return NULL;
@@ -308,7 +330,7 @@ static void *write_shelf(void *argument)
 
 static void *take_ticket(void *argument)
 {
-    atomic_fetch_add(&wanting, 1);
+    announce();
     sem_wait(&tickets);
     return NULL;
 }
@@ -316,7 +338,7 @@ static void *take_ticket(void *argument)
 static void *await_bell(void *argument)
 {
     pthread_mutex_lock(&bell_lock);
-    atomic_fetch_add(&wanting, 1);
+    announce();
     while (!has_rung)
         pthread_cond_wait(&bell, &bell_lock);
     pthread_mutex_unlock(&bell_lock);
@@ -325,17 +347,19 @@ static void *await_bell(void *argument)
 
 static void *pass_gate(void *argument)
 {
-    atomic_fetch_add(&wanting, 1);
+    announce();
     pthread_barrier_wait(&gate);
     return NULL;
 }
 
+static atomic_bool opens;
+
+/* Whoever comes first has to wait for main. */
 static void open_slowly(void)
 {
-    atomic_fetch_add(&wanting, 1);
-    while (!atomic_load(&may_end))
-        usleep(1000);
-    usleep(2 * HOLD_MS * 1000);
+    atomic_store(&opens, true);
+    wait_until(process_id(), main_tid, WAITS_FOR_WORD);
+    usleep(HOLD_MS * 1000);
 }
 
 static void *open_once(void *argument)
@@ -347,10 +371,9 @@ static void *open_once(void *argument)
 static void let_wait(pthread_t *thread, void *(*routine)(void *))
 {
     forget();
-    atomic_store(&wanting, 0);
+    atomic_store(&wanting[0], 0);
     pthread_create(thread, NULL, routine, NULL);
-    while (!atomic_load(&wanting))
-        usleep(1000);
+    let_come(&wanting[0]);
     usleep(HOLD_MS * 1000);
 }
 
@@ -421,8 +444,8 @@ static void test_events(void)
     let_wait(&thread, await_bell);
     pthread_mutex_lock(&bell_lock);
     has_rung = true;
-    pthread_cond_signal(&bell);
     pthread_mutex_unlock(&bell_lock);
+    pthread_cond_signal(&bell);
     pthread_join(thread, NULL);
     found = look_for(&bell, 0);
     EXPECT(has_waited(&found, TARN_LOCK_CONDITION, UINT32_MAX, 0) && !found.held, "a condition");
@@ -439,6 +462,7 @@ static void test_events(void)
 static void *sleep_and_tell(void *argument)
 {
     atomic_store(&holder_tid, thread_id());
+    wait_until(process_id(), main_tid, WAITS_FOR_WORD);
     usleep(HOLD_MS * 1000);
     return NULL;
 }
@@ -446,9 +470,10 @@ static void *sleep_and_tell(void *argument)
 static void test_waits_for_threads(void)
 {
     pthread_t thread;
-    atomic_store(&may_end, false);
-    let_wait(&thread, open_once);
-    atomic_store(&may_end, true);
+    forget();
+    pthread_create(&thread, NULL, open_once, NULL);
+    while (!atomic_load(&opens))
+        usleep(1000);
     pthread_once(&opening, open_slowly);
     struct findings found = look_for(&opening, 0);
     EXPECT(found.contended == 1 && found.by.lock_class == TARN_LOCK_ONCE &&
@@ -533,6 +558,7 @@ static void test_kernel_waits(void)
 int main(int argc, char **argv)
 {
     pulled = argc > 1;
+    main_tid = thread_id();
     if (!pulled) {
         control(TRACE_OP_SET_GEOMETRY, 64 << 10, 16);
         control(TRACE_OP_SET_MASK, 1ull << TRACE_CLASS_LOCK | 1ull << TRACE_CLASS_STATE, 0);

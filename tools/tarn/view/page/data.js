@@ -150,7 +150,9 @@ export class LaneData {
     const grain = (to - from) / Math.max(this.rows.width, 1), found = [];
     const usable = this.#sets.filter((set) => set.lanes.has(key) && set.from < to && set.to > from);
     const rank = (set) => (set.grain <= grain * 1.01 && set.grain > grain / 12 ? 0 : set.grain > grain ? 1 : 2);
-    usable.sort((a, b) => rank(a) - rank(b) || Number(a.isStale ?? 0) - Number(b.isStale ?? 0) ||
+    // What is left of an earlier, narrower view does not know of a wait that ends behind it.
+    const isPart = (set) => rank(set) === 0 && (set.from > from || set.to < to);
+    usable.sort((a, b) => rank(a) - rank(b) || Number(a.isStale ?? 0) - Number(b.isStale ?? 0) || isPart(a) - isPart(b) ||
                           (rank(a) === 2 ? b.grain - a.grain : a.grain - b.grain));
     let gaps = [[from, to]];
     for (const set of usable) {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/wait.h - until a thread has come to where it waits. Sleeping for a while instead proves nothing:
+ * a busy host may not have run its processor meanwhile.
+ */
+#ifndef USER_TEST_WAIT_H
+#define USER_TEST_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/runtime.h>
+
+/* States of struct system_thread, as in trace/schema/sched.ev: enum thread_state. */
+enum { WAITS_TO_SEND = 2, WAITS_TO_RECEIVE, WAITS_FOR_REPLY, WAITS_FOR_SIGNAL, WAITS_FOR_WORD, SLEEPS };
+
+#define ANY_THREAD   0u
+#define WAIT_SECONDS 60u
+
+/* Is a thread of process `pid`, that one or any, in this state? */
+static inline bool thread_is(uint32_t pid, uint32_t tid, uint32_t state)
+{
+    struct system_thread threads[16];
+    int64_t bytes;
+    for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_THREADS, index, threads, sizeof threads)) > 0;) {
+        uint64_t count = (uint64_t)bytes / sizeof threads[0];
+        for (uint64_t i = 0; i < count; i++)
+            if (threads[i].pid == pid && (tid == ANY_THREAD || threads[i].tid == tid) &&
+                threads[i].state == state)
+                return true;
+        index += count;
+    }
+    return false;
+}
+
+/* Waits until it is; false: it never was. */
+static inline bool wait_until(uint32_t pid, uint32_t tid, uint32_t state)
+{
+    uint64_t end = deadline_after(WAIT_SECONDS * 1000000000ull);
+    while (!thread_is(pid, tid, state)) {
+        if (clock_monotonic_ns() > end)
+            return false;
+        sys_thread_sleep(deadline_after(1000000));
+    }
+    return true;
+}
+
+#endif
