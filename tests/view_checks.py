@@ -43,6 +43,11 @@ def check_flags(page, lines):
     page.click(x, y - 5)
     e2e.check(state(page, "cursor.t") == t, "flags: one tells its event, and a click goes exactly there", (state(page, "cursor"), t))
     picture(page, "flags")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.wait(f"(tarnView.trace.events_total <= {EXACT}) === (document.getElementById('hidden-marks').textContent === '')")
+    page.value(f"tarnView.state.show({begin}, {end})")
+    page.wait("document.getElementById('hidden-marks').textContent === '' && tarnView.counts.flags.size > 4")
+    e2e.check(True, "flags: where there are too many events for them it says so")
 
 
 def check_names(page, view, duration):
@@ -62,9 +67,57 @@ def check_names(page, view, duration):
     page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
     settle(page)
     page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
-    page.wait(f"document.getElementById('tooltip').textContent.includes('({told['lock_class'][str(wait['class'])]})')")
+    kind = ("" if wait["pid"] else "kernel lock ") + told["lock_class"][str(wait["class"])]
+    page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
     e2e.check(True, "a wait for a lock says the name of its class")
     page.value("tarnView.state.change({pins: new Set()})")
+
+
+def check_lock_names(page, view, duration):
+    """A lock that its program has named is called so, also where the walk begins after the name was told."""
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended,lock_name", TRACE)
+    trace, names, expected = view.ask("trace"), {}, {}
+    numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
+    for row in map(json.loads, out.splitlines()):
+        fields = row["fields"]
+        key = fields["pid"], hex(fields["lock"])
+        if row["event"] == "lock_name":
+            names[key] = fields["name"]
+        elif names.get(key) and row["tid"] in numbers:
+            expected[row["tid"], key] = names[key], row["ns"] - begin
+    wrong = []
+    for (tid, (pid, lock)), (name, t) in expected.items():
+        found = view.ask(f"lanes?from={t}&to={t + 1}&width=100&threads={numbers[tid]}")["waits"]
+        if [(wait["pid"], wait["lock"], wait.get("name")) for wait in found] != [(pid, lock, name)]:
+            wrong.append((tid, name, found))
+    e2e.check(status == 0 and expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
+    wait = longest_wait(view, duration, lambda wait: "name" in wait)
+    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
+    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
+    settle(page)
+    page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+    page.wait(f"document.getElementById('tooltip').textContent.includes('“{wait['name']}”')")
+    picture(page, "lock-name")
+    page.value("tarnView.state.change({pins: new Set()})")
+
+
+def check_path(page, view):
+    """From the list of the longest calls to the path of one of them, and back."""
+    page.value("tarnView.state.change({selection: null, tab: 'range'})")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.value("document.querySelector('.answers input[value=ipc]').click()")
+    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
+    page.value("document.querySelector('#panel-range tr[title*=follow]').click()")
+    page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .answer-table').length === 4")
+    wanted = view.ask("answer?name=ipc&request=longest")["answer"]["tables"]
+    shown = page.value("[...document.querySelectorAll('#panel-range .answer-table')].map(t => t.querySelectorAll('tbody tr').length)")
+    told = page.value("document.querySelector('#panel-range .answer-table').textContent")
+    e2e.check(shown == [min(25, len(rows)) for rows in wanted.values()] and wanted["request"][0]["id"] in told and
+              state(page, "cursor.t") == wanted["request"][0]["at_ns"], "a call is followed through all processes", (shown, told))
+    picture(page, "path")
+    page.click_on(".range-tools button")
+    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
+    page.value("tarnView.state.change({cursor: null, lane: null})")
 
 
 def check_holders(page, view, duration):

@@ -10,6 +10,7 @@
  * index files that were damaged, and requests that nobody would make, must do no harm.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -196,10 +197,23 @@ static void test_pixels(const struct view *view, const char *name)
 /* ---- questions ----------------------------------------------------------------------------------- */
 
 /* PARAMETERS: key=value&..., cut to pieces here. The answer is freed by the caller. */
-static struct buffer ask(struct view *view, const char *path, const char *parameters, unsigned *status)
+/* Who asks waits only until he was asked so often whether he does. */
+struct asker {
+    unsigned asked, patience;
+};
+
+static bool has_patience(const struct request *request)
+{
+    struct asker *asker = request->asker;
+
+    return asker->asked++ < asker->patience;
+}
+
+static struct buffer ask_with(struct view *view, const char *path, const char *parameters,
+                              struct asker *asker, unsigned *status)
 {
     char text[600], *at = text;
-    struct request request = {.path = path};
+    struct request request = {.path = path, .is_waiting = has_patience, .asker = asker};
     struct json json = {0};
     const char *type;
 
@@ -218,6 +232,35 @@ static struct buffer ask(struct view *view, const char *path, const char *parame
     }
     *status = api_ask(view, &request, &json, &type);
     return json.text;
+}
+
+static struct buffer ask(struct view *view, const char *path, const char *parameters, unsigned *status)
+{
+    return ask_with(view, path, parameters, &(struct asker){.patience = UINT_MAX}, status);
+}
+
+static bool is_answered(struct view *view, const char *parameters, struct asker *asker)
+{
+    unsigned status;
+    struct buffer answer = ask_with(view, "/api/answer", parameters, asker, &status);
+
+    free(answer.bytes);
+    return status == 200;
+}
+
+/* The walk of an answer, and the second one to the path of a request, end when nobody waits any more. */
+static void test_patience(struct view *view, const char *name)
+{
+    struct asker once = {.patience = UINT_MAX}, twice = once, first, second, third;
+    bool fine = is_answered(view, "name=ipc", &once) && is_answered(view, "name=ipc&request=longest", &twice);
+
+    first = (struct asker){.patience = once.asked - 1};
+    second = (struct asker){.patience = once.asked};
+    third = (struct asker){.patience = twice.asked};
+    tell_all(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
+                 !is_answered(view, "name=ipc&request=longest", &second) &&
+                 is_answered(view, "name=ipc&request=longest", &third),
+             "%s: an answer is given up when nobody waits, in its second walk, too", name);
 }
 
 #define QUESTIONS 40
@@ -507,6 +550,7 @@ static void test_trace(const char *directory, const char *name, const char *fold
         return;
     test_sums(&view, name);
     test_pixels(&view, name);
+    test_patience(&view, name);
     test_checkpoints(&view, name);
     view_close(&view);
     test_growth(directory, other, name);

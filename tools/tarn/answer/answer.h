@@ -54,12 +54,22 @@ struct answer_kind {
     void (*close)(struct answer *answer); /* whether opened or not */
 };
 
+/* Walks a part of the trace once more, for an answer that wants to look closely at what its walk has found.
+ * Who asks may know a shorter way there than from the trace's begin, and give up on the way. */
+struct answer_walker {
+    /* Opens MODEL for FROM <= t < TO (ticks), tells OBSERVER what lies there, and ends that range. The caller
+     * closes the model, also when this was given up: false. */
+    bool (*walk)(struct answer_walker *self, struct model *model, uint64_t from, uint64_t to,
+                 struct model_observer *observer);
+};
+
 struct answer {
     const struct answer_kind *kind;
     const struct trace *trace;
     struct model *model; /* NULL outside of open ... finish */
     const struct filter *filter;
-    struct symbols *symbols; /* or NULL */
+    struct symbols *symbols;      /* or NULL */
+    struct answer_walker *walker; /* NULL: from the trace's begin */
     struct model_observer observer;
     struct table *tables; /* kind->table_count */
     struct table totals;
@@ -151,6 +161,10 @@ static inline uint64_t answer_add(struct answer_adder *adder, uint64_t ticks)
 /* A time as COLUMN_WHEN has it. */
 uint64_t answer_when(const struct answer *answer, uint64_t ticks);
 double answer_seconds(const struct answer *answer); /* from ... to */
+
+/* As struct answer_walker says. */
+bool answer_walk(const struct answer *answer, struct model *model, uint64_t from, uint64_t to,
+                 struct model_observer *observer);
 
 /* What to call them; never NULL. */
 #define ANSWER_NAME_BYTES 64u

@@ -198,6 +198,22 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
     return fine;
 }
 
+bool answer_walk(const struct answer *answer, struct model *model, uint64_t from, uint64_t to,
+                 struct model_observer *observer)
+{
+    struct merge merge;
+
+    if (answer->walker != NULL)
+        return answer->walker->walk(answer->walker, model, from, to, observer);
+    model_open(model, answer->trace, from, to);
+    model_observe(model, observer);
+    merge_open(&merge, answer->trace, NULL, 0, NULL);
+    model_walk(model, &merge);
+    model_finish_range(model, &merge);
+    merge_close(&merge);
+    return true;
+}
+
 /* Whether the filter chooses a thread, and of what that was said: what it and its process were called then.
  */
 struct chosen {

@@ -176,8 +176,7 @@ void ipc_follow(const struct answer *answer, const struct ipc_request *request,
     slots_open(&path.threads, sizeof(struct pieces));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         path.details[kind] = model_detail_field(&answer->trace->schema, kind);
-    path_record(&path, &model);
-    call = path_call_of(&path, request->id);
+    call = path_record(&path, &model) ? path_call_of(&path, request->id) : NULL;
     if (call != NULL) {
         follow_call(&path, call, request->called, request->returned, 1);
         path_tell(&path, call, tables);

@@ -34,7 +34,7 @@ extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], i
 #define IPC_SHARE_TOTAL 1
 #define IPC_WORK_TOTAL  2
 
-/* Walks the trace once more up to the end of REQUEST and fills the tables: one row about it, its time line,
+/* Walks the time of REQUEST once more and fills the tables: one row about it, its time line,
  * and the sums of that. The client is followed and all threads of servers that FUNCTIONS has seen. */
 void ipc_follow(const struct answer *answer, const struct ipc_request *request,
                 const struct functions *functions, const struct ipc_path_tables *tables);
@@ -98,8 +98,8 @@ struct path {
     uint64_t nested;                         /* calls on the way */
     const struct field *details[ACTIVITIES]; /* whose labels name what a thread does */
 };
-/* Fills threads and calls. MODEL stays open. */
-void path_record(struct path *path, struct model *model);
+/* Fills threads and calls. MODEL stays open. False: given up. */
+bool path_record(struct path *path, struct model *model);
 /* Fills TABLES from the steps. */
 void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables);
 

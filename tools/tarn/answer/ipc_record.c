@@ -2,7 +2,6 @@
 /* tools/tarn/answer/ipc_record.c - what the threads did that may have worked on a call; see ipc_path.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/ipc_path.h>
-#include <tools/tarn/model/walk.h>
 
 #define PIECES_MAX (1u << 22) /* of 64 bytes; what is beyond is not known */
 
@@ -154,13 +153,11 @@ static void sort_pieces(struct path *path)
     }
 }
 
-void path_record(struct path *path, struct model *model)
+bool path_record(struct path *path, struct model *model)
 {
     const struct ipc_request *request = path->request;
-    struct merge merge;
+    bool fine;
 
-    /* with the event that ends it */
-    model_open(model, path->owner->trace, request->called, request->returned + 1);
     path->answer.model = model;
     path->delays.owner = path;
     path->delays.delayed = take_delay;
@@ -169,10 +166,8 @@ void path_record(struct path *path, struct model *model)
     path->answer.observer.leave = take_leave;
     path->answer.observer.call = take_call;
     path->answer.observer.event = take_event;
-    model_observe(model, &path->answer.observer);
-    merge_open(&merge, path->owner->trace, NULL, 0, NULL);
-    model_walk(model, &merge);
-    model_finish_range(model, &merge);
-    merge_close(&merge);
+    /* with the event that ends it */
+    fine = answer_walk(path->owner, model, request->called, request->returned + 1, &path->answer.observer);
     sort_pieces(path);
+    return fine;
 }

@@ -171,7 +171,8 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     }
 }
 
-bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail)
+/* ONLY: of one kind; 0: all. */
+static bool restore(struct model *model, const void *bytes, size_t size, uint32_t only, struct fail *fail)
 {
     struct buffer_reader reader = {.at = bytes, .left = size};
     struct saved_known saved;
@@ -179,12 +180,22 @@ bool model_restore_knowledge(struct model *model, const void *bytes, size_t size
     while (reader.left > 0) {
         buffer_get(&reader, &saved, sizeof(saved));
         if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
-            !restore_one(model, &saved, (const char *)reader.at))
+            ((only == 0 || saved.kind == only) && !restore_one(model, &saved, (const char *)reader.at)))
             return fail_set(fail, "what is known of processes is damaged");
         reader.at += saved.text_bytes;
         reader.left -= saved.text_bytes;
     }
     return true;
+}
+
+bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    return restore(model, bytes, size, 0, fail);
+}
+
+bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    return restore(model, bytes, size, KNOWN_LOCK, fail);
 }
 
 void model_settle(struct model *model)

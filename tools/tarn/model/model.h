@@ -287,6 +287,8 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
  * and then that checkpoint make a model that knows what the first one knew there. */
 void model_save_knowledge(struct model *model, struct buffer *out);
 bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail);
+/* Of the same pieces only what locks are called, for who wants to know no more. */
+bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail);
 void model_settle(struct model *model); /* the next piece has what is learned from now on */
 
 /* Ticks that the thread of a FRAME under way has run in it up to the end of the last segment. */

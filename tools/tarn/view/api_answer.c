@@ -4,8 +4,8 @@
  * there are. /api/progress: how far one is.
  *
  * The walk begins at the checkpoint before the range, with what was known there of processes and their
- * program files. It may take long, so that it has files and a model of its own: with the lock held it is only
- * opened.
+ * program files; so does a second one, for an answer that looks closely at what it found. It may take long,
+ * so that it has files and a model of its own: with the lock held it is only opened.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,10 @@
 struct asker {
     struct walk_range range;
     struct range_walk walk;
-    struct losses losses; /* in the range */
+    struct model model;
+    struct answer_walker walker; /* for a second walk */
+    bool gave_up;                /* in that */
+    struct losses losses;        /* in the range */
     struct view *view;
     const struct request *request;
     struct trace trace;
@@ -27,6 +30,9 @@ struct asker {
     struct symbols *symbols;
     struct answer *answer;
     struct view_job *job; /* or NULL */
+    uint64_t generation;  /* of the index */
+    uint64_t first;       /* number of the event that the walk begins with */
+    uint64_t walked;      /* events, in a walk before this one */
 };
 
 /* ---- progress ------------------------------------------------------------------------------------ */
@@ -52,6 +58,15 @@ static void note_progress(struct view *view, struct view_job *job, uint64_t done
         return;
     pthread_mutex_lock(&view->mutex);
     job->done = done;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static void note_more(struct view *view, struct view_job *job, uint64_t events)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->total += events;
     pthread_mutex_unlock(&view->mutex);
 }
 
@@ -92,6 +107,7 @@ static bool begin(struct walk_range *range, struct model *model, struct fail *fa
 {
     struct asker *asker = asker_of(range);
 
+    asker->answer->walker = &asker->walker;
     return answers_open(&asker->answer, 1, model, &asker->filter, asker->symbols, fail);
 }
 
@@ -105,7 +121,7 @@ static bool go_on(struct walk_range *range, uint64_t events)
     struct asker *asker = asker_of(range);
     const struct request *request = asker->request;
 
-    note_progress(asker->view, asker->job, events);
+    note_progress(asker->view, asker->job, asker->walked + events);
     return !view_is_stopping(asker->view) && (request->is_waiting == NULL || request->is_waiting(request));
 }
 
@@ -139,11 +155,45 @@ static bool sort(struct answer *answer, const struct request *request, struct fa
     return column == NULL || answer_sort(answer, column, request_text(request, "reverse") != NULL, fail);
 }
 
+/* Of a walk that was just opened. */
+static uint64_t events_before(const struct asker *asker, uint64_t to)
+{
+    const struct index *index = &asker->view->index;
+
+    return index_first(index, index_find_time(index, to) + 1) - asker->walk.walk.next;
+}
+
+/* With the lock for a moment: numbers of threads are those of the first walk while the index is the same. */
+static bool walk_again(struct answer_walker *walker, struct model *model, uint64_t from, uint64_t to,
+                       struct model_observer *observer)
+{
+    struct asker *asker = (struct asker *)((char *)walker - offsetof(struct asker, walker)), again = *asker;
+    struct view *view = asker->view;
+    struct fail fail;
+
+    again.range = (struct walk_range){
+        .from = from, .to = to, .observer = observer, .go_on = go_on, .knows = WALK_KNOWS_ALL};
+    again.walked = asker->walk.walk.number - asker->first;
+    view_read_lock(view);
+    asker->gave_up = view->generation != asker->generation;
+    if (!asker->gave_up) {
+        range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
+        note_more(view, asker->job, events_before(&again, to));
+    }
+    view_unlock(view);
+    if (asker->gave_up) {
+        model_open(model, &asker->trace, from, to);
+        return false;
+    }
+    asker->gave_up = !range_walk_run(&again.walk, &again.range, &fail);
+    range_walk_close(&again.walk);
+    return !asker->gave_up;
+}
+
 /* Everything that needs the index: where the walk begins, and how long it is. With the lock held. */
 static bool open_walk(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
-    const struct index *index = &view->index;
     struct range range;
     uint64_t job = 0;
 
@@ -158,9 +208,10 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     asker->losses.from = range.from_ticks;
     asker->losses.to = range.to_ticks;
     asker->range.reporter = &asker->losses.reporter;
-    range_walk_open(&asker->walk, &asker->range, &asker->trace, index);
-    asker->job = open_job(
-        view, job, index_first(index, index_find_time(index, range.to_ticks) + 1) - asker->walk.walk.next);
+    range_walk_open(&asker->walk, &asker->model, &asker->range, &asker->trace, &view->index);
+    asker->job = open_job(view, job, events_before(asker, range.to_ticks));
+    asker->first = asker->walk.walk.next;
+    asker->generation = view->generation;
     return true;
 }
 
@@ -176,17 +227,20 @@ static bool run_walk(struct asker *asker, struct fail *fail)
     fine = (fine && range_walk_run(&asker->walk, &asker->range, fail) &&
             sort(asker->answer, asker->request, fail));
     range_walk_close(&asker->walk);
+    model_close(&asker->model);
     filter_free(&asker->filter);
-    return fine;
+    return fine && (!asker->gave_up || fail_set(fail, "the answer was given up"));
 }
 
 bool api_with_answer(struct view *view, const struct request *request, struct answer *answer,
                      api_teller *tell, void *context, struct fail *fail)
 {
-    struct asker asker = {.range = {.begin = begin, .finished = finished, .go_on = go_on, .knows_all = true},
-                          .view = view,
-                          .request = request,
-                          .answer = answer};
+    struct asker asker = {
+        .range = {.begin = begin, .finished = finished, .go_on = go_on, .knows = WALK_KNOWS_ALL},
+        .walker = {walk_again},
+        .view = view,
+        .request = request,
+        .answer = answer};
     bool fine;
 
     if (!set_options(answer, request, fail) || !sort(answer, request, fail))

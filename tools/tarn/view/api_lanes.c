@@ -108,6 +108,9 @@ static void add_waits(const struct view *view, const struct lanes *lanes, struct
         json_key_number(json, "end", view_ns(view, wait->end));
         json_key_number(json, "thread", wait->thread);
         json_key_text(json, "lock", lock);
+        json_key_number(json, "pid", wait->pid);
+        if (wait->name[0] != '\0')
+            json_key_text(json, "name", wait->name);
         json_key_number(json, "class", wait->lock_class);
         json_key(json, "holder");
         add_or_none(json, wait->holder, LANES_NOBODY);

@@ -107,6 +107,12 @@ static void add_told_names(const struct view *view, struct json *json)
     for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
         add_named((uint32_t)i, classes[i].name, sizeof(classes[i].name), json);
     json_close(json, '}');
+    json_key(json, "lock_events");
+    json_open(json, '[');
+    for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
+        if (classes[i].name[0] != '\0' && classes[i].kind == MODEL_EVENT)
+            json_number(json, i);
+    json_close(json, ']');
 }
 
 static void add_details(const struct view *view, struct json *json)

@@ -159,7 +159,7 @@ static void add_states(struct draw *draw, struct place *at)
 static void add_links(struct draw *draw, struct place *at)
 {
     if (draw->has_wait)
-        add_entry(draw, at, draw->theme.lock, 3, "waits for a lock");
+        add_entry(draw, at, draw->theme.lock, 3, "waits for a lock, semaphore, ... (dashed: its holder)");
     if (draw->has_wakeup)
         add_entry(draw, at, draw->theme.wakeup, 1, "wake-up");
     if (draw->has_call)

@@ -93,12 +93,16 @@ void index_free(struct index *index)
     memset(index, 0, sizeof(*index));
 }
 
-bool index_teach(const struct index *index, struct model *model, size_t strides, struct fail *fail)
+bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
+                 struct fail *fail)
 {
+    bool (*restore)(struct model *, const void *, size_t, struct fail *) =
+        only_locks ? model_restore_lock_names : model_restore_knowledge;
+
     for (size_t i = 0; i < strides; i++) {
         struct buffer_reader piece = pile_get(&index->knowledge, i);
 
-        if (piece.failed || !model_restore_knowledge(model, piece.at, piece.left, fail))
+        if (piece.failed || !restore(model, piece.at, piece.left, fail))
             return fail_set(fail, "the index is broken; remove its file");
     }
     model_settle(model);

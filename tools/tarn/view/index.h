@@ -135,8 +135,9 @@ void pile_free(struct index_pile *pile);
 void index_free(struct index *index);
 
 /* What was known of processes, their names and program files before the first STRIDES strides ended, to a new
- * model. */
-bool index_teach(const struct index *index, struct model *model, size_t strides, struct fail *fail);
+ * model; or only what locks were called. */
+bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
+                 struct fail *fail);
 
 /* Called now and then by index_extend, when the index is of use so far. */
 struct index_yield {

@@ -371,7 +371,7 @@ static bool open_model(struct index *index, const struct trace *trace, size_t st
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    return index_teach(index, index->model, strides, fail);
+    return index_teach(index, index->model, strides, false, fail);
 }
 
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,

@@ -52,12 +52,14 @@ struct lane_arrow {
     enum arrow_kind kind;
 };
 
-/* A wait for a lock, as lock_contended told at its end. */
+/* A wait for a lock or an event, as lock_contended told at its end. */
 struct lane_wait {
     uint64_t begin, end; /* ticks */
     uint64_t lock;       /* address */
     uint32_t lock_class, thread;
+    uint32_t pid;    /* whose it is; 0: the kernel's */
     uint32_t holder; /* thread, or LANES_NOBODY */
+    char name[36];   /* as its program calls it; empty: not told */
 };
 
 struct lanes {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/view/lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/boxes.h>
 #include <tools/tarn/view/walk.h>
@@ -26,7 +27,7 @@ struct walker {
     const struct index *index;
     uint32_t *by_tid; /* threads by tid, the younger first; NULL: not asked for yet */
     const struct event_type *contended;
-    const struct field *lock, *wait, *lock_class, *holder; /* of such an event; holder may be NULL */
+    const struct field *lock, *wait, *lock_class, *pid, *holder; /* of such an event; holder may be NULL */
 };
 
 static struct rows *rows_of(const struct walker *walker, const struct model_thread *thread)
@@ -152,7 +153,8 @@ static void find_lock_fields(struct walker *walker)
     walker->wait = schema_find_field(type, "wait");
     walker->lock_class = schema_find_field(type, "lock_class");
     walker->holder = schema_find_field(type, "holder_tid");
-    if (walker->lock != NULL && walker->wait != NULL && walker->lock_class != NULL)
+    walker->pid = schema_find_field(type, "pid");
+    if (walker->lock != NULL && walker->wait != NULL && walker->lock_class != NULL && walker->pid != NULL)
         walker->contended = type;
 }
 
@@ -192,6 +194,14 @@ static uint32_t find_holder(struct walker *walker, uint32_t tid, uint64_t until)
     return walker->by_tid[low];
 }
 
+static void name_lock(struct lane_wait *wait, const struct model *model)
+{
+    const char *name = lock_names_find(&model->lock_names, wait->pid, wait->lock);
+
+    if (name != NULL)
+        snprintf(wait->name, sizeof(wait->name), "%s", name);
+}
+
 /* The event is logged when the lock was taken; it tells how long that took. */
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
@@ -211,10 +221,12 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
     wait.begin = waited < wait.end - range->from ? wait.end - waited : range->from;
     wait.lock = field_integer(walker->lock, bytes);
     wait.lock_class = (uint32_t)field_integer(walker->lock_class, bytes);
+    wait.pid = (uint32_t)field_integer(walker->pid, bytes);
     wait.thread = thread->number;
     holder = walker->holder != NULL ? field_integer(walker->holder, bytes) : MODEL_NOBODY;
     if (holder != MODEL_NOBODY && holder != 0) /* 0: in an interrupt while its processor was idle */
         wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
+    name_lock(&wait, model);
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
@@ -263,8 +275,11 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
         .thread_count = index_thread_count(&view->index)};
     bool fine;
 
-    walker.range = (struct walk_range){
-        .from = lanes->from, .to = lanes->to, .observer = &walker.observer, .event = take_event};
+    walker.range = (struct walk_range){.from = lanes->from,
+                                       .to = lanes->to,
+                                       .observer = &walker.observer,
+                                       .event = take_event,
+                                       .knows = WALK_KNOWS_LOCKS};
     walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);
     open_rows(&walker, view);

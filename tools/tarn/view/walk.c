@@ -56,29 +56,31 @@ static bool restore(const struct walk_range *range, struct model *model, const s
 {
     struct fail fail;
 
-    return (!range->knows_all || index_teach(index, model, stride, &fail)) &&
+    return (range->knows == WALK_KNOWS_NOTHING ||
+            index_teach(index, model, stride, range->knows == WALK_KNOWS_LOCKS, &fail)) &&
            model_restore(model, checkpoint->at, checkpoint->left, &fail);
 }
 
-void range_walk_open(struct range_walk *walk, const struct walk_range *range, const struct trace *trace,
-                     const struct index *index)
+void range_walk_open(struct range_walk *walk, struct model *model, const struct walk_range *range,
+                     const struct trace *trace, const struct index *index)
 {
     size_t stride = index_find_time(index, range->from) / INDEX_STRIDE;
     struct buffer_reader rest;
 
-    model_open(&walk->model, trace, range->from, range->to);
+    walk->model = model;
+    model_open(model, trace, range->from, range->to);
     open_at(&walk->walk, trace, index, stride, NULL, &rest);
-    if (walk->walk.next > 0 && !restore(range, &walk->model, index, stride, &rest)) {
+    if (walk->walk.next > 0 && !restore(range, model, index, stride, &rest)) {
         walk_close(&walk->walk);
-        model_close(&walk->model);
+        model_close(model);
         open_at(&walk->walk, trace, index, 0, NULL, &rest);
-        model_open(&walk->model, trace, range->from, range->to);
+        model_open(model, trace, range->from, range->to);
     }
     report_again(&walk->walk, range->reporter);
     for (unsigned i = 0; i < trace->stream_count; i++)
         walk->walk.merge.cursors[i].reporter = range->reporter;
     if (range->observer != NULL)
-        model_observe(&walk->model, range->observer);
+        model_observe(model, range->observer);
 }
 
 #define STEP 65536u /* events: a few milliseconds */
@@ -92,8 +94,8 @@ static bool take_events(struct range_walk *walk, struct walk_range *range)
         uint64_t events = walk->walk.number - begin;
 
         if (range->event != NULL && cursor->ticks >= range->from)
-            range->event(range, cursor, &walk->model);
-        model_take(&walk->model, cursor);
+            range->event(range, cursor, walk->model);
+        model_take(walk->model, cursor);
         if (events % STEP == 0 && range->go_on != NULL && !range->go_on(range, events))
             return false;
     }
@@ -102,14 +104,14 @@ static bool take_events(struct range_walk *walk, struct walk_range *range)
 
 bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail)
 {
-    bool fine = range->begin == NULL || range->begin(range, &walk->model, fail);
+    bool fine = range->begin == NULL || range->begin(range, walk->model, fail);
 
     if (fine)
         fine = take_events(walk, range) || fail_set(fail, "nobody waits for the answer");
     if (fine && range->end != NULL)
-        tell_end(range, &walk->model, &walk->walk.merge);
+        tell_end(range, walk->model, &walk->walk.merge);
     if (fine)
-        model_finish_range(&walk->model, &walk->walk.merge);
+        model_finish_range(walk->model, &walk->walk.merge);
     if (fine && range->finished != NULL)
         range->finished(range);
     return fine;
@@ -118,17 +120,18 @@ bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fa
 void range_walk_close(struct range_walk *walk)
 {
     walk_close(&walk->walk);
-    model_close(&walk->model);
 }
 
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail)
 {
     struct range_walk walk;
+    struct model model;
     bool fine;
 
-    range_walk_open(&walk, range, trace, index);
+    range_walk_open(&walk, &model, range, trace, index);
     fine = range_walk_run(&walk, range, fail);
     range_walk_close(&walk);
+    model_close(&model);
     return fine;
 }

@@ -30,6 +30,10 @@ static inline struct cursor *walk_next(struct walk *walk)
     return merge_next(&walk->merge);
 }
 
+/* What the model knows besides what threads and processors are doing, as if it had come from the trace's
+ * begin. */
+enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WALK_KNOWS_ALL };
+
 /* Who wants to see a range, FROM <= ticks < TO. */
 struct walk_range {
     uint64_t from, to;
@@ -46,7 +50,7 @@ struct walk_range {
         struct walk_range *range); /* after model_finish, model still there; NULL: nothing to do */
     /* Now and then, with how many events have come; false: stop, nobody waits any more. NULL: goes on. */
     bool (*go_on)(struct walk_range *range, uint64_t events);
-    bool knows_all; /* the model knows processes and names as if it had come from the trace's begin */
+    enum walk_knowledge knows;
 };
 
 /* The observer's functions are called for what lies in the range, and as walk.h of the model says for its
@@ -54,13 +58,14 @@ struct walk_range {
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail);
 
-/* The same in two steps: only the first one needs the index. */
+/* The same in two steps: only the first one needs the index. The model is the caller's, to be closed after
+ * the walk. */
 struct range_walk {
     struct walk walk;
-    struct model model;
+    struct model *model;
 };
-void range_walk_open(struct range_walk *walk, const struct walk_range *range, const struct trace *trace,
-                     const struct index *index);
+void range_walk_open(struct range_walk *walk, struct model *model, const struct walk_range *range,
+                     const struct trace *trace, const struct index *index);
 bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail);
 void range_walk_close(struct range_walk *walk);
 

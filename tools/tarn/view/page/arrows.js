@@ -60,7 +60,7 @@ function head(context, x0, y0, x1, y1) {
 
 // Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it waiting.
 export function drawWaits(context, set, rows, scale, colors) {
-  for (const wait of set?.waits ?? []) {
+  for (const wait of [...set?.waits.values() ?? []].flat()) {
     const waiter = rows.row("t" + wait.thread), holder = rows.row("t" + wait.holder);
     if (!waiter || wait.end < scale.from || wait.begin > scale.to || !rows.isVisible(waiter))
       continue;

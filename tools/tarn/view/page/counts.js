@@ -7,7 +7,8 @@ const GRAIN = 2; // pixels that share a flag
 
 export class Counts {
   marks = null; // {from, to, width, byName: Map of {count, times or pixels}}
-  flags = new Map(); // by key of the lane; empty where the view is too wide to tell
+  flags = new Map(); // by key of the lane
+  areTooMany = false; // events in the view, to tell on which lanes those lie that are marked
   #all = null; // Map by name, while the panel wants them
   #asking;
   #askingFlags;
@@ -31,7 +32,7 @@ export class Counts {
       this.#asking.want({from, to, width: Math.max(1, Math.round(this.layout.width)), indexes: this.indexes});
     else if (this.marks) {
       this.marks = null;
-      this.flags = new Map();
+      this.#takeFlags(new Map(), false);
       this.onChange();
     }
     if (wantsAll)
@@ -50,7 +51,7 @@ export class Counts {
   followLanes() {
     const numbers = (kind, key) => this.layout.lanes.filter((row) => row.kind === kind).map((row) => row[key]);
     if (!this.marks || ![...this.marks.byName.values()].some((mark) => mark.count)) {
-      this.flags = new Map();
+      this.#takeFlags(new Map(), false);
       return;
     }
     const {from, to} = this.marks;
@@ -60,9 +61,15 @@ export class Counts {
 
   async #loadFlags(wish, signal) {
     const answer = await ask("flags", wish, signal);
-    this.flags = new Map([...answer.cpus.map((lane) => ["c" + lane.rank, lane.flags]),
-                          ...answer.threads.map((lane) => ["t" + lane.n, lane.flags])]);
-    this.onChange();
+    this.#takeFlags(new Map([...answer.cpus.map((lane) => ["c" + lane.rank, lane.flags]),
+                             ...answer.threads.map((lane) => ["t" + lane.n, lane.flags])]), !answer.exact);
+  }
+
+  #takeFlags(flags, areTooMany) {
+    const hasChanged = flags.size > 0 || this.flags.size > 0 || areTooMany !== this.areTooMany;
+    Object.assign(this, {flags, areTooMany});
+    if (hasChanged)
+      this.onChange();
   }
 
   async #loadAll({from, to}, signal) {

@@ -64,8 +64,10 @@ export class LaneData {
     const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
                                           (set.isExact || set.grain >= grain / 4));
     const missing = fits ? wanted.filter((key) => !fits.lanes.has(key)) : wanted;
-    if (fits && missing.length === 0)
+    if (fits && missing.length === 0) {
+      this.rows.takeDepths(this.depths, fits.isExact);
       return;
+    }
     const begin = fits ? fits.from : Math.max(0, Math.floor(from - span * MARGIN));
     const end = fits ? fits.to : Math.min(this.state.duration, Math.ceil(to + span * MARGIN));
     const width = fits ? fits.width : Math.min(WIDEST, Math.round((end - begin) / grain));
@@ -83,7 +85,7 @@ export class LaneData {
     const answer = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
                                        threads: ranges(threads) || "none"}, signal);
     const set = wish.into ?? {from: answer.from, to: answer.to, width: answer.width, isExact: answer.exact, lanes: new Map(),
-                              arrows: [], waits: [], grain: (answer.to - answer.from) / answer.width};
+                              arrows: [], waits: new Map(), grain: (answer.to - answer.from) / answer.width};
     for (const lane of answer.cpus)
       set.lanes.set("c" + lane.rank, lane);
     for (const lane of answer.threads) {
@@ -109,8 +111,12 @@ export class LaneData {
         set.arrows.push({begin: arrow[0], from: arrow[1], end: arrow[2], to: arrow[3], kind: arrow[4]});
       }
     }
-    const known = new Set(set.waits.map((wait) => `${wait.end},${wait.thread}`));
-    set.waits.push(...answer.waits.filter((wait) => !known.has(`${wait.end},${wait.thread}`)));
+    for (const wait of answer.waits) {
+      const waits = set.waits.get(wait.thread) ?? [];
+      set.waits.set(wait.thread, waits);
+      if (!waits.some((other) => other.end === wait.end))
+        waits.push(wait);
+    }
   }
 
   #keep(set) {

@@ -7,6 +7,7 @@ import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 import {Activity, State} from "./trace.js";
 
 const LABEL_FONT = "11px system-ui, sans-serif";
+const LABELLED = 90; // pixels from which on a wait says what it is for
 const KERNEL = new Set([Activity.SYSCALL, Activity.FAULT, Activity.EXCEPTION]);
 const INTERRUPT = new Set([Activity.IRQ, Activity.IPI]);
 
@@ -144,12 +145,21 @@ export class LanePainter {
   #threadBoxes(row, piece, y) {
     const {states} = piece.lane, color = this.colors.process(this.trace.processName(row.pid));
     const top = y + PADDING;
-    this.#each(states, STATE, piece, (i, x, width) => this.#state(states[i + 2], x, top, width, color, states[i + 3]));
+    this.#each(states, STATE, piece, (i, x, width) => {
+      const label = width > LABELLED && states[i + 2] === State.FUTEX ? this.#lockLabel(row.n, piece, states[i], states[i + 1]) : null;
+      this.#state(states[i + 2], x, top, width, color, states[i + 3], label);
+    });
     for (let depth = 0; depth < Math.min(piece.lane.calls.length, row.depth); depth++)
       this.#calls(piece.lane.calls[depth], piece, top + STRIP + 1 + depth * CALL_HEIGHT);
   }
 
-  #state(state, x, y, width, color, other) {
+  // What a thread sleeps for, when that is known to be a lock.
+  #lockLabel(n, piece, begin, end) {
+    const wait = piece.set.waits.get(n)?.find((one) => one.begin <= begin && one.end >= end);
+    return wait ? this.trace.lockName(wait) + (wait.holder >= 0 ? `: ${this.trace.threadName(wait.holder)}` : "") : null;
+  }
+
+  #state(state, x, y, width, color, other, label = null) {
     const {colors} = this, raster = this.#raster;
     switch (state) {
     case State.RUNNING:
@@ -167,8 +177,8 @@ export class LanePainter {
       break;
     default:
       raster.rect(x, y + STRIP / 2 - 1, width, 2, colors.states[state]);
-      if (width > 90)
-        this.#waitLabel(state, other, x, y + STRIP / 2, width);
+      if (width > LABELLED)
+        this.#waitLabel(label ?? this.#stateLabel(state, other), x, y + STRIP / 2, width);
     }
   }
 
@@ -180,10 +190,14 @@ export class LanePainter {
       this.#stripes(x, y, width, height, this.colors.ready);
   }
 
-  // What a thread waits for, on its line.
-  #waitLabel(state, other, x, y, width) {
+  #stateLabel(state, other) {
     const whom = (state === State.REPLY || state === State.SEND) && other >= 0 ? `: ${this.trace.threadName(other)}` : "";
-    const text = this.#fit(this.trace.stateName(state) + whom, Math.min(width - 20, 260));
+    return this.trace.stateName(state) + whom;
+  }
+
+  // What a thread waits for, on its line.
+  #waitLabel(label, x, y, width) {
+    const text = this.#fit(label, Math.min(width - 20, 260));
     if (!text)
       return;
     const {context, colors} = this, from = Math.max(x, 0) + 8;
@@ -246,7 +260,7 @@ export class LanePainter {
     this.#eachRun(piece, (i, x, width) => {
       const state = runs[i + 1];
       if (runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5] < 100 && state >= 0) {
-        if (width > 90 || state === State.UNKNOWN)
+        if (width > LABELLED || state === State.UNKNOWN)
           this.#state(state, x, top, width, color, -1);
         else if (state !== State.DEAD)
           raster.rect(x, top + STRIP / 2 - 1, width, 2, colors.states[state]);

@@ -21,7 +21,7 @@ export function hit(x, y, scale, rows, data) {
   if (row.kind === "cpu")
     return {row, t, from, to, box: boxAt(piece.lane.boxes, BOX, t, slack)};
   const depth = Math.floor((y - rows.yOf(row) - PADDING - STRIP) / CALL_HEIGHT);
-  const waits = piece.set.waits.filter((wait) => wait.thread === row.n && wait.begin - slack <= t && t <= wait.end + slack);
+  const waits = (piece.set.waits.get(row.n) ?? []).filter((wait) => wait.begin - slack <= t && t <= wait.end + slack);
   return {row, t, from, to, depth, waits, state: boxAt(piece.lane.states, STATE, t, slack),
           calls: piece.lane.calls.map((boxes) => boxAt(boxes, CALL, t, slack)).filter(Boolean)};
 }

@@ -76,7 +76,7 @@ class Page {
     rows.onChange = () => {
       names.update();
       byId("scroll-size").style.height = `${rows.movingHeight + rows.movingTop - 34}px`;
-      byId("hidden-threads").textContent = rows.hiddenThreads ? `${rows.hiddenThreads} more threads: filter to find them` : "";
+      this.#hint("hidden-threads", rows.hiddenThreads ? `${rows.hiddenThreads.toLocaleString("en")} more threads: filter to find them` : "");
       byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
         : state.filter ? `No thread that is heard of here matches “${state.filter}”.` : "No thread is heard of in this range.";
       data.follow();
@@ -88,9 +88,10 @@ class Page {
       data.follow();
       this.#showState();
     };
-    timeline.onArrows = (left) => byId("hidden-arrows").textContent = left > 0
-      ? `${left} arrows are not drawn: choose a lane, come closer, or press r` : "";
+    timeline.onArrows = (left) => this.#hint("hidden-arrows", left > 0
+      ? `${left.toLocaleString("en")} arrows are not drawn: choose a lane, come closer, or press r` : "");
     counts.onChange = () => {
+      this.#hint("hidden-marks", counts.areTooMany ? "too many events for marks on lanes: come closer" : "");
       names.updateMarks();
       this.marksPanel.update();
       timeline.redraw();
@@ -131,7 +132,8 @@ class Page {
   #showState() {
     const {state, trace} = this, grain = state.span / 1000;
     byId("range").replaceChildren(`${formatTime(state.from, grain)} – ${formatTime(state.to, grain)} `, element("b", {}, formatSpan(state.span)));
-    byId("whole-length").textContent = `${formatSpan(state.duration)}, ${trace.events_total.toLocaleString("en")} events`;
+    byId("overview-name").title = byId("whole-length").textContent =
+      `${formatSpan(state.duration)}, ${trace.events_total.toLocaleString("en")} events`;
     byId("follow").hidden = !trace.live && !state.follow;
     byId("follow").setAttribute("aria-pressed", state.follow);
     byId("busy").textContent = trace.indexing ? "indexing…" : "";
@@ -140,9 +142,20 @@ class Page {
     if (document.activeElement !== byId("lane-filter"))
       byId("lane-filter").value = state.filter;
     const {cursor, selection} = state;
-    byId("cursor-time").textContent = [cursor && `cursor ${formatTime(cursor.t)}`,
+    this.#hint("cursor-time", [cursor && `cursor ${formatTime(cursor.t)}`,
       selection && `selected ${formatTime(selection.from)} + ${formatSpan(selection.to - selection.from)}`,
-      cursor && selection && `cursor ${formatSpan(cursor.t - selection.from)} after its begin`].filter(Boolean).join("   ·   ");
+      cursor && selection && this.#distance(cursor.t - selection.from)].filter(Boolean).join(" · "));
+  }
+
+  #distance(ns) {
+    return `cursor ${formatSpan(Math.abs(ns))} ${ns < 0 ? "before" : "after"} its begin`;
+  }
+
+  // In the foot, where there may be no room for all of it.
+  #hint(id, text) {
+    const node = byId(id);
+    if (node.textContent !== text)
+      node.textContent = node.title = text;
   }
 
   #buttons() {

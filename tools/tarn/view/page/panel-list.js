@@ -78,13 +78,31 @@ export class ListPanel {
     this.#highlight(true);
     if (wish.isEnd)
       this.box.scrollTop = this.box.scrollHeight;
+    else if (!this.state.cursor)
+      this.#scrollToStart();
+  }
+
+  #scrollToStart() {
+    const first = [...this.box.children].find((node) => Number(node.dataset.n) >= this.start);
+    if (first)
+      this.box.scrollTop += first.getBoundingClientRect().top - this.box.getBoundingClientRect().top;
   }
 
   // Without a cursor the list begins where the view does.
   #follow() {
     clearTimeout(this.#timer);
-    if (!this.state.cursor)
-      this.#timer = setTimeout(() => this.show(), SETTLED);
+    this.#timer = setTimeout(() => {
+      if (!this.state.cursor)
+        this.show();
+      this.#markView();
+    }, SETTLED);
+  }
+
+  // Events that are in the view have a line at their left.
+  #markView() {
+    const {from, to} = this.state;
+    for (const node of this.box.children)
+      node.classList.toggle("in-view", Number(node.dataset.t) >= from && Number(node.dataset.t) <= to);
   }
 
   #fill() {
@@ -94,6 +112,7 @@ export class ListPanel {
       before = row.t;
       return node;
     }));
+    this.#markView();
     this.note.textContent = this.#rows.length ? "" : "No such events here.";
   }
 
@@ -140,8 +159,10 @@ export class ListPanel {
   // The event of the cursor, or the first one behind it.
   #highlight(scrolls) {
     const {cursor} = this.state, n = cursor ? cursor.n ?? this.start : -1;
-    for (const node of this.box.querySelectorAll(".current"))
+    for (const node of this.box.querySelectorAll(".current")) {
       node.classList.remove("current");
+      node.removeAttribute("aria-selected");
+    }
     const node = this.box.querySelector(`[data-n="${n}"]`) ??
       [...this.box.children].find((row) => cursor && Number(row.dataset.n) >= n);
     node?.classList.add("current");

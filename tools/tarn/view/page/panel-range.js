@@ -3,7 +3,7 @@
 import {Latest, ask, wasAborted} from "./api.js";
 import {element} from "./element.js";
 import {FlameGraph} from "./flame.js";
-import {makeTable} from "./table.js";
+import {makeTable, momentOf} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const SETTLED = 300; // ms without a change, before a walk is asked for
@@ -18,11 +18,12 @@ const millions = (events) => (events / 1e6).toFixed(1);
 // it asks for a moment later is nearly the same.
 function isOther(current, wish) {
   const moved = Math.abs(current.from - wish.from) + Math.abs(current.to - wish.to);
-  return current.name !== wish.name || moved > (current.to - current.from) / 10;
+  return current.question !== wish.question || moved > (current.to - current.from) / 10;
 }
 
 export class RangePanel {
   title = "Range";
+  #call = null; // the id of the one that is followed through all processes
   #shown = "";
   #timer = 0;
   #wish = null;
@@ -43,11 +44,31 @@ export class RangePanel {
       ...known.sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
         element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}),
                                           name === "flame" ? "flame graph" : name)));
-    this.choice.addEventListener("change", () => this.show());
+    this.choice.addEventListener("change", () => this.#offer());
     this.head = element("p", {class: "range-head"});
+    this.by = element("select", {"aria-label": "tables", change: () => this.show()});
+    this.back = element("button", {click: () => this.#follow(null)}, "← all calls");
     this.progress = element("p", {class: "note", role: "status", hidden: true});
     this.tables = element("div", {class: "tables"});
-    this.node.append(this.choice, this.head, this.progress, this.tables);
+    this.node.append(this.choice, element("div", {class: "range-tools"}, this.head, this.back, this.by), this.progress, this.tables);
+    this.#offer();
+  }
+
+  get #name() {
+    return this.choice.querySelector(":checked")?.value ?? "stats";
+  }
+
+  // The tables of the answer that was chosen.
+  #offer() {
+    const {tables = []} = this.trace.answers.find((answer) => answer.name === this.#name) ?? {};
+    this.by.replaceChildren(element("option", {value: ""}, "usual tables"), element("option", {value: "all"}, "all tables"),
+                            ...tables.map(({key}) => element("option", {value: key}, key.replaceAll("-", " "))));
+    this.#follow(null);
+  }
+
+  #follow(id) {
+    this.#call = id;
+    this.show();
   }
 
   get #range() {
@@ -58,24 +79,26 @@ export class RangePanel {
   show() {
     if (this.node.hidden || !this.state.panel)
       return;
-    const {from, to} = this.#range, name = this.choice.querySelector(":checked")?.value ?? "stats";
-    const key = `${name} ${from} ${to} ${this.trace.version}`;
+    const {from, to} = this.#range, name = this.#name, by = this.#call ? "" : this.by.value;
+    const question = `${name} ${by} ${this.#call}`, key = `${question} ${from} ${to} ${this.trace.version}`;
+    this.by.hidden = this.#call !== null || this.by.options.length < 4; // with one table there is no choice
+    this.back.hidden = this.#call === null;
     if (key === this.#shown)
       return;
     this.#shown = key;
     this.head.textContent = `${this.state.selection ? "Selected" : "In the view"}: ${formatSpan(to - from)}, ` +
                             `${formatTime(from, (to - from) / 100)} – ${formatTime(to, (to - from) / 100)}`;
     this.tables.classList.add("old");
-    this.#wish = {name, from, to, key};
+    this.#wish = {name, question, by, call: this.#call, from, to, key};
     this.#asking.want(this.#wish);
   }
 
   async #load(wish, signal) {
-    const {name, from, to} = wish, job = 1 + Math.floor(Math.random() * 2 ** 48), stop = this.#watch(job);
+    const {name, by, call, from, to} = wish, job = 1 + Math.floor(Math.random() * 2 ** 48), stop = this.#watch(job);
     let nodes;
     try {
       nodes = name === "flame" ? [new FlameGraph(await ask("flame", {from, to, job}, signal), `/api/flame?from=${from}&to=${to}`).node]
-        : this.#tables((await ask("answer", {name, from, to, top: MOST, job}, signal)).answer);
+        : this.#tables((await ask("answer", {name, from, to, top: MOST, job, by: by || undefined, request: call}, signal)).answer);
     } catch (error) {
       if (wasAborted(error))
         throw error;
@@ -121,20 +144,37 @@ export class RangePanel {
       nodes.push(element("p", {class: "note"}, `${answer.events.toLocaleString("en")} events`));
     for (const [title, rows] of Object.entries(answer.tables ?? {}))
       if (rows.length)
-        nodes.push(makeTable(title.replaceAll("_", " "), rows, this.#action(rows[0])));
-    return nodes.length ? nodes : [element("p", {class: "note"}, "Nothing of that in this range.")];
+        nodes.push(makeTable(this.#heading(answer.answer, title), rows, this.#link(rows[0], answer)));
+    return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is not wholly in this range."
+                                                                            : "Nothing of that in this range.")];
   }
 
-  // A row that names a thread or a processor chooses its lane.
-  #action(row) {
-    if (row.tid === undefined && row.cpu === undefined)
+  #heading(name, table) {
+    const {tables = []} = this.trace.answers.find((answer) => answer.name === name) ?? {};
+    return tables.find(({key}) => key.replaceAll("-", "_") === table)?.heading ?? table.replaceAll("_", " ");
+  }
+
+  // A row that names a moment, a thread or a processor leads there; one of a call also follows that. Steps of a call that is
+  // followed count from its begin.
+  #link(row, {answer, tables}) {
+    const follows = answer === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
+    const when = (chosen) => (begin === undefined ? momentOf(chosen) : begin + chosen.after_ns);
+    if (row.tid === undefined && row.cpu === undefined && when(row) === null)
       return null;
-    return (chosen) => {
-      const thread = this.trace.byTid.get(chosen.tid), cpu = this.trace.cpus.find((c) => c.cpu === chosen.cpu);
-      if (thread)
-        this.showLane("t" + thread.n);
-      else if (cpu && chosen.tid === undefined)
-        this.showLane("c" + cpu.rank);
-    };
+    return {title: follows ? "go there, and follow this call" : "go there", act: (chosen) => {
+      this.#showLaneOf(chosen);
+      if (when(chosen) !== null)
+        this.goTo(when(chosen));
+      if (follows)
+        this.#follow(chosen.id);
+    }};
+  }
+
+  #showLaneOf({tid, cpu}) {
+    const thread = this.trace.byTid.get(tid), processor = this.trace.cpus.find((one) => one.cpu === cpu);
+    if (thread)
+      this.showLane("t" + thread.n);
+    else if (processor && tid === undefined)
+      this.showLane("c" + processor.rank);
   }
 }

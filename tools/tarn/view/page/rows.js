@@ -63,13 +63,13 @@ export class Rows {
     if (!depths)
       return;
     const shrinks = this.#mayShrink || isExact !== this.#wasExact;
-    const before = this.#depths;
-    this.#depths = shrinks ? depths : new Map(before);
-    for (const [n, depth] of depths)
-      this.#depths.set(n, Math.max(shrinks ? 0 : this.#depths.get(n) ?? 0, depth));
+    const before = this.#depths, isOther = (a, b) => [...a].some(([n, depth]) => depth !== (b.get(n) ?? 0));
+    this.#depths = new Map(shrinks ? depths : before);
+    for (const [n, depth] of shrinks ? [] : depths)
+      this.#depths.set(n, Math.max(before.get(n) ?? 0, depth));
     this.#mayShrink = false;
     this.#wasExact = isExact;
-    if (shrinks || [...this.#depths].some(([n, depth]) => depth !== before.get(n)))
+    if (isOther(this.#depths, before) || isOther(before, this.#depths))
       this.layOut();
   }
 

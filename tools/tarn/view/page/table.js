@@ -4,7 +4,7 @@ import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const FEW = 25; // rows that are shown at first
-const WHEN = /^(begin|end|at|when|first|last|worst_at|longest_at|time)(_ns)?$/;
+const WHEN = /(^|_)(at|begin|end|since|until)_ns$/;
 const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // that name something
 
 export function formatValue(key, value) {
@@ -21,18 +21,25 @@ export function formatValue(key, value) {
   return NUMBERS.test(key) ? String(value) : value.toLocaleString("en", {maximumFractionDigits: 2});
 }
 
+// The moment that a row tells of, or null.
+export function momentOf(row) {
+  const key = Object.keys(row).find((name) => WHEN.test(name));
+  return key === undefined ? null : row[key];
+}
+
 export const heading = (key) => key.replace(/_ns$/, "").replace(/_percent$/, " %").replace(/^percent$/, "%").replaceAll("_", " ");
 
-// onRow: what a click on a row does, or null.
-export function makeTable(title, rows, onRow = null) {
+// A row leads somewhere: {title, act(row)}, or null.
+export function makeTable(title, rows, link = null) {
   const box = element("div", {class: "answer-table"}), keys = Object.keys(rows[0] ?? {});
+  const isText = (key) => rows.some((row) => typeof row[key] === "string");
   let sort = null, isUp = false, most = FEW;
   const fill = () => {
     const sorted = sort === null ? rows : [...rows].sort((a, b) => compare(a[sort], b[sort]) * (isUp ? 1 : -1));
     const head = element("tr", {}, ...keys.map((key) =>
-      element("th", {scope: "col", "aria-sort": key !== sort ? "none" : isUp ? "ascending" : "descending"},
+      element("th", {scope: "col", class: isText(key) ? "text" : "number", "aria-sort": key !== sort ? "none" : isUp ? "ascending" : "descending"},
               element("button", {click: () => choose(key), title: key}, key === "name" ? title : heading(key)))));
-    const body = sorted.slice(0, most).map((row) => element("tr", onRow ? {click: () => onRow(row), class: "link"} : {},
+    const body = sorted.slice(0, most).map((row) => element("tr", link ? linkOf(row, link) : {},
       ...keys.map((key) => element("td", {class: typeof row[key] === "number" ? "number" : ""}, formatValue(key, row[key])))));
     box.replaceChildren(element("div", {class: "wide"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
     if (rows.length > most)
@@ -48,6 +55,15 @@ export function makeTable(title, rows, onRow = null) {
   };
   fill();
   return box;
+}
+
+function linkOf(row, {title, act}) {
+  return {class: "link", tabindex: 0, title, click: () => act(row), keydown: (event) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      act(row);
+    }
+  }};
 }
 
 function compare(a, b) {

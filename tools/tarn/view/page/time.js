@@ -28,8 +28,8 @@ export function formatSpan(ns) {
 
 // A moment, to the nanosecond; or no finer than `grain` ns, where the rest would only be noise.
 export function formatTime(ns, grain = 1) {
-  const whole = Math.round(ns), sign = whole < 0 ? "-" : "", size = Math.abs(whole);
-  const decimals = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(grain, 1)) + 1e-9)));
+  const digits = Math.min(9, Math.floor(Math.log10(Math.max(grain, 1)) + 1e-9)), decimals = 9 - digits, unit = 10 ** digits;
+  const whole = Math.round(ns / unit) * unit, sign = whole < 0 ? "-" : "", size = Math.abs(whole);
   const seconds = Math.floor(size / SECOND), rest = String(size - seconds * SECOND).padStart(9, "0").slice(0, decimals);
   const fraction = rest ? "." + group(rest) : "";
   if (seconds < 60)

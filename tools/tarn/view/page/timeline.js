@@ -71,6 +71,7 @@ export class Timeline {
     if (this.#sceneIsOld)
       this.#paintScene();
     this.#paintOverlay();
+    this.#tell();
     this.frames.count++;
     this.frames.last = performance.now() - begin;
     this.frames.longest = Math.max(this.frames.longest, this.frames.last);
@@ -176,31 +177,35 @@ export class Timeline {
   // ---- what pointer and keys do
 
   hover(event) {
-    this.#pointer = event && {x: event.offsetX, y: event.offsetY};
-    if (!event) {
-      this.tooltip.hide();
-    } else {
-      const found = hit(event.offsetX, event.offsetY, this.scale, this.rows, this.data);
-      const arrow = this.#arrowAt(event.offsetX, event.offsetY), flag = this.#flagAt(event);
-      if (found || arrow)
-        this.tooltip.show(found ?? {row: {}}, event.clientX, event.clientY, {arrow, flag});
-      else
-        this.tooltip.hide();
-    }
+    this.#pointer = event && {x: event.offsetX, y: event.offsetY, clientX: event.clientX, clientY: event.clientY};
     this.redraw(true);
+  }
+
+  // With each frame: lanes also move under a pointer that rests.
+  #tell() {
+    if (!this.#pointer) {
+      this.tooltip.hide();
+      return;
+    }
+    const {x, y, clientX, clientY} = this.#pointer, found = hit(x, y, this.scale, this.rows, this.data);
+    const arrow = this.#arrowAt(x, y), flag = this.#flagAt(x, y);
+    if (found || arrow)
+      this.tooltip.show(found ?? {row: {}}, clientX, clientY, {arrow, flag});
+    else
+      this.tooltip.hide();
   }
 
   #arrowAt(x, y) {
     return (this.arrows ?? []).find(({x0, y0, x1, y1}) => Math.hypot(x - x1, y - y1) < 6 || Math.hypot(x - x0, y - y0) < 4);
   }
 
-  #flagAt(event) {
-    return flagAt(event.offsetX, event.offsetY, this.scale, this.counts, this.state, this.rows, this.trace);
+  #flagAt(x, y) {
+    return flagAt(x, y, this.scale, this.counts, this.state, this.rows, this.trace);
   }
 
   // On a flag, exactly where its event is.
   click(event) {
-    const t = this.#flagAt(event)?.t ?? Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
+    const t = this.#flagAt(event.offsetX, event.offsetY)?.t ?? Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
     const row = this.rows.at(event.offsetY);
     this.state.change({cursor: {t, n: null}, ...(row && row.kind !== "process" ? {lane: row.key} : {})});
   }

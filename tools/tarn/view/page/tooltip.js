@@ -116,17 +116,19 @@ export class Tooltip {
       lines.push(["waits for", this.trace.threadName(other)]);
     lines.push(...this.#merged(merged));
     for (const wait of found.waits)
-      lines.push(["waits for lock", `${wait.lock}${this.#lockClass(wait.class)}: ${this.#span([wait.begin, wait.end], found)}` +
-                  (wait.holder >= 0 ? `, held by ${this.trace.threadName(wait.holder)}` : "")]);
+      lines.push(...this.#wait(wait, found));
     for (const call of calls)
       lines.push(["in", `${this.trace.activityName(call[2], call[3])}: ${this.#span(call, found)}` +
                   (call[4] > 1 ? ` (${call[4]} merged)` : "")]);
     return lines;
   }
 
-  #lockClass(number) {
-    const name = this.trace.details.lock_class?.[number];
-    return name ? ` (${name})` : "";
+  #wait(wait, found) {
+    const {trace} = this, address = wait.name ? `, at ${wait.lock}` : "";
+    const lines = [["waits for", `${trace.lockName(wait)}${address}: ${this.#span([wait.begin, wait.end], found)}`]];
+    if (wait.holder >= 0)
+      lines.push([trace.isEvent(wait) ? "for thread" : "held by", trace.threadName(wait.holder)]);
+    return lines;
   }
 
   #flag({t, name, count}) {

@@ -67,6 +67,18 @@ export class Trace {
     return name && Number.isNaN(Number(name)) ? name : this.activityName(activity, detail);
   }
 
+  // "kernel lock run queue", "user mutex “stack of items”": what a wait is for, by kind and by name.
+  lockName({class: kind, pid, name, lock}) {
+    const known = this.details.lock_class?.[kind] ?? "";
+    const what = pid === 0 ? `kernel lock ${known}` : known || "lock";
+    return `${what.trimEnd()} ${name ? `“${name}”` : lock}`;
+  }
+
+  // Nobody holds an event: a semaphore, a condition, a barrier, ...
+  isEvent({class: kind}) {
+    return this.details.lock_events?.includes(kind) ?? false;
+  }
+
   detailName(activity, detail) {
     if (detail < 0)
       return "";
