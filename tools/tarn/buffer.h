@@ -33,6 +33,13 @@ struct buffer_reader {
     bool failed;
 };
 
+/* COUNT bytes, which are there. */
+static inline void buffer_skip(struct buffer_reader *reader, size_t count)
+{
+    reader->at += count;
+    reader->left -= count;
+}
+
 static inline void buffer_get(struct buffer_reader *reader, void *value, size_t count)
 {
     if (reader->failed || reader->left < count) {
@@ -41,8 +48,7 @@ static inline void buffer_get(struct buffer_reader *reader, void *value, size_t 
         return;
     }
     memcpy(value, reader->at, count);
-    reader->at += count;
-    reader->left -= count;
+    buffer_skip(reader, count);
 }
 
 #endif

@@ -35,6 +35,23 @@ struct saved_thread { /* and then its frames */
     struct model_call call; /* its pointers mean nothing */
 };
 
+/* What is kept as it is, either way; a flag that is not 0 is true. */
+#define COPY_CPU(to, from)                                                                        \
+    ((to)->is_lost = (from)->is_lost, (to)->expired_tid = (from)->expired_tid,                    \
+     (to)->exception_action = (from)->exception_action, (to)->since = (from)->since,              \
+     (to)->last = (from)->last, (to)->packet_end = (from)->packet_end, (to)->busy = (from)->busy, \
+     (to)->idle = (from)->idle, (to)->lost = (from)->lost, (to)->switches = (from)->switches)
+#define COPY_NAME(to, from)                                                           \
+    ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
+     (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
+#define COPY_THREAD(to, from)                                                                           \
+    ((to)->prio = (from)->prio, (to)->state = (from)->state, (to)->has_run = (from)->has_run,           \
+     (to)->was_created = (from)->was_created, (to)->is_stack_known = (from)->is_stack_known,            \
+     (to)->has_pending_wakeup = (from)->has_pending_wakeup, (to)->begin = (from)->begin,                \
+     (to)->since = (from)->since, (to)->segment = (from)->segment, (to)->woken = (from)->woken,         \
+     (to)->ran = (from)->ran, (to)->switches = (from)->switches, (to)->migrations = (from)->migrations, \
+     (to)->call = (from)->call)
+
 static uint32_t frames_kept(uint32_t depth)
 {
     return depth < MODEL_DEPTH_MAX ? depth : MODEL_DEPTH_MAX;
@@ -49,18 +66,9 @@ static uint32_t number_of(const struct model_thread *thread)
 
 static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
 {
-    struct saved_cpu saved = {.thread = number_of(cpu->thread),
-                              .is_lost = cpu->is_lost,
-                              .expired_tid = cpu->expired_tid,
-                              .exception_action = cpu->exception_action,
-                              .since = cpu->since,
-                              .last = cpu->last,
-                              .packet_end = cpu->packet_end,
-                              .busy = cpu->busy,
-                              .idle = cpu->idle,
-                              .lost = cpu->lost,
-                              .switches = cpu->switches};
+    struct saved_cpu saved = {.thread = number_of(cpu->thread)};
 
+    COPY_CPU(&saved, cpu);
     buffer_add(out, &saved, sizeof(saved));
 }
 
@@ -71,9 +79,7 @@ static uint32_t save_name(const struct model_thread *thread, struct buffer *out)
 
     if (thread == NULL || thread->is_listed)
         return 0;
-    saved = (struct saved_name){
-        .number = thread->number, .tid = thread->tid, .pid = thread->pid, .cpu = thread->cpu};
-    memcpy(saved.comm, thread->comm, sizeof(saved.comm));
+    COPY_NAME(&saved, thread);
     buffer_add(out, &saved, sizeof(saved));
     return 1;
 }
@@ -84,12 +90,8 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
     struct saved_thread saved;
 
     memset(&saved, 0, sizeof(saved));
-    saved.number = thread->number;
-    saved.tid = thread->tid;
-    saved.pid = thread->pid;
-    saved.cpu = thread->cpu;
-    saved.prio = thread->prio;
-    saved.state = thread->state;
+    COPY_NAME(&saved, thread);
+    COPY_THREAD(&saved, thread);
     saved.depth = thread->depth;
     saved.waker = number_of(thread->waker);
     saved.server = thread->calling != NULL ? number_of(thread->call.server) : NONE;
@@ -98,20 +100,7 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
                       ? outer->client->number
                       : NONE;
     saved.serving = thread->serving != NULL ? thread->serving->client->number : NONE;
-    saved.has_run = thread->has_run;
-    saved.was_created = thread->was_created;
-    saved.is_stack_known = thread->is_stack_known;
-    saved.has_pending_wakeup = thread->has_pending_wakeup;
     saved.is_calling = thread->calling != NULL;
-    memcpy(saved.comm, thread->comm, sizeof(saved.comm));
-    saved.begin = thread->begin;
-    saved.since = thread->since;
-    saved.segment = thread->segment;
-    saved.woken = thread->woken;
-    saved.ran = thread->ran;
-    saved.switches = thread->switches;
-    saved.migrations = thread->migrations;
-    saved.call = thread->call;
     saved.call.client = saved.call.server = NULL;
     saved.call.outer = NULL;
     buffer_add(out, &saved, sizeof(saved));
@@ -171,17 +160,8 @@ static bool restore_cpu(struct model *model, struct model_cpu *cpu, const struct
 {
     if (!is_number(model, saved->thread))
         return false;
-    *cpu = (struct model_cpu){.thread = thread_of(model, saved->thread),
-                              .is_lost = saved->is_lost != 0,
-                              .expired_tid = saved->expired_tid,
-                              .exception_action = saved->exception_action,
-                              .since = saved->since,
-                              .last = saved->last,
-                              .packet_end = saved->packet_end,
-                              .busy = saved->busy,
-                              .idle = saved->idle,
-                              .lost = saved->lost,
-                              .switches = saved->switches};
+    *cpu = (struct model_cpu){.thread = thread_of(model, saved->thread)};
+    COPY_CPU(cpu, saved);
     return true;
 }
 
@@ -197,11 +177,7 @@ static bool restore_name(struct model *model, const struct saved_name *saved)
     if (thread->has_ended && thread->tid == saved->tid)
         return true; /* more is known */
     memset(thread, 0, sizeof(*thread));
-    thread->number = saved->number;
-    thread->tid = saved->tid;
-    thread->pid = saved->pid;
-    thread->cpu = saved->cpu;
-    memcpy(thread->comm, saved->comm, sizeof(saved->comm));
+    COPY_NAME(thread, saved);
     thread->has_ended = true;
     thread->state = MODEL_DEAD;
     thread->segment = UINT64_MAX;
@@ -236,23 +212,9 @@ static bool restore_thread(struct model *model, const struct saved_thread *saved
     if (thread == model->nobody || thread->is_listed)
         return false;
     thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
-    thread->pid = saved->pid;
+    COPY_NAME(thread, saved);
+    COPY_THREAD(thread, saved);
     process_count_living(model, saved->pid, 1);
-    thread->prio = (uint16_t)saved->prio;
-    thread->state = (enum model_state)saved->state;
-    thread->has_run = saved->has_run;
-    thread->was_created = saved->was_created;
-    thread->is_stack_known = saved->is_stack_known;
-    thread->has_pending_wakeup = saved->has_pending_wakeup;
-    memcpy(thread->comm, saved->comm, sizeof(saved->comm));
-    thread->begin = saved->begin;
-    thread->since = saved->since;
-    thread->segment = saved->segment;
-    thread->woken = saved->woken;
-    thread->ran = saved->ran;
-    thread->switches = saved->switches;
-    thread->migrations = saved->migrations;
-    thread->call = saved->call;
     thread->call.client = thread;
     return restore_frames(thread, saved->depth, reader) && !reader->failed;
 }
@@ -279,10 +241,7 @@ static bool connect_thread(struct model *model, const struct saved_thread *saved
 
 static void skip_frames(struct buffer_reader *reader, uint32_t depth)
 {
-    size_t size = frames_kept(depth) * sizeof(struct model_frame);
-
-    reader->at += size; /* they were read before */
-    reader->left -= size;
+    buffer_skip(reader, frames_kept(depth) * sizeof(struct model_frame)); /* they were read before */
 }
 
 static bool restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
@@ -373,8 +332,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     model->thread_count = head.thread_count;
     thread_make_room(model, head.thread_count); /* the last ones may have ended, and have no record */
     cpus = reader;
-    reader.at += head.cpus * sizeof(cpu);
-    reader.left -= head.cpus * sizeof(cpu);
+    buffer_skip(&reader, head.cpus * sizeof(cpu));
     fine = restore_threads(model, &head, &reader);
     for (uint32_t i = 0; fine && i < head.cpus; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));

@@ -24,6 +24,12 @@ struct saved_known {
     uint8_t build_id[16];
 };
 
+/* Either way; a flag that is not 0 is true. */
+#define COPY_PROCESS(to, from)                                                                      \
+    ((to)->parent = (from)->parent, (to)->threads = (from)->threads, (to)->status = (from)->status, \
+     (to)->was_created = (from)->was_created, (to)->has_ended = (from)->has_ended,                  \
+     (to)->begin = (from)->begin, (to)->end = (from)->end)
+
 static void save(struct buffer *out, struct saved_known *saved, const char *text)
 {
     saved->text_bytes = text != NULL ? (uint32_t)strnlen(text, PATH_BYTES) : 0;
@@ -35,30 +41,17 @@ static void save(struct buffer *out, struct saved_known *saved, const char *text
 
 static void save_process(const struct model_process *process, struct buffer *out)
 {
-    struct saved_known saved;
+    struct saved_known saved = {.kind = KNOWN_PROCESS, .pid = process->pid};
 
-    memset(&saved, 0, sizeof(saved));
-    saved.kind = KNOWN_PROCESS;
-    saved.pid = process->pid;
-    saved.parent = process->parent;
-    saved.threads = process->threads;
-    saved.status = process->status;
-    saved.was_created = process->was_created;
-    saved.has_ended = process->has_ended;
-    saved.begin = process->begin;
-    saved.end = process->end;
+    COPY_PROCESS(&saved, process);
     save(out, &saved, process->path);
 }
 
 static void save_image(const struct image *image, struct buffer *out)
 {
-    struct saved_known saved;
+    struct saved_known saved = {
+        .kind = KNOWN_IMAGE, .pid = image->pid, .begin = image->base, .end = image->size};
 
-    memset(&saved, 0, sizeof(saved));
-    saved.kind = KNOWN_IMAGE;
-    saved.pid = image->pid;
-    saved.begin = image->base;
-    saved.end = image->size;
     memcpy(saved.build_id, image->build_id, sizeof(saved.build_id));
     save(out, &saved, image->path);
 }
@@ -131,13 +124,7 @@ static bool restore_process(struct model *model, const struct saved_known *saved
 
     if (process == NULL)
         return false;
-    process->parent = saved->parent;
-    process->threads = saved->threads;
-    process->status = saved->status;
-    process->was_created = saved->was_created != 0;
-    process->has_ended = saved->has_ended != 0;
-    process->begin = saved->begin;
-    process->end = saved->end;
+    COPY_PROCESS(process, saved);
     if (saved->has_path)
         process->path = arena_string(&model->arena, text, saved->text_bytes);
     return true;
@@ -182,8 +169,7 @@ static bool restore(struct model *model, const void *bytes, size_t size, uint32_
         if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
             ((only == 0 || saved.kind == only) && !restore_one(model, &saved, (const char *)reader.at)))
             return fail_set(fail, "what is known of processes is damaged");
-        reader.at += saved.text_bytes;
-        reader.left -= saved.text_bytes;
+        buffer_skip(&reader, saved.text_bytes);
     }
     return true;
 }

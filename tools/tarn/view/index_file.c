@@ -126,8 +126,7 @@ static enum index_state compare_streams(const struct trace *trace, struct buffer
         if (reader->failed || length != strlen(stream->name) || length > reader->left ||
             memcmp(reader->at, stream->name, length) != 0)
             return INDEX_NONE;
-        reader->at += length;
-        reader->left -= length;
+        buffer_skip(reader, length);
         one = compare_stream(trace, stream, &mark, from);
         if (one == INDEX_NONE)
             return INDEX_NONE;
@@ -157,8 +156,7 @@ static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t 
         return false;
     if (size != 0)
         buffer_add(part, reader->at, size);
-    reader->at += size;
-    reader->left -= size;
+    buffer_skip(reader, size);
     return true;
 }
 
