@@ -16,8 +16,6 @@
 #include <trace/fs.h>
 #include <unistd.h>
 
-enum change { CHANGE_CREATE = 1, CHANGE_MKDIR, CHANGE_UNLINK, CHANGE_RMDIR, CHANGE_RENAME, CHANGE_TRUNCATE };
-
 static void put_attributes(struct server_request *request, struct node *node)
 {
     struct attributes attributes;
@@ -34,7 +32,8 @@ static int64_t take_path(struct server_request *request, unsigned index, char pa
     return server_path(request->client, request->word[index], path, FS_PATH_MAX);
 }
 
-static void log_change(struct server_request *request, uint64_t file, enum change what, const char *path)
+static void log_change(struct server_request *request, uint64_t file, enum trace_fs_change what,
+                       const char *path)
 {
     trace_fs_change(file, what, request->client, path);
 }
@@ -74,7 +73,7 @@ static int64_t fs_open(struct server_request *request)
     uint64_t number = node->number;
     put_attributes(request, node);
     if (created)
-        log_change(request, number, CHANGE_CREATE, path);
+        log_change(request, number, TRACE_FS_CREATE, path);
     trace_fs_open(number, request->client, (uint32_t)flags, path);
     return handle_add(request->client, open_file_create(node, flags));
 }
@@ -367,7 +366,8 @@ static int64_t fs_statfs(struct server_request *request)
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static int64_t with_name(struct server_request *request, enum change what, int (*operate)(const char *path))
+static int64_t with_name(struct server_request *request, enum trace_fs_change what,
+                         int (*operate)(const char *path))
 {
     char path[FS_PATH_MAX];
     int64_t result = take_path(request, 0, path);
@@ -385,21 +385,21 @@ static int64_t fs_mkdir(struct server_request *request)
     if (result >= 0)
         result = tree_make(path, NODE_DIRECTORY, S_IFDIR | ((mode_t)request->word[1] & 0777));
     if (result == 0)
-        log_change(request, 0, CHANGE_MKDIR, path);
+        log_change(request, 0, TRACE_FS_MKDIR, path);
     return result;
 }
 
 static int64_t fs_rmdir(struct server_request *request)
 {
-    return with_name(request, CHANGE_RMDIR, tree_rmdir);
+    return with_name(request, TRACE_FS_RMDIR, tree_rmdir);
 }
 
 static int64_t fs_unlink(struct server_request *request)
 {
-    return with_name(request, CHANGE_UNLINK, tree_unlink);
+    return with_name(request, TRACE_FS_UNLINK, tree_unlink);
 }
 
-static int64_t with_two_names(struct server_request *request, enum change what,
+static int64_t with_two_names(struct server_request *request, enum trace_fs_change what,
                               int (*operate)(const char *from, const char *to))
 {
     char from[FS_PATH_MAX], to[FS_PATH_MAX];
@@ -415,12 +415,12 @@ static int64_t with_two_names(struct server_request *request, enum change what,
 
 static int64_t fs_rename(struct server_request *request)
 {
-    return with_two_names(request, CHANGE_RENAME, tree_rename);
+    return with_two_names(request, TRACE_FS_RENAME, tree_rename);
 }
 
 static int64_t fs_link(struct server_request *request)
 {
-    return with_two_names(request, CHANGE_CREATE, tree_link);
+    return with_two_names(request, TRACE_FS_LINK, tree_link);
 }
 
 static int64_t fs_realpath(struct server_request *request)

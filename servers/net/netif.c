@@ -34,8 +34,6 @@
 #define LARGE_SEGMENT   32000
 #define DHCP_TIMEOUT_MS 3000
 
-enum { DROP_NO_BUFFER = 1, DROP_QUEUE_FULL = 2, DROP_REFUSED = 3 }; /* net.ev: drop */
-
 static const struct net_driver *const drivers[] = {&virtio_net_driver};
 static const struct net_driver *driver;
 static struct netif interface;
@@ -71,14 +69,14 @@ static err_t send_frame(struct netif *netif, struct pbuf *p)
     } else {
         p = pbuf_clone(PBUF_RAW, PBUF_RAM, p); /* the heap is memory for devices */
         if (!p || (count = find_pieces(p, pieces)) == 0) {
-            trace_net_drop(p ? p->tot_len : 0, DROP_NO_BUFFER);
+            trace_net_drop(p ? p->tot_len : 0, TRACE_NET_NO_BUFFER);
             if (p)
                 pbuf_free(p);
             return ERR_MEM;
         }
     }
     if (!driver->transmit(pieces, count, p)) {
-        trace_net_drop(p->tot_len, DROP_QUEUE_FULL);
+        trace_net_drop(p->tot_len, TRACE_NET_QUEUE_FULL);
         pbuf_free(p);
         return ERR_MEM;
     }
@@ -113,13 +111,13 @@ void net_frame_received(const void *frame, uint32_t size)
     trace_net_if_receive_skb(size, (uint32_t)bytes[12] << 8 | bytes[13]);
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)size, PBUF_POOL);
     if (!p) {
-        trace_net_drop(size, DROP_NO_BUFFER);
+        trace_net_drop(size, TRACE_NET_NO_BUFFER);
         return;
     }
     look_for_slirp(bytes);
     pbuf_take(p, frame, (u16_t)size);
     if (interface.input(p, &interface) != ERR_OK) {
-        trace_net_drop(size, DROP_REFUSED);
+        trace_net_drop(size, TRACE_NET_REFUSED);
         pbuf_free(p);
     }
 }
