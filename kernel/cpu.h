@@ -44,8 +44,9 @@ struct cpu {
     struct timer_queue timer_queue;     /* own lock */
     _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
     uint64_t switched_at;               /* ticks, when current began to run */
-    uint64_t next_call_id;              /* of ipc calls: processor in the top byte, then a count */
-    struct space *work;                 /* space_do_in_turn: what is still to be done */
+    uint64_t switch_told;  /* switched_at when the trace was told of a switch: so until that is done */
+    uint64_t next_call_id; /* of ipc calls: processor in the top byte, then a count */
+    struct space *work;    /* space_do_in_turn: what is still to be done */
     bool working;
     const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
     uint32_t acquired[LOCK_CLASSES_MAX]; /* by number: since the last that was logged, of watched classes */

@@ -158,6 +158,10 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
+    /* The trace was told of a switch that is not done: did the sample begin a packet, its context would say
+     * that the thread before runs. It comes when the window closes. */
+    if (cpu->switch_told == cpu->switched_at)
+        return;
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         where.count = arch_trap_calls(regs, read_own_stack, cpu, where.chain, CHAIN_MAX / 2);

@@ -18,10 +18,14 @@
 static inline void trace_switch(const struct thread *prev, const struct thread *next,
                                 enum thread_state prev_state)
 {
-    if (TRACE_ON_SCHED()) /* the state is looked up only then */
-        trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
-                           (uint16_t)thread_priority(prev), next->block->name, next->tid,
-                           (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
+    if (!TRACE_ON_SCHED())
+        return; /* the state is looked up only if it is */
+    struct cpu *cpu = this_cpu();
+    cpu->switch_told = cpu->switched_at;
+    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, an interrupt */
+    trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
+                       (uint16_t)thread_priority(prev), next->block->name, next->tid,
+                       (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
 /* Accounts and registers; the next thread's space is active already. */
@@ -31,10 +35,11 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
     uint64_t now = arch_clock(), ran = now - cpu->switched_at;
     prev->run_ticks += ran;
     prev->slice_used += ran;
-    cpu->switched_at = now;
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
     arch_thread_switch(prev, next);
     cpu->current = next;
+    atomic_signal_fence(memory_order_release); /* then the switch is done (switch_told), for an interrupt */
+    cpu->switched_at = now;
     /* Release: its registers are in memory. Pairs with wait_until_free and the other looks at on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
 }
