@@ -3,7 +3,7 @@
 #
 #   UNIT_TESTS  += build/host/test/ring             runs on the host (host_test in rules.mk adds it by itself)
 #   GUEST_TESTS += ipc                              boots with run=/test/ipc; the folder puts it into BOOT_FILES
-#   GUEST_ipc   := smp=8 memory=1G seconds=120      and how, if the default (smp=4 seconds=120) is not right
+#   GUEST_ipc   := smp=8 memory=1G seconds=120      and how, if the default (smp=4 seconds=180) is not right
 #   HOST_TESTS  += tests/end_to_end                 a script; may boot guests through tools/guest.py
 #   HOST_tests/end_to_end := seconds=300 alone      `alone`: nothing runs beside it
 #

@@ -3,11 +3,13 @@
 and what the readers say about the result.
 """
 import filecmp
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
 import guest  # noqa: E402
@@ -74,6 +76,18 @@ class Pull:
             status = None
         self.log.seek(0)
         return status, self.log.read()
+
+
+def wait_pulling(machine, wanted):
+    """Until traced knows of a pull, or that there is none any more: it hears of the end when its connection ends."""
+    end = time.monotonic() + 60 * PATIENCE
+    while True:
+        status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "statistics")
+        if status == 0 and json.loads(out)["pulling"] == wanted:
+            return
+        if time.monotonic() > end:
+            raise guest.GuestError(f"pulling is not {wanted} in the guest: {out}{err}")
+        time.sleep(0.1)
 
 
 def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", **machine):

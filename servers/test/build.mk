@@ -2,4 +2,4 @@
 $(eval $(call user_program,test_servers,servers/test/servers_test.c))
 BOOT_FILES += test/servers=$(BA)/user/test_servers
 GUEST_TESTS += servers
-GUEST_servers := smp=16 seconds=120
+GUEST_servers := smp=16

@@ -9,22 +9,18 @@ endef
 
 $(foreach t,libc_stdio libc_pthread libc_file libc_process load,$(eval $(call guest_test_program,$t,user/test/$t.c)))
 
-GUEST_libc_pthread := smp=16 seconds=120
-GUEST_load := smp=64 memory=2G seconds=240
+GUEST_libc_pthread := smp=16
+GUEST_load := smp=64 memory=2G seconds=400
 
 # Of the kernel; child.c makes spaces with bare system calls.
 $(foreach t,kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
-GUEST_kernel_ipc := smp=16 seconds=120
-GUEST_kernel_kill := smp=8 seconds=300
-GUEST_kernel_memory := seconds=120
-GUEST_kernel_tlb := seconds=180
-GUEST_fuzz_syscalls := seconds=180
-GUEST_fuzz_instructions := seconds=180
+GUEST_kernel_ipc := smp=16
+GUEST_kernel_kill := smp=8 seconds=450
+GUEST_kernel_tlb := seconds=240
 
 # Of the trace; trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\
     $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
-GUEST_trace_damage := seconds=180
 GUEST_trace_locks := append=debug.hang=1
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
 

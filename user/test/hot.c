@@ -19,7 +19,7 @@
 #define PAGE            4096
 #define MAP_BYTES       (256u * PAGE)
 #define KERNEL_ROUNDS   200
-#define PIPE_ROUNDS     400
+#define PIPE_ROUNDS     1200
 
 /* Kept from being merged, inlined, or turned into calls at the end of another. */
 #define APART __attribute__((noinline, noclone, noipa))
