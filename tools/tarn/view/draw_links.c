@@ -70,6 +70,21 @@ static void draw_arrows(struct draw *draw, const uint32_t *places, uint32_t coun
     }
 }
 
+/* What its program calls the lock, on the waiter's strip, where there is room. */
+static void draw_wait_name(struct draw *draw, const struct lane_wait *wait, double middle)
+{
+    double x = draw_x(draw, wait->begin) + 8, room = draw_x(draw, wait->end) - x - 8;
+    cairo_text_extents_t extents;
+
+    cairo_set_font_size(draw->cairo, DRAW_TEXT - 1);
+    cairo_text_extents(draw->cairo, wait->name, &extents);
+    if (wait->name[0] == '\0' || extents.x_advance > room)
+        return;
+    draw_box(draw, x - 3, middle - 6, extents.x_advance + 6, 10, draw->theme.background);
+    draw_colour(draw, draw->theme.quiet);
+    draw_text(draw, x, middle + 3, extents.x_advance + 4, DRAW_TEXT - 1, wait->name);
+}
+
 /* Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it
  * waiting. */
 static void draw_wait(struct draw *draw, const struct lane_wait *wait, double waiter, double holder)
@@ -109,5 +124,11 @@ void draw_links(struct draw *draw)
             draw_wait(draw, &waits[i], waiter, middle_of(draw, places, count, waits[i].holder));
     }
     draw_arrows(draw, places, count);
+    for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
+        double waiter = middle_of(draw, places, count, waits[i].thread);
+
+        if (waiter >= 0)
+            draw_wait_name(draw, &waits[i], waiter);
+    }
     free(places);
 }

@@ -3,7 +3,7 @@
 import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
 import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 
-// {row, t, box?, state?, calls?, waits?, shares?, depth?, from, to}; null: no lane. Calls are from the outermost. What begins at
+// {row, t, isLoaded?, box?, state?, calls?, waits?, shares?, depth?, from, to}; null: no lane. Calls are from the outermost. What begins at
 // `from` or ends at `to` may reach farther than is known here.
 export function hit(x, y, scale, rows, data) {
   const row = rows.at(y), t = scale.t(x);
@@ -19,7 +19,7 @@ export function hit(x, y, scale, rows, data) {
   const slack = 1.5 / scale.factor; // a box that is one pixel wide may lie a little beside
   const {from, to} = piece.set;
   if (row.kind === "cpu")
-    return {row, t, from, to, box: boxAt(piece.lane.boxes, BOX, t, slack)};
+    return {row, t, from, to, isLoaded: true, box: boxAt(piece.lane.boxes, BOX, t, slack)};
   const depth = Math.floor((y - rows.yOf(row) - PADDING - STRIP) / CALL_HEIGHT);
   const waits = (piece.set.waits.get(row.n) ?? []).filter((wait) => wait.begin - slack <= t && t <= wait.end + slack);
   return {row, t, from, to, depth, waits, state: boxAt(piece.lane.states, STATE, t, slack),

@@ -90,7 +90,7 @@ export function keyTable(view, page) {
     [["d", "ArrowRight"], "to the right", () => state.pan(0.2)],
     [["PageUp"], "a view to the left", () => state.pan(-0.9)],
     [["PageDown"], "a view to the right", () => state.pan(0.9)],
-    [["Home"], "to the begin", () => state.show(0, state.span)],
+    [["Home"], "to the start", () => state.show(0, state.span)],
     [["End"], "to the end; of a live trace: follow it", () => view.toEnd()],
     [["0"], "the whole trace", () => state.show(0, state.duration)],
     [["ArrowUp", "k"], "lane above", () => view.nextLane(-1)],

@@ -77,8 +77,9 @@ class Page {
       names.update();
       byId("scroll-size").style.height = `${rows.movingHeight + rows.movingTop - 34}px`;
       this.#hint("hidden-threads", rows.hiddenThreads ? `${rows.hiddenThreads.toLocaleString("en")} more threads: filter to find them` : "");
+      byId("empty").style.top = `${rows.movingTop + 16}px`;
       byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
-        : state.filter ? `No thread that is heard of here matches “${state.filter}”.` : "No thread is heard of in this range.";
+        : state.filter ? `No thread of this range matches “${state.filter}”.` : "No thread runs or changes its state in this range.";
       data.follow();
       counts.followLanes();
       timeline.redraw();
@@ -148,7 +149,7 @@ class Page {
   }
 
   #distance(ns) {
-    return `cursor ${formatSpan(Math.abs(ns))} ${ns < 0 ? "before" : "after"} its begin`;
+    return `cursor ${formatSpan(Math.abs(ns))} ${ns < 0 ? "before" : "after"} its start`;
   }
 
   // In the foot, where there may be no room for all of it.

@@ -126,7 +126,7 @@ export class Names {
     parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view" : "ran in the view"}, use));
     if (row.kind === "thread")
       parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.isPinned),
-                                    title: row.isPinned ? "let go" : "pin on top", "aria-label": "pin"}, "◆"));
+                                    title: row.isPinned ? "unpin (i)" : "pin on top (i)", "aria-label": "pin"}, "◆"));
     else
       parts.push(element("span", {class: "pin"}));
     return parts;

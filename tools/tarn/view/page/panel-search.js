@@ -70,7 +70,7 @@ export class SearchPanel {
     this.status.textContent = "Looking…";
     try {
       const row = await findEvent(place, direction, choice, signal);
-      this.status.textContent = row ? "" : isNext ? "No more before the end." : "No more before the begin.";
+      this.status.textContent = row ? "" : isNext ? "There is none after the cursor." : "There is none before the cursor.";
       if (row)
         this.#show(row, isNext);
     } catch (error) {

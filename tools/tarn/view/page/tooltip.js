@@ -75,7 +75,9 @@ export class Tooltip {
       return this.#cpuBox(row, found.box, found);
     if (found.state)
       return this.#thread(found);
-    return [];
+    if (row.kind === "process")
+      return [[this.trace.processName(row.pid)], ["process", row.pid], ["threads", row.members.length]];
+    return row.kind === "cpu" && found.isLoaded ? [[`CPU ${this.trace.cpu(row.rank)}`], ["not known", "nothing was logged, or it was lost"]] : [];
   }
 
   #who(n) {
