@@ -7,7 +7,7 @@ import time
 
 import end_to_end as e2e
 import png
-from view_driver import OUT, TRACE, View, longest_wait, open_page, picture, place, seconds, settle, state
+from view_driver import OUT, TRACE, View, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
 
 EXACT = 400000  # events in a range that is shown event by event
 NOT_KNOWN = "4294967295"
@@ -66,9 +66,10 @@ def check_names(page, view, duration):
     page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
     page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
     settle(page)
-    page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
     kind = ("" if wait["pid"] else "kernel lock ") + told["lock_class"][str(wait["class"])]
-    page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
+    with only_lanes(page):
+        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+        page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
     e2e.check(True, "a wait for a lock says the name of its class")
     page.value("tarnView.state.change({pins: new Set()})")
 
@@ -95,9 +96,10 @@ def check_lock_names(page, view, duration):
     page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
     page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
     settle(page)
-    page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
-    page.wait(f"document.getElementById('tooltip').textContent.includes('“{wait['name']}”')")
-    picture(page, "lock-name")
+    with only_lanes(page):
+        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+        page.wait(f"document.getElementById('tooltip').textContent.includes('“{wait['name']}”')")
+        picture(page, "lock-name")
     page.value("tarnView.state.change({pins: new Set()})")
 
 

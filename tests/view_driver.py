@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What tests of the page of `tarn view` share: the program, the page in a browser, and the trace that both are of."""
+import contextlib
 import json
 import os
 import subprocess
@@ -68,6 +69,16 @@ def place(page, key, t):
 def ruler(page, t):
     return page.value(f"""(() => {{ const r = document.getElementById("overlay").getBoundingClientRect();
         return [r.x + tarnView.timeline.scale.x({t}), r.y + 24]; }})()""")
+
+
+@contextlib.contextmanager
+def only_lanes(page):
+    """Without flags and arrows, which lie over lanes and have tooltips of their own."""
+    page.value("""(() => { const {marks, arrows} = tarnView.state; window.before = {marks, arrows};
+        tarnView.state.change({marks: new Map(), arrows: 'none'}); })()""")
+    settle(page)
+    yield
+    page.value("tarnView.state.change(window.before)")
 
 
 def picture(page, name):
