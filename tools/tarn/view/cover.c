@@ -131,12 +131,11 @@ static void close_segments(struct walk_range *range, const struct model *model, 
     summer->observer.is_done = true;
 }
 
-/* Into a tally of its own, which is then added like a node. */
+/* Into a tally of its own, which is then added. */
 static bool sum_walk(struct tally *sum, const struct index *index, const struct trace *trace,
                      const struct piece *piece, struct fail *fail)
 {
     struct tally tally;
-    struct buffer node = {0};
     struct summer summer = {.range = {.from = piece->begin,
                                       .to = piece->end,
                                       .observer = &summer.observer.observer,
@@ -148,10 +147,8 @@ static bool sum_walk(struct tally *sum, const struct index *index, const struct 
     tally_begin(&tally, piece->begin);
     tally_observe(&summer.observer, &tally);
     fine = walk_range(&summer.range, trace, index, fail);
-    tally_encode(&tally, &node);
-    tally_node(sum, (struct buffer_reader){.at = node.bytes, .left = node.used}, piece->begin, piece->end);
+    tally_add(sum, &tally, piece->end);
     tally_close(&tally);
-    free(node.bytes);
     return fine;
 }
 

@@ -179,31 +179,29 @@ static void note_processes(struct builder *builder)
 
 /* ---- blocks and nodes ---------------------------------------------------------------------------- */
 
-/* Adds node NUMBER of a level to the open node of the level above. */
-static void add_to_parent(struct builder *builder, unsigned level, size_t number)
+/* The tally of the level above, to which node NUMBER of a level is to be added. */
+static struct tally *open_parent(struct builder *builder, unsigned level, size_t number)
 {
-    uint64_t blocks = index_node_blocks(level);
-    struct index *index = builder->index;
-    struct tally *tally = &builder->tallies[level + 1];
+    struct tally *parent = &builder->tallies[level + 1];
 
     if (number % INDEX_FANOUT == 0)
-        tally_begin(tally, index_begin(index, number * blocks));
-    tally_node(tally, pile_get(&index->levels[level], number), index_begin(index, number * blocks),
-               index_begin(index, (number + 1) * blocks));
+        tally_begin(parent, index_begin(builder->index, number * index_node_blocks(level)));
+    return parent;
 }
 
 static void write_node(struct builder *builder, unsigned level)
 {
     struct index_pile *pile = &builder->index->levels[level];
+    struct tally *tally = &builder->tallies[level];
     size_t number = pile_count(pile);
+    uint64_t end = index_begin(builder->index, (number + 1) * index_node_blocks(level));
 
-    tally_extend(&builder->tallies[level],
-                 index_begin(builder->index, (number + 1) * index_node_blocks(level)));
-    tally_encode(&builder->tallies[level], &pile->bytes);
+    tally_extend(tally, end);
+    tally_encode(tally, &pile->bytes);
     pile_end(pile);
     if (level + 1 == INDEX_LEVELS)
         return;
-    add_to_parent(builder, level, number);
+    tally_add(open_parent(builder, level, number), tally, end);
     if ((number + 1) % INDEX_FANOUT == 0)
         write_node(builder, level + 1);
 }
@@ -211,11 +209,15 @@ static void write_node(struct builder *builder, unsigned level)
 /* The nodes that were open at a checkpoint. */
 static void reopen_nodes(struct builder *builder)
 {
+    const struct index *index = builder->index;
+
     for (unsigned level = 0; level + 1 < INDEX_LEVELS; level++) {
-        size_t count = pile_count(&builder->index->levels[level]);
+        uint64_t blocks = index_node_blocks(level);
+        size_t count = pile_count(&index->levels[level]);
 
         for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++)
-            add_to_parent(builder, level, i);
+            tally_node(open_parent(builder, level, i), pile_get(&index->levels[level], i),
+                       index_begin(index, i * blocks), index_begin(index, (i + 1) * blocks));
     }
 }
 

@@ -201,7 +201,7 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
     *self = (struct tally_observer){.observer = {.stay = take_stay, .thread = take_thread}, .tally = tally};
 }
 
-/* ---- adding nodes up ----------------------------------------------------------------------------- */
+/* ---- adding up ----------------------------------------------------------------------------------- */
 
 struct adder {
     struct node_visitor visitor;
@@ -252,9 +252,34 @@ static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t cou
     ((struct adder *)visitor)->tally->events[type] += count;
 }
 
+static struct adder adder_to(struct tally *tally, uint64_t begin, uint64_t end)
+{
+    return (struct adder){{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
+}
+
+void tally_add(struct tally *tally, const struct tally *more, uint64_t end)
+{
+    struct adder adder = adder_to(tally, more->begin, end);
+
+    for (unsigned rank = 0; rank < more->cpu_count; rank++) {
+        const struct tally_cpu *cpu = &more->cpus[rank];
+
+        add_cpu(&adder.visitor, rank, cpu->ticks);
+        for (uint32_t i = 0; i < cpu->count; i++)
+            add_ran(&adder.visitor, rank, cpu->ran[i].thread, cpu->ran[i].ticks);
+    }
+    for (uint32_t i = 0; i < more->touched_count; i++) {
+        const struct tally_thread *sum = &more->threads[more->touched[i]];
+
+        add_thread(&adder.visitor, more->touched[i], sum->first, sum->last, sum->ticks);
+    }
+    for (unsigned type = 0; type < more->event_count; type++)
+        add_events(&adder.visitor, type, more->events[type]);
+}
+
 void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
-    struct adder adder = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
+    struct adder adder = adder_to(tally, begin, end);
 
     if (!node_visit(&adder.visitor, node, tally->cpu_count, tally->event_count))
         tally->is_broken = true;

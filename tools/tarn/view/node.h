@@ -104,7 +104,9 @@ struct tally_observer {
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-/* A node of the time from BEGIN to END, which follows what was added before. */
+/* What another tally has added up until END, which follows what was added before. */
+void tally_add(struct tally *tally, const struct tally *more, uint64_t end);
+/* A node of the time from BEGIN to END, likewise. */
 void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Threads of which nothing more was heard stay as they were up to END. */
 void tally_extend(struct tally *tally, uint64_t end);
