@@ -342,9 +342,8 @@ static void encode_thread(uint32_t number, const struct tally_thread *sum, struc
         mask |= (unsigned)(sum->ticks[kind] != 0) << kind;
     buffer_add_varint(out, number);
     buffer_add_varint(out, (uint64_t)mask << 8 | (uint64_t)sum->first << 4 | sum->last);
-    for (unsigned kind = 0; kind < NODE_KINDS; kind++)
-        if (sum->ticks[kind] != 0)
-            buffer_add_varint(out, sum->ticks[kind]);
+    for (; mask != 0; mask &= mask - 1)
+        buffer_add_varint(out, sum->ticks[__builtin_ctz(mask)]);
 }
 
 void tally_encode(struct tally *tally, struct buffer *out)

@@ -6,6 +6,7 @@
 #ifndef TARN_VARINT_H
 #define TARN_VARINT_H
 
+#include <endian.h>
 #include <tools/tarn/buffer.h>
 
 #define VARINT_BYTES_MAX 10u
@@ -20,14 +21,25 @@ static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
     return buffer->bytes + buffer->used;
 }
 
+/* Seven bits in each byte of eight; VALUE below 2^56. */
+static inline uint64_t varint_spread(uint64_t value)
+{
+    value = (value & 0x000000000fffffff) | (value & 0x00fffffff0000000) << 4;
+    value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
+    return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+}
+
+/* No loop over the bytes, but for numbers that hardly occur: nothing foretells how often it runs. */
 static inline void buffer_add_varint(struct buffer *buffer, uint64_t value)
 {
-    uint8_t *at = buffer_reserve(buffer, VARINT_BYTES_MAX), *start = at;
+    uint8_t *at = buffer_reserve(buffer, VARINT_BYTES_MAX);
+    unsigned more = (63u - (unsigned)__builtin_clzll(value | 1)) / 7; /* bytes after the first */
 
-    for (; value >= 0x80; value >>= 7)
+    for (; __builtin_expect(more > 7, 0); more--, value >>= 7, buffer->used++)
         *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    buffer->used += (size_t)(at - start);
+    value = htole64(varint_spread(value) | (0x8080808080808080 & ((1ull << 8 * more) - 1)));
+    memcpy(at, &value, sizeof(value));
+    buffer->used += more + 1;
 }
 
 static inline uint64_t buffer_get_varint(struct buffer_reader *reader)
