@@ -29,7 +29,7 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
             found = cursor_next(cursor);
         while (found && cursor->ticks < from);
         if (found)
-            merge_play(merge, cursor, merge_place_of(cursor));
+            merge->tree[1] = merge_play(merge, cursor, merge_place_of(cursor));
     }
 }
 
@@ -45,7 +45,7 @@ void merge_open_at(struct merge *merge, const struct trace *trace, const struct 
     make_room(merge, trace);
     for (unsigned i = 0; i < trace->stream_count; i++)
         if (cursor_open_at(&merge->cursors[i], trace, &trace->streams[i], positions[i], reporter))
-            merge_play(merge, &merge->cursors[i], merge_place_of(&merge->cursors[i]));
+            merge->tree[1] = merge_play(merge, &merge->cursors[i], merge_place_of(&merge->cursors[i]));
 }
 
 struct cursor *merge_start(struct merge *merge)
@@ -57,7 +57,7 @@ struct cursor *merge_start(struct merge *merge)
 
 struct cursor *merge_leave(struct merge *merge)
 {
-    merge_play(merge, merge->first, MERGE_NOBODY);
+    merge->tree[1] = merge_play(merge, merge->first, MERGE_NOBODY);
     return merge_start(merge);
 }
 

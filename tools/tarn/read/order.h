@@ -21,8 +21,10 @@ typedef unsigned __int128 merge_place;
 struct merge {
     const struct trace *trace;
     struct cursor *cursors;
-    merge_place *tree; /* 1: the first of all; of 2n and 2n + 1, n has the one that comes before the other */
-    unsigned leaves;   /* a power of two; leaf `leaves` + i is that of stream i */
+    /* Of 2n and 2n + 1, n has the one that comes before the other. 1, the first of all, is for the slow
+     * paths: set only while there is no first cursor. */
+    merge_place *tree;
+    unsigned leaves;      /* a power of two; leaf `leaves` + i is that of stream i */
     struct cursor *first; /* who gave the event at hand; NULL before the first event and at the end */
 };
 
@@ -51,7 +53,6 @@ static inline merge_place merge_play(struct merge *merge, const struct cursor *c
         merge->tree[at] = place;
         place = other < place ? other : place;
     }
-    merge->tree[1] = place;
     return place;
 }
 

@@ -282,8 +282,9 @@ static bool take_events(struct builder *builder)
     struct cursor *cursor;
 
     while ((cursor = merge_next(&builder->merge)) != NULL) {
-        if (__builtin_expect(in_block >= INDEX_SPARSE_EVENTS, 1) &&
-            (in_block >= INDEX_BLOCK_EVENTS || cursor->ticks >= builder->sparse_until)) {
+        if (__builtin_expect(in_block >= INDEX_BLOCK_EVENTS, 0) ||
+            (__builtin_expect(cursor->ticks >= builder->sparse_until, 0) &&
+             in_block >= INDEX_SPARSE_EVENTS)) {
             builder->in_block = in_block;
             builder->latest = model->now > builder->latest ? model->now : builder->latest;
             if (!next_block(builder, cursor->ticks))

@@ -77,12 +77,13 @@ static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 }
 
 /* The record of a thread that has been in its state since FROM. Of one that runs, the node before tells. */
-static struct tally_thread *touch(struct tally *tally, const struct model_thread *thread, uint64_t from)
+static inline struct tally_thread *touch(struct tally *tally, const struct model_thread *thread,
+                                         uint64_t from)
 {
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, thread->number, &is_new);
 
-    if (is_new)
+    if (__builtin_expect(is_new, 0))
         sum->first = thread->state != MODEL_RUNNING && from <= tally->begin ? node_kind(thread) : NODE_ABSENT;
     return sum;
 }
@@ -178,7 +179,7 @@ static void take_stay(struct model_observer *observer, const struct model_thread
     if (thread->state == MODEL_RUNNING)
         add_stint(tally, thread, sum, thread->stint);
     else if (from < to)
-        sum->ticks[node_kind(thread)] += to - from;
+        sum->ticks[node_kind_of_state(thread->state)] += to - from;
 }
 
 /* One that is born has been absent, whatever it does next. */
