@@ -84,13 +84,5 @@ int main(int argc, char **argv)
     recursive = flags['r' - 'a'];
     if (argc - first < 2)
         usage(synopsis);
-    const char *to = argv[argc - 1];
-    bool into = goes_into_directory(to, argc - 1 - first);
-    int status = 0;
-    for (int i = first; i < argc - 1; i++) {
-        char *target = into ? join_path(to, last_component(argv[i])) : strdup(to);
-        status |= copy(argv[i], target);
-        free(target);
-    }
-    return status;
+    return act_on_each(argc, argv, first, copy);
 }

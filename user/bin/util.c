@@ -105,7 +105,7 @@ const char *last_component(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-bool goes_into_directory(const char *to, int count)
+static bool goes_into_directory(const char *to, int count)
 {
     struct stat st;
     bool into = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
@@ -114,4 +114,17 @@ bool goes_into_directory(const char *to, int count)
         die("%s", to);
     }
     return into;
+}
+
+int act_on_each(int argc, char **argv, int first, int (*act)(const char *from, const char *to))
+{
+    const char *to = argv[argc - 1];
+    bool into = goes_into_directory(to, argc - 1 - first);
+    int status = 0;
+    for (int i = first; i < argc - 1; i++) {
+        char *target = into ? join_path(to, last_component(argv[i])) : strdup(to);
+        status |= act(argv[i], target) != 0;
+        free(target);
+    }
+    return status;
 }

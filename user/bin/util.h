@@ -25,8 +25,9 @@ int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno
 int copy_stream(int from, int to);                        /* 0, or -1 with errno */
 char *join_path(const char *directory, const char *name); /* malloc'ed */
 const char *last_component(const char *path);
-/* For cp and mv: is the last operand a directory that the others go into? Dies if it is none and there are
- * several. */
-bool goes_into_directory(const char *to, int count);
+/* For cp and mv, whose last operand is where the others go: acts on each of these and the name that it gets,
+ * in the last one if that is a directory. Dies if it is none and there are several. 1 if any action was not
+ * 0. */
+int act_on_each(int argc, char **argv, int first, int (*act)(const char *from, const char *to));
 
 #endif
