@@ -1,205 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/schema.c - declared types to layouts; schema.h says what comes out. */
+/* tools/tarn/read/schema.c - metadata to event types and what is known of them; see schema.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tools/tarn/read/schema.h>
+#include <tools/tarn/read/schema_layout.h>
 #include <unistd.h>
 
-#define HEADER_BITS    64u
-#define EVENT_BITS_MAX (TRACE_LENGTH_MAX * 64u)
-#define FIELDS_MAX     4096u
-
-/* What a struct of the metadata must contain, so that format.h describes it. */
-struct expected_field {
-    const char *name;
-    unsigned bits, at, count; /* count: elements of an array of bytes */
-};
-
-static const struct expected_field expected_header[] = {
-    {"magic", 32, 0, 0}, {"stream_id", 32, 32, 0}, {"uuid", 8, 64, 16}, {NULL, 0, 0, 0}};
-static const struct expected_field expected_context[] = {{"timestamp_begin", 64, 0, 0},
-                                                         {"timestamp_end", 64, 64, 0},
-                                                         {"content_size", 64, 128, 0},
-                                                         {"packet_size", 64, 192, 0},
-                                                         {"events_discarded", 64, 256, 0},
-                                                         {"packet_seq_num", 64, 320, 0},
-                                                         {"committed", 64, 384, 0},
-                                                         {"cpu_id", 32, 448, 0},
-                                                         {"flags", 32, 480, 0},
-                                                         {NULL, 0, 0, 0}};
-static const struct expected_field expected_event[] = {
-    {"id", 22, 0, 0}, {"timestamp", 32, 32, 0}, {NULL, 0, 0, 0}};
-
-static uint64_t align_up(uint64_t bits, unsigned align)
-{
-    return (bits + align - 1) & ~(uint64_t)(align - 1);
-}
-
-static uint64_t type_bits(const struct tsdl_type *type)
-{
-    if (type->kind == TSDL_ARRAY)
-        return type->element->bits * (type->count > EVENT_BITS_MAX ? EVENT_BITS_MAX : type->count);
-    return type->bits;
-}
-
-/* Each expected field stands where format.h has it, and nothing reaches beyond the last one. */
-static bool check_struct(const struct tsdl_type *type, const struct expected_field *expected,
-                         const char *what, struct fail *fail)
-{
-    uint64_t bits = 0, end = 0;
-
-    if (type == NULL || type->kind != TSDL_STRUCT)
-        return fail_set(fail, "metadata: %s is missing", what);
-    for (const struct tsdl_field *field = type->fields; field != NULL; field = field->next) {
-        const struct tsdl_type *scalar = field->type->kind == TSDL_ARRAY ? field->type->element : field->type;
-
-        bits = align_up(bits, field->type->align);
-        if (scalar->kind != TSDL_INTEGER)
-            return fail_set(fail, "metadata: field %s of %s is not an integer", field->name, what);
-        if (expected->name != NULL && strcmp(expected->name, field->name) == 0) {
-            if (bits != expected->at || scalar->bits != expected->bits ||
-                (field->type->kind == TSDL_ARRAY ? field->type->count : 0) != expected->count)
-                return fail_set(fail, "metadata: field %s of %s does not lie where Tarn's format has it",
-                                field->name, what);
-            end = bits + type_bits(field->type);
-            expected++;
-        } else if (strcmp(what, "event.header") != 0) {
-            return fail_set(fail, "metadata: unexpected field %s of %s", field->name, what);
-        }
-        bits += type_bits(field->type);
-    }
-    if (expected->name != NULL || bits > end)
-        return fail_set(fail, "metadata: %s does not match Tarn's format", what);
-    return true;
-}
-
-static bool is_foreign(const struct schema *schema, const struct tsdl_type *type)
-{
-    bool big = type->order == TSDL_NATIVE ? schema->big_endian : type->order == TSDL_BIG;
-
-    return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-}
-
-/* The integer inside a field: itself, or the element of an array. */
-static bool set_scalar(const struct schema *schema, struct field *field, const struct tsdl_type *type)
-{
-    if (type->kind != TSDL_INTEGER && type->kind != TSDL_ENUM)
-        return false;
-    if (type->bits != 8 && type->bits != 16 && type->bits != 32 && type->bits != 64)
-        return false;
-    if (type->align % 8 != 0)
-        return false;
-    field->width = (uint8_t)(type->bits / 8);
-    field->base = (uint8_t)type->base;
-    field->is_signed = type->is_signed;
-    field->swap = is_foreign(schema, type) && field->width > 1;
-    field->labels = type->labels;
-    return true;
-}
-
-static const struct field *find_counter(const struct field *fields, unsigned count, const char *name)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(fields[i].name, name) == 0 && fields[i].kind == FIELD_INTEGER && !fields[i].is_signed)
-            return &fields[i];
-    return NULL;
-}
-
-/* CTF lets names begin with an underscore that is not part of them. */
-static const char *plain_name(const char *name)
-{
-    return name[0] == '_' && name[1] != '\0' ? name + 1 : name;
-}
-
-static bool set_array(const struct schema *schema, struct field *field, const struct tsdl_type *type,
-                      const struct field *before, unsigned before_count)
-{
-    if (!set_scalar(schema, field, type->element))
-        return false;
-    field->kind = type->kind == TSDL_SEQUENCE ? FIELD_SEQUENCE : FIELD_ARRAY;
-    if (type->kind == TSDL_SEQUENCE) {
-        field->counter = find_counter(before, before_count, plain_name(type->count_field));
-        return field->counter != NULL && !type->element->is_text;
-    }
-    if (type->count > EVENT_BITS_MAX / 8)
-        return false;
-    field->count = (uint32_t)type->count;
-    if (type->element->is_text && field->width == 1)
-        field->kind = FIELD_TEXT;
-    return true;
-}
-
-static bool set_field(const struct schema *schema, struct field *field, const struct tsdl_type *type,
-                      const struct field *before, unsigned before_count)
-{
-    switch (type->kind) {
-    case TSDL_INTEGER:
-    case TSDL_ENUM:
-        field->kind = type->kind == TSDL_ENUM ? FIELD_ENUM : FIELD_INTEGER;
-        return set_scalar(schema, field, type);
-    case TSDL_STRING:
-        field->kind = FIELD_STRING;
-        field->width = 1;
-        return true;
-    case TSDL_ARRAY:
-    case TSDL_SEQUENCE:
-        return set_array(schema, field, type, before, before_count);
-    default:
-        return false;
-    }
-}
-
-static unsigned count_fields(const struct tsdl_type *type)
-{
-    unsigned count = 0;
-
-    for (const struct tsdl_field *field = type ? type->fields : NULL; field != NULL; field = field->next)
-        count++;
-    return count;
-}
-
-static bool is_variable(const struct field *field)
-{
-    return field->kind == FIELD_STRING || field->kind == FIELD_SEQUENCE;
-}
-
-/* Lays the fields of TYPE out from bit START; returns the number of bits, or 0 after a failure. */
-static uint64_t lay_out(struct schema *schema, const struct tsdl_type *type, uint64_t start,
-                        struct field *fields, const char *owner, struct fail *fail)
-{
-    uint64_t bits = start;
-    unsigned count = 0;
-
-    for (const struct tsdl_field *from = type->fields; from != NULL; from = from->next, count++) {
-        struct field *field = &fields[count];
-
-        if (count > 0 && is_variable(&fields[count - 1])) {
-            fail_set(fail, "metadata: %s: field %s follows one of variable size", owner, from->name);
-            return 0;
-        }
-        field->name = plain_name(from->name);
-        bits = align_up(bits, from->type->align);
-        if (!set_field(schema, field, from->type, fields, count)) {
-            fail_set(fail, "metadata: %s: field %s has a type that is not part of a Tarn trace", owner,
-                     from->name);
-            return 0;
-        }
-        field->offset = (uint32_t)(bits / 8);
-        bits += (uint64_t)field->width * 8 *
-                (field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT ? field->count
-                 : field->kind == FIELD_SEQUENCE                         ? 0
-                                                                         : 1);
-        if (bits > EVENT_BITS_MAX) {
-            fail_set(fail, "metadata: %s is larger than an event can be", owner);
-            return 0;
-        }
-    }
-    return bits;
-}
+#define HEADER_BITS 64u
+#define FIELDS_MAX  4096u
 
 static bool build_event(struct schema *schema, const struct tsdl_event *from, unsigned index,
                         struct fail *fail)
@@ -215,7 +26,7 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
     type->id = (uint32_t)from->id;
     type->index = index;
     type->has_fields = from->fields != NULL;
-    type->field_count = count_fields(from->fields);
+    type->field_count = schema_count_fields(from->fields);
     if (type->field_count > FIELDS_MAX)
         return fail_set(fail, "metadata: event %s has too many fields", from->name);
     if (type->has_fields) {
@@ -223,11 +34,11 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
 
         if (from->fields->kind != TSDL_STRUCT || from->fields->align > 64)
             return fail_set(fail, "metadata: event %s: its fields are no struct", from->name);
-        bits = lay_out(schema, from->fields, bits, fields, from->name, fail);
+        bits = schema_lay_out(schema, from->fields, bits, fields, from->name, fail);
         if (bits == 0)
             return false;
         type->fields = fields;
-        if (type->field_count > 0 && is_variable(&fields[type->field_count - 1]))
+        if (type->field_count > 0 && field_is_variable(&fields[type->field_count - 1]))
             type->tail = &fields[type->field_count - 1];
     }
     type->words = (uint32_t)((bits + 63) / 64);
@@ -377,10 +188,11 @@ static bool build_context(struct schema *schema, struct fail *fail)
     static const char *const special[] = {"timestamp_begin", "timestamp_end",    "content_size",
                                           "packet_size",     "events_discarded", "packet_seq_num"};
     const struct tsdl_type *type = schema->tsdl.packet_context;
-    struct field *fields = arena_alloc(&schema->tsdl.arena, (count_fields(type) + 1) * sizeof(*fields));
-    unsigned kept = 0, count = count_fields(type);
+    struct field *fields =
+        arena_alloc(&schema->tsdl.arena, (schema_count_fields(type) + 1) * sizeof(*fields));
+    unsigned kept = 0, count = schema_count_fields(type);
 
-    if (lay_out(schema, type, 192, fields, "packet.context", fail) == 0)
+    if (schema_lay_out(schema, type, 192, fields, "packet.context", fail) == 0)
         return false;
     for (unsigned i = 0; i < count; i++) {
         bool skip = false;
@@ -405,10 +217,7 @@ static bool check_envelope(struct schema *schema, struct fail *fail)
         return fail_set(fail, "metadata: stream class %u is missing", TRACE_STREAM_ID);
     schema->big_endian = tsdl->order == TSDL_BIG;
     schema->swap = schema->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    return check_struct(tsdl->packet_header, expected_header, "packet.header", fail) &&
-           check_struct(tsdl->packet_context, expected_context, "packet.context", fail) &&
-           check_struct(tsdl->event_header, expected_event, "event.header", fail) &&
-           set_clock(schema, fail) && build_context(schema, fail);
+    return schema_check_envelope(tsdl, fail) && set_clock(schema, fail) && build_context(schema, fail);
 }
 
 bool schema_build(struct schema *schema, const char *text, size_t length, struct fail *fail)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_ring.c - finding, checking, copying and cutting packets of a ring in a guest's
- * memory.
+ * tools/tarn/source/image_ring.c - finding, checking and copying packets of a ring in a guest's memory; what
+ * is in a copy: image_copy.c.
  *
  * The same as trace/ring/read.c does with a mapped window: there is explained how a reader tells what is
  * whole. With live memory the guest's processors are other threads of this host, so the loads have the order
@@ -14,7 +14,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/image_copy.h>
 
 #define PIECES_MAX 64u
 
@@ -146,31 +146,6 @@ static uint64_t packet_at(const struct image_ring *ring, uint64_t number)
     return TRACE_BUFFERS_OFFSET + (number & (store->buffer_count - 1)) * store->buffer_bytes;
 }
 
-static struct trace_packet swapped(const struct image *image, struct trace_packet p)
-{
-    p.magic = image_32(image, p.magic), p.stream_id = image_32(image, p.stream_id);
-    p.timestamp_begin = image_64(image, p.timestamp_begin);
-    p.timestamp_end = image_64(image, p.timestamp_end);
-    p.content_size = image_64(image, p.content_size), p.packet_size = image_64(image, p.packet_size);
-    p.events_discarded = image_64(image, p.events_discarded);
-    p.packet_seq_num = image_64(image, p.packet_seq_num), p.committed = image_64(image, p.committed);
-    p.cpu_id = image_32(image, p.cpu_id), p.flags = image_32(image, p.flags);
-    return p;
-}
-
-static struct trace_packet header_of(const struct image *image, const uint8_t *copy)
-{
-    struct trace_packet header;
-    memcpy(&header, copy, sizeof(header));
-    return swapped(image, header);
-}
-
-static void put_header(const struct image *image, uint8_t *copy, struct trace_packet header)
-{
-    header = swapped(image, header);
-    memcpy(copy, &header, sizeof(header));
-}
-
 /* Is a packet's header what FORMAT.md says? */
 static bool header_is_sound(const struct image_ring *ring, uint64_t number, const struct trace_packet *packet)
 {
@@ -180,20 +155,13 @@ static bool header_is_sound(const struct image_ring *ring, uint64_t number, cons
            packet->cpu_id == ring->cpu;
 }
 
-static bool content_is_sound(const struct trace_packet *packet)
-{
-    return packet->content_size <= packet->packet_size && packet->content_size % 64 == 0 &&
-           packet->content_size >= (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS) * 64 &&
-           packet->timestamp_begin <= packet->timestamp_end;
-}
-
 /* The header as it is now; another's may be on its way there. */
 static bool read_header(struct image_ring *ring, uint64_t number, struct trace_packet *packet)
 {
     uint8_t copy[sizeof(*packet)];
 
     copy_window(ring, packet_at(ring, number), copy, sizeof(copy));
-    *packet = header_of(ring->image, copy);
+    *packet = image_copy_header(ring->image, copy);
     return !ring->image->broken && header_is_sound(ring, number, packet);
 }
 
@@ -299,69 +267,6 @@ uint64_t image_ring_torn(struct image_ring *ring)
     return load_acquire(ring, CONTROL(torn));
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------ */
-
-struct walk {
-    const struct image *image;
-    const uint8_t *packet;
-    uint64_t position, limit; /* words */
-    uint64_t time;            /* of the last event */
-    uint64_t end;             /* no event is later; ~0: unknown */
-    uint32_t id, length;      /* of the last event */
-    bool broken;
-};
-
-static struct walk begin_walk(const struct image *image, const uint8_t *copy, uint64_t limit, uint64_t end)
-{
-    struct trace_packet header = header_of(image, copy);
-    return (struct walk){.image = image,
-                         .packet = copy,
-                         .position = TRACE_PACKET_WORDS,
-                         .limit = limit,
-                         .time = header.timestamp_begin,
-                         .end = end};
-}
-
-static bool is_little(const struct image *image)
-{
-    return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->swap;
-}
-
-/* As trace_walk_next. */
-static bool next_event(struct walk *walk)
-{
-    uint32_t first, time;
-
-    if (walk->position >= walk->limit)
-        return false;
-    memcpy(&first, walk->packet + walk->position * 8, 4);
-    memcpy(&time, walk->packet + walk->position * 8 + 4, 4);
-    first = image_32(walk->image, first), time = image_32(walk->image, time);
-    walk->id = is_little(walk->image) ? first & 0x3fffff : first >> 10;
-    walk->length = is_little(walk->image) ? first >> 22 : first & 0x3ff;
-    uint32_t step = time - (uint32_t)walk->time;
-    bool is_filler = walk->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
-    bool fits = walk->length && walk->position + walk->length <= walk->limit;
-    bool in_time = walk->end == ~0ull ? step <= 1u << 31 : step <= walk->end - walk->time;
-    if (!walk->id || is_filler || !fits || !in_time) {
-        walk->broken = true;
-        return false;
-    }
-    walk->position += walk->length;
-    walk->time += step;
-    return true;
-}
-
-static uint64_t find_hole(const struct image *image, const uint8_t *copy, uint64_t limit)
-{
-    struct trace_packet header = header_of(image, copy);
-    struct walk walk =
-        begin_walk(image, copy, limit, content_is_sound(&header) ? header.timestamp_end : ~0ull);
-    while (next_event(&walk))
-        ;
-    return walk.position;
-}
-
 /* ---- copying ------------------------------------------------------------------------------------------- */
 
 /* Has the index come round to the buffer that held this packet? An index that makes no sense has for all. */
@@ -406,7 +311,7 @@ static void copy_with_hole(struct image_ring *ring, uint64_t number, uint8_t *co
 {
     copy_window(ring, packet_at(ring, number), copy, words * 8);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    uint64_t hole = find_hole(ring->image, copy, words);
+    uint64_t hole = image_copy_find_hole(ring->image, copy, words);
     if (image_is_live(ring->image))
         copy_window(ring, packet_at(ring, number), copy, words * 8);
     if (hole < words)
@@ -425,81 +330,28 @@ enum image_state image_packet_copy(struct image_ring *ring, uint64_t number, uin
         copy_with_hole(ring, number, copy, buffer_words(ring));
     if (is_overwritten(ring, number) || is_spoiled(ring, number, state == IMAGE_WHOLE) || ring->image->broken)
         return IMAGE_GONE;
-    struct trace_packet packet = header_of(ring->image, copy);
-    if (state == IMAGE_WHOLE && !(header_is_sound(ring, number, &packet) && content_is_sound(&packet) &&
-                                  packet.timestamp_end <= latest_time(ring, number)))
+    struct trace_packet packet = image_copy_header(ring->image, copy);
+    if (state == IMAGE_WHOLE &&
+        !(header_is_sound(ring, number, &packet) && image_copy_content_is_sound(&packet) &&
+          packet.timestamp_end <= latest_time(ring, number)))
         return IMAGE_INCOMPLETE;
     return state;
-}
-
-static void put_event(const struct image *image, uint8_t *at, uint32_t minor, uint32_t length, uint64_t time)
-{
-    uint32_t id = TRACE_ID(TRACE_CLASS_TRACE, minor);
-    uint32_t first = image_32(image, is_little(image) ? length << 22 | id : id << 10 | length);
-    uint32_t stamp = image_32(image, (uint32_t)time);
-
-    memcpy(at, &first, 4);
-    memcpy(at + 4, &stamp, 4);
-}
-
-/* Ends the content of a copy at word `position`: an end event, then a filler up to `size`. */
-static void end_content(const struct image *image, uint8_t *copy, struct trace_packet *packet,
-                        uint64_t position, uint64_t size, uint64_t time)
-{
-    uint64_t rest = size - position - 1;
-
-    put_event(image, copy + position * 8, TRACE_MINOR_END, 1, time);
-    if (rest)
-        put_event(image, copy + position * 8 + 8, TRACE_MINOR_FILLER,
-                  rest <= TRACE_LENGTH_MAX ? (uint32_t)rest : 0, time);
-    packet->timestamp_end = time;
-    packet->content_size = (position + 1) * 64;
-}
-
-/* Walks a copy whose header is sound up to `limit`; ends its content before the first hole. `all_there`:
- * nothing is missing up to the limit. As cut_content in read.c, but that a hole is known to be one when the
- * count is not. */
-static bool cut_content(const struct image *image, uint8_t *copy, uint64_t limit, uint64_t size, uint64_t end,
-                        bool all_there)
-{
-    struct walk walk = begin_walk(image, copy, limit, end);
-    struct trace_packet packet = header_of(image, copy);
-
-    if (!next_event(&walk) || walk.id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) ||
-        walk.length != TRACE_CONTEXT_WORDS)
-        return false;
-    const uint64_t context_end = walk.position, context_time = walk.time;
-    uint64_t cut = walk.position, time = walk.time;
-    while (next_event(&walk) && walk.id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END)) {
-        cut = walk.position;
-        time = walk.time;
-    }
-    if (!walk.broken && !all_there) {
-        /* a word is missing, but every event looks written: believe none, see read.c */
-        cut = context_end;
-        time = context_time;
-    }
-    if (walk.broken || !all_there)
-        packet.flags |= TRACE_PACKET_CUT;
-    end_content(image, copy, &packet, cut, size, time);
-    put_header(image, copy, packet);
-    return true;
 }
 
 bool image_packet_cut(struct image_ring *ring, uint64_t number, uint8_t *copy)
 {
     const uint64_t size = buffer_words(ring);
-    struct trace_packet packet = header_of(ring->image, copy);
+    struct trace_packet packet = image_copy_header(ring->image, copy);
     uint64_t latest = latest_time(ring, number);
 
     if (!header_is_sound(ring, number, &packet) || packet.timestamp_begin > latest)
         return false;
-    bool closed = content_is_sound(&packet) && packet.timestamp_end <= latest;
+    bool closed = image_copy_content_is_sound(&packet) && packet.timestamp_end <= latest;
     /* one word is left for the end in any case */
-    if (!cut_content(ring->image, copy, size - 1, size, closed ? packet.timestamp_end : ~0ull, false))
+    if (!image_copy_cut(ring->image, copy, size - 1, size, closed ? packet.timestamp_end : ~0ull, false))
         return false;
-    packet = header_of(ring->image, copy);
-    return content_is_sound(&packet) && packet.timestamp_end <= latest;
+    packet = image_copy_header(ring->image, copy);
+    return image_copy_content_is_sound(&packet) && packet.timestamp_end <= latest;
 }
 
 bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *copy)
@@ -525,13 +377,13 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (image_is_live(ring->image) && (index_number(ring) != head || is_spoiled(ring, head, false)))
         return false;
-    struct trace_packet packet = header_of(ring->image, copy);
+    struct trace_packet packet = image_copy_header(ring->image, copy);
     if (ring->image->broken || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||
         !header_is_sound(ring, head, &packet) ||
-        !cut_content(ring->image, copy, limit, size, ~0ull, all_there))
+        !image_copy_cut(ring->image, copy, limit, size, ~0ull, all_there))
         return false;
-    packet = header_of(ring->image, copy);
+    packet = image_copy_header(ring->image, copy);
     packet.committed = size;
-    put_header(ring->image, copy, packet);
+    image_copy_put_header(ring->image, copy, packet);
     return true;
 }
