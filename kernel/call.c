@@ -9,6 +9,7 @@
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
+#include <kernel/watchdog.h>
 #include <trace/irq.h>
 
 static struct call {
@@ -54,8 +55,9 @@ void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argu
     atomic_store_explicit(&call->waiting, targets, memory_order_relaxed);
     ask(cpu, targets);
     /* Acquire: pairs with the targets' release. Two that call each other must both answer. */
-    while (atomic_load_explicit(&call->waiting, memory_order_acquire)) {
+    for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
+        watchdog_spin(turns);
         call_handle_requests();
         arch_relax();
     }

@@ -8,6 +8,7 @@
 #include <kernel/lock.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <kernel/watchdog.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <trace/control/control.h>
@@ -162,8 +163,8 @@ void spin_lock_contended(struct spinlock *lock)
     atomic_store_explicit(&cpu->waiting_lock, lock, memory_order_relaxed);
     do {
         while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
-            spins++;
             tlb_handle_request();
+            watchdog_spin(++spins);
             arch_relax();
         }
     } while (!spin_take_free(lock));

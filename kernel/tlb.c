@@ -15,6 +15,7 @@
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
+#include <kernel/watchdog.h>
 #include <trace/irq.h>
 #include <trace/tlb.h>
 
@@ -124,8 +125,9 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
     atomic_store_explicit(&request->waiting, targets, memory_order_relaxed);
     ask(cpu, targets);
     /* Acquire: pairs with the targets' release; after it no stale translation is used. */
-    while (atomic_load_explicit(&request->waiting, memory_order_acquire)) {
+    for (uint64_t turns = 1; atomic_load_explicit(&request->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
+        watchdog_spin(turns);
         arch_relax();
     }
     trace_tlb_shootdown_end(arch_clock() - begin);

@@ -6,8 +6,11 @@
  * go_on_with() until the silent one has beaten again (it clears its own suspicion), or has been nudged
  * ARCH_PROOFS times and executed each time without a timer interrupt behind it. That one is broken into, and
  * waits until the observer has looked at it (look_at()). If there is no proof for long the observer says so,
- * and gives up. Others that are silent too wait for their turn; an observer that falls silent itself loses
+ * and gives up. Others that are silent too wait for their turn; an observer that looks no more itself loses
  * the case. All words that others read are atomic, and no lock is taken.
+ *
+ * Whoever waits for another processor with interrupts off, spinning, looks around as well, or nobody would
+ * when all wait for the one that hangs; it is silent nevertheless, see is_dragged().
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -25,11 +28,14 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-#define GRACES          8u /* in the limit; a grace passes behind each proof */
-#define PATIENCES       4u /* limits until who gives no proof is reported without */
+#define GRACES          8u     /* in the limit; a grace passes behind each proof */
+#define PATIENCES       4u     /* limits until who gives no proof is reported without */
+#define PATIENCE_MIN_MS 10000u /* but not earlier: a host with much else to do needs seconds for a proof */
+#define LOOKS_A_SECOND  4u     /* of one that spins: as many as others have beats */
 #define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
+static uint64_t patience;                       /* ticks without a proof or an answer */
 static enum { REPORT, DEBUGGER, PANIC } action; /* behind the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
@@ -37,6 +43,7 @@ enum sight { HIDDEN, SHOWN, LOOKED_AT };
 
 static struct watch {
     _Atomic uint64_t beat_at;   /* ticks, of its last beat; 0: none yet */
+    _Atomic uint64_t looked_at; /* ticks, when it last looked around: at a beat, or spinning */
     _Atomic uint32_t suspicion; /* raised by observers, cleared by the processor itself */
     _Atomic bool asked;         /* to show where it is; cleared when it does */
     _Atomic uint32_t sight;     /* of its registers and stacks, while it waits */
@@ -70,6 +77,9 @@ void watchdog_init(void)
             seconds = seconds * 10 + (uint64_t)(*p - '0');
     }
     limit = seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
+    patience = limit * PATIENCES;
+    if (patience < clock_hz / 1000 * PATIENCE_MIN_MS)
+        patience = clock_hz / 1000 * PATIENCE_MIN_MS;
     if (boot_option("watchdog.action=", text, sizeof text))
         action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
 }
@@ -109,11 +119,26 @@ static uint64_t elapsed(uint64_t since, uint64_t now)
 }
 
 /* As far as this processor can tell. */
-static bool is_silent(const struct watch *watch, uint64_t now)
+static uint64_t silence_since(uint64_t time, uint64_t now)
 {
-    uint64_t beat_at = atomic_load_explicit(&watch->beat_at, memory_order_relaxed);
     uint64_t since = watches[this_cpu()->index].since;
-    return elapsed(beat_at > since ? beat_at : since, now) > limit;
+    return elapsed(time > since ? time : since, now);
+}
+
+static uint64_t silence(const struct watch *watch, uint64_t now)
+{
+    return silence_since(atomic_load_explicit(&watch->beat_at, memory_order_relaxed), now);
+}
+
+static bool looks(const struct watch *watch, uint64_t now)
+{
+    return silence_since(atomic_load_explicit(&watch->looked_at, memory_order_relaxed), now) <= limit;
+}
+
+static bool spins(const struct watch *watch, uint64_t now)
+{
+    uint64_t looked_at = atomic_load_explicit(&watch->looked_at, memory_order_relaxed);
+    return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
 }
 
 /* For this processor, perhaps for all: whoever was silent meanwhile may have had no time. */
@@ -219,7 +244,7 @@ static void begin(uint32_t target, uint64_t now)
 {
     struct watch *watch = &watches[target];
     uint32_t observer = atomic_load(&the_case.observer), trusting = NONE;
-    if (observer && !is_silent(&watches[observer - 1], now))
+    if (observer && looks(&watches[observer - 1], now))
         return;
     if (!atomic_compare_exchange_strong(&the_case.observer, &observer, this_cpu()->index + 1))
         return;
@@ -234,7 +259,7 @@ static void begin(uint32_t target, uint64_t now)
 static void await_proof(uint64_t now)
 {
     bool has_run = the_case.ran_at || arch_has_run(&cpus[the_case.target]);
-    if (!has_run && now - the_case.nudged_at > limit * PATIENCES)
+    if (!has_run && now - the_case.nudged_at > patience)
         give_up(now);
     else if (has_run && !the_case.ran_at)
         the_case.ran_at = now;
@@ -253,7 +278,7 @@ static void await_answer(uint64_t now)
         look_at(watch, now);
     else if (!atomic_load(&watch->asked)) /* it did not wait so long */
         ask(now);
-    else if (now - the_case.asked_at > limit * PATIENCES)
+    else if (now - the_case.asked_at > patience)
         give_up(now);
 }
 
@@ -298,9 +323,24 @@ static uint32_t next_online(uint32_t cpu)
     return (uint32_t)__builtin_ctzll(behind ? behind : online);
 }
 
+/* Who hangs drags others along, who wait for it with interrupts off. Those are told of only if nobody is
+ * there whom they could be waiting for: then they wait for each other. */
+static bool is_dragged(const struct watch *watch, uint64_t now)
+{
+    if (!spins(watch, now))
+        return false;
+    if (silence(watch, now) <= 2 * limit) /* whoever it waits for may not be silent yet */
+        return true;
+    for (uint64_t left = atomic_load(&sched_online_cpus); left; left &= left - 1) {
+        const struct watch *other = &watches[__builtin_ctzll(left)];
+        if (silence(other, now) > limit && !spins(other, now))
+            return true;
+    }
+    return false;
+}
+
 /* As far as the next one that beats, or is late but not yet silent; what was reported is passed over. Of
- * several the one is taken that is silent the longest: who hangs drags others along, who wait for it with
- * interrupts off. */
+ * several the one is taken that is silent the longest. */
 static void look_around(uint64_t now)
 {
     uint32_t me = this_cpu()->index, oldest = me;
@@ -310,9 +350,10 @@ static void look_around(uint64_t now)
         uint64_t beat = atomic_load_explicit(&watch->beat_at, memory_order_relaxed);
         if (!beat) /* it has not begun */
             continue;
-        if (!is_silent(watch, now))
+        if (silence(watch, now) <= limit)
             break;
-        if (atomic_load(&watch->suspicion) != REPORTED && (oldest == me || beat < oldest_beat)) {
+        if (atomic_load(&watch->suspicion) != REPORTED && !is_dragged(watch, now) &&
+            (oldest == me || beat < oldest_beat)) {
             oldest = i;
             oldest_beat = beat;
         }
@@ -331,8 +372,10 @@ static void note_return(struct watch *mine, uint64_t silence)
                  milliseconds / 1000, milliseconds % 1000 / 100);
 }
 
-static void watch_others(struct watch *mine, uint64_t gap, uint64_t now)
+static void watch_others(struct watch *mine, uint64_t now)
 {
+    uint64_t gap = elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now);
+    atomic_store_explicit(&mine->looked_at, now, memory_order_relaxed);
     bool has_case = atomic_load_explicit(&the_case.observer, memory_order_relaxed) == this_cpu()->index + 1;
     if (time_stood_still(mine, gap)) {
         mine->since = now;
@@ -349,14 +392,24 @@ void watchdog_beat(uint64_t now)
 {
     struct cpu *cpu = this_cpu();
     struct watch *mine = &watches[cpu->index];
-    uint64_t gap = elapsed(atomic_load_explicit(&mine->beat_at, memory_order_relaxed), now);
+    uint64_t silent = elapsed(atomic_load_explicit(&mine->beat_at, memory_order_relaxed), now);
     atomic_store_explicit(&mine->beat_at, now, memory_order_relaxed);
     if (atomic_load_explicit(&mine->suspicion, memory_order_relaxed) != NONE)
-        note_return(mine, gap);
+        note_return(mine, silent);
     if (limit)
-        watch_others(mine, gap, now);
+        watch_others(mine, now);
     if (atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit) {
         atomic_fetch_and(&hangs.cpus, ~cpu->bit);
         hang(hangs.milliseconds);
     }
+}
+
+void watchdog_look(void)
+{
+    struct watch *mine = &watches[this_cpu()->index];
+    uint64_t now = arch_clock();
+    if (limit && atomic_load_explicit(&mine->beat_at, memory_order_relaxed) &&
+        elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now) >
+            clock_hz / LOOKS_A_SECOND)
+        watch_others(mine, now);
 }

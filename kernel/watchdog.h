@@ -13,8 +13,10 @@
  * told of, and nothing else is done: nobody can know what is wrong with it.
  *
  * Time that stood still for whoever looks (a session of the debugger, a machine that was stopped from
- * outside) counts for nobody. If no processor takes interrupts nobody notices: then an interrupt from outside
- * that nothing masks (QMP inject-nmi) is the way in, see handle_nmi.
+ * outside) counts for nobody. Who waits for the silent one with interrupts off, for a lock or an answer,
+ * looks around meanwhile as others do at their timer interrupts, and is itself told of only if nobody else
+ * can be the cause. If all processors hang nobody notices: then an interrupt from outside that nothing masks
+ * (QMP inject-nmi) is the way in, see handle_nmi.
  */
 #ifndef KERNEL_WATCHDOG_H
 #define KERNEL_WATCHDOG_H
@@ -27,6 +29,14 @@ struct kernel_regs;
 void watchdog_init(void); /* reads boot options; before there is a second processor */
 /* From the timer interrupt, a few times a second on every processor. May enter the debugger or panic. */
 void watchdog_beat(uint64_t now);
+/* At each turn of a loop in which a processor waits for another one with interrupts off. */
+#define WATCHDOG_TURNS 256u
+void watchdog_look(void);
+static inline void watchdog_spin(uint64_t turns)
+{
+    if (turns % WATCHDOG_TURNS == 0)
+        watchdog_look();
+}
 /* An interrupt that nothing masks came. True: this processor was to tell where it is, and has. */
 bool watchdog_answer(const struct kernel_regs *regs);
 
