@@ -6,7 +6,7 @@
  * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
  * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (arch_nudge). One that
  * its host does not run stops when it does. Emulated processors may stand still for 100 ms and more, so
- * nothing is concluded from less than a second. Each parks in a trap, with all its registers in
+ * nothing is concluded before seconds have passed. Each parks in a trap, with all its registers in
  * memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
  *
  * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
@@ -25,9 +25,9 @@
 #include <stdatomic.h>
 
 #define ASK_MS   2000u
-#define PROOF_MS 1000u
+#define PROOF_MS 5000u
 #define GRACE_MS 100u /* behind a proof */
-#define FORCE_MS 5000u
+#define FORCE_MS 10000u
 
 static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */
 static _Atomic uint32_t sessions;
