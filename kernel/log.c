@@ -75,11 +75,12 @@ void log_line(const char *format, ...)
         console_write(line, size);
 }
 
-/* Whoever has the lock may be what is to be told about: it is waited for, but not for ever. */
+/* Whoever has the lock may be what is to be told about: it is waited for, but not for ever; and not at all
+ * where an NMI interrupted this processor while it had it. */
 bool log_begin_urgent(void)
 {
-    bool locked = false;
-    for (unsigned turn = 0; !locked && turn < URGENT_PATIENCE; turn++) {
+    bool locked = false, mine = spin_held(&console_lock);
+    for (unsigned turn = 0; !locked && !mine && turn < URGENT_PATIENCE; turn++) {
         locked = spin_try_lock(&console_lock);
         arch_relax();
     }

@@ -3,8 +3,8 @@
  * kernel/nmi.c - an interrupt that nothing masks, from outside: somebody thinks that the machine hangs.
  *
  * It reaches all processors, at once or nearly. By default each reports where it is, one after the other, and
- * goes on; the boot option `nmi=` may want the debugger or a panic instead. Takes no lock that anybody else
- * takes.
+ * goes on; the boot option `nmi=` may want the debugger or a panic instead. The only lock that is taken is
+ * the console's, and that is waited for not for ever.
  */
 #include <arch/clock.h>
 #include <arch/cpu.h>
@@ -53,7 +53,9 @@ static void report(const struct kernel_regs *regs)
 {
     if (!report_take_turn())
         return;
+    bool locked = log_begin_urgent();
     print_report(regs);
+    log_end_urgent(locked);
     report_end_turn();
 }
 

@@ -197,19 +197,22 @@ void report_print(enum report_part part)
     end_part();
 }
 
-#define TURN_MS 3000u /* emulated processors may stand still for long */
+#define TURN_MS 10000u /* of one; emulated processors may stand still for long */
 
 static _Atomic uint32_t reporter; /* 1 + number of the processor whose turn it is */
 
 bool report_take_turn(void)
 {
     uint64_t begin = arch_clock();
-    uint32_t mark = this_cpu()->index + 1;
+    uint32_t mark = this_cpu()->index + 1, before = 0;
     for (;;) {
-        uint32_t nobody = 0;
-        if (atomic_compare_exchange_strong(&reporter, &nobody, mark))
+        uint32_t other = 0;
+        if (atomic_compare_exchange_strong(&reporter, &other, mark))
             return true;
-        if (nobody == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
+        if (other != before) /* the next one's turn */
+            begin = arch_clock();
+        before = other;
+        if (other == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
             return false;
         arch_relax();
     }
