@@ -19,7 +19,7 @@ HOST_tests/view_live := seconds=300 alone each
 HOST_tests/top := seconds=300 each
 HOST_tests/one_abi := each
 HOST_tests/profile := seconds=200 each
-HOST_tests/gdb := seconds=200 each
+HOST_tests/gdb := seconds=300 each
 HOST_tests/store := each
 HOST_tests/previous := seconds=300 alone each
 HOST_tests/compiled_out := each
@@ -33,9 +33,9 @@ HOST_tests/serial := seconds=300 each
 HOST_tests/debugger := seconds=300 each
 HOST_tests/watchdog := seconds=300 each
 HOST_tests/demo_bugs := seconds=300 each
-HOST_tests/nmi_at_entry := seconds=120 each
+HOST_tests/nmi_at_entry := seconds=200 each
 HOST_tests/locks := seconds=200 each
-HOST_tests/panic := seconds=200 each
+HOST_tests/panic := seconds=300 each
 HOST_TESTS += tests/answers_agree
 HOST_tests/answers_agree := seconds=200 each
 HOST_TESTS += tests/export
