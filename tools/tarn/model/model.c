@@ -65,6 +65,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->to = to;
     model->swap = trace->schema.swap;
     model->counts_from = from;
+    model->stays_period = 1;
     names_open(&model->names, &trace->schema);
     images_open(&model->images);
     lock_names_open(&model->lock_names);
@@ -140,7 +141,7 @@ void model_finish(struct model *model)
         if (cpu->thread != model->nobody) {
             activities_cut(model, cpu->thread, 0, last);
             close_segment(model, cpu->thread, last);
-            tell_stay(model, cpu->thread);
+            end_stay(model, cpu->thread);
             cpu->thread->end = cpu->thread->segment;
         }
     }
@@ -149,7 +150,7 @@ void model_finish(struct model *model)
             continue;
         activities_cut(model, thread, 0, end);
         close_segment(model, thread, end);
-        tell_stay(model, thread);
+        end_stay(model, thread);
         thread->end = thread->segment;
     }
 }

@@ -118,13 +118,14 @@ struct model_thread {
                                        * receives again; or NULL */
     uint64_t ran, switches,
         migrations; /* ticks on a processor; times switched to; of these: elsewhere than before */
-    /* Of the time since it runs, what was told as segments: ticks by enum model_mode, counted anew from
-     * model_begin_stays on. Only while an observer has `stay`. */
-    uint64_t stint[MODEL_MODES];
+    /* Only while an observer has `stay`: ticks that it has not been told of. By enum model_mode what it ran
+     * on `cpu`; by state its other stays, valid if model_has_waited. */
+    uint64_t stint[MODEL_MODES], waited[MODEL_STATES];
     /* the model's own */
     struct model_call call;               /* the last one as client */
     struct model_thread *previous, *next; /* in the list of those that live */
     struct model_thread *same_place;      /* in the hash table */
+    uint32_t stays_period, stint_cpu;     /* when it told of a stay last; where it ran when that was one */
     bool is_listed, is_named, has_pending_wakeup;
     uint8_t frame_room;
 };
@@ -187,8 +188,12 @@ struct model_observer {
     void (*segment)(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                     uint64_t to);
     /* The same for who only adds up: all segments of one state in one stretch, from thread->since on. Of one
-     * that ran, thread->stint tells what it did. */
+     * that ran, thread->stint tells what it did. Only a thread's first one since model_begin_stays, and of
+     * those that ran the first one on another processor than before, is told; what comes after, the observer
+     * finds in thread->stint and thread->waited at last. */
     void (*stay)(struct model_observer *self, const struct model_thread *thread, uint64_t from, uint64_t to);
+    /* A thread is about to run on another processor: thread->stint is for the one before. */
+    void (*moves)(struct model_observer *self, const struct model_thread *thread);
     /* An activity begins: frame is the innermost now. */
     void (*enter)(struct model_observer *self, const struct model_thread *thread,
                   const struct model_frame *frame);
@@ -228,8 +233,9 @@ struct model {
     /* the model's own */
     struct model_observer *observers;
     bool wants_segments, wants_stays, wants_events, wants_activities, wants_switches, wants_wakeups;
-    bool swap;            /* the trace is not in this machine's byte order */
-    uint64_t counts_from; /* `from`, or when stays were begun anew */
+    bool swap;             /* the trace is not in this machine's byte order */
+    uint64_t counts_from;  /* `from`, or when stays were begun anew ... */
+    uint32_t stays_period; /* ... for the how many-th time */
     uint32_t thread_room;
     uint64_t now; /* the time of the event at hand; never goes back, as ticks may within a nanosecond */
     struct model_thread **places; /* hash table of those that live */
@@ -261,9 +267,13 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
 void model_finish(struct model *model);
 void model_close(struct model *model);
 
-/* Stints of those that run are counted from AT on, where all that was before has been told: their open
- * segments reach across. So they are after model_restore. */
+/* Stays are told and added up anew from AT on, where observers have taken all that was before: what is open
+ * reaches across. So it is after model_restore. */
 void model_begin_stays(struct model *model, uint64_t at);
+static inline bool model_has_waited(const struct model *model, const struct model_thread *thread)
+{
+    return thread->stays_period == model->stays_period;
+}
 
 /* What a thread is called: its own name, else its process's. */
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);

@@ -59,8 +59,9 @@ void thread_forget(struct model *model, struct model_thread *thread); /* takes i
 void thread_end(struct model *model, struct model_thread *thread);
 
 void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to);
-/* All of its state up to the end of the last segment. */
+/* Slow path of end_stay: tells observers. */
 void tell_stay(struct model *model, struct model_thread *thread);
+void tell_move(struct model *model, struct model_thread *thread);
 /* Adds a segment that ran to what its thread ran; part of it may lie outside of what is counted. */
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 
@@ -89,12 +90,26 @@ static inline void close_segment(struct model *model, struct model_thread *threa
     thread->segment = at;
 }
 
+/* A state has lasted up to the end of the last segment. */
+static inline void end_stay(struct model *model, struct model_thread *thread)
+{
+    uint64_t from = thread->since > model->counts_from ? thread->since : model->counts_from;
+    uint64_t to = thread->segment < model->to ? thread->segment : model->to;
+
+    if (__builtin_expect(!model_has_waited(model, thread), 0))
+        tell_stay(model, thread);
+    else if (thread->state != MODEL_RUNNING)
+        thread->waited[thread->state] += from < to ? to - from : 0;
+    else if (__builtin_expect(thread->stint_cpu != thread->cpu, 0))
+        tell_stay(model, thread);
+}
+
 static inline void set_state(struct model *model, struct model_thread *thread, enum model_state state,
                              uint64_t at)
 {
     close_segment(model, thread, at);
     if (model->wants_stays)
-        tell_stay(model, thread);
+        end_stay(model, thread);
     thread->state = state;
     thread->since = thread->segment;
 }

@@ -68,8 +68,10 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
     count_time(model, cpu, since);
     if (next->has_run && next->cpu != rank)
         next->migrations++;
-    if (!next->is_idle)
+    if (!next->is_idle && next->cpu != rank) {
+        tell_move(model, next);
         next->cpu = rank;
+    }
     next->has_run = true;
     next->has_pending_wakeup = false;
     if (next != model->nobody)

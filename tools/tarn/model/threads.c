@@ -194,12 +194,33 @@ void tell_stay(struct model *model, struct model_thread *thread)
 {
     uint64_t from = later(thread->since, model->from), to = sooner(thread->segment, model->to);
 
-    if (from < to)
-        for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-            if (observer->stay != NULL)
-                observer->stay(observer, thread, from, to);
-    if (thread->state == MODEL_RUNNING)
-        memset(thread->stint, 0, sizeof(thread->stint));
+    if (!model_has_waited(model, thread) && thread->state != MODEL_RUNNING)
+        memset(thread->stint, 0, sizeof(thread->stint)); /* of an earlier period */
+    if (from >= to)
+        return;
+    if (!model_has_waited(model, thread))
+        memset(thread->waited, 0, sizeof(thread->waited));
+    thread->stays_period = model->stays_period;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->stay != NULL)
+            observer->stay(observer, thread, from, to);
+    if (thread->state != MODEL_RUNNING)
+        return;
+    memset(thread->stint, 0, sizeof(thread->stint));
+    thread->stint_cpu = thread->cpu;
+}
+
+void tell_move(struct model *model, struct model_thread *thread)
+{
+    const uint64_t *stint = thread->stint;
+
+    if (!model_has_waited(model, thread) ||
+        (stint[MODE_USER] | stint[MODE_KERNEL] | stint[MODE_INTERRUPT]) == 0)
+        return;
+    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
+        if (observer->moves != NULL)
+            observer->moves(observer, thread);
+    memset(thread->stint, 0, sizeof(thread->stint));
 }
 
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
@@ -219,6 +240,7 @@ void model_begin_stays(struct model *model, uint64_t at)
         if (model->cpus[i].thread != NULL)
             memset(model->cpus[i].thread->stint, 0, sizeof(model->cpus[i].thread->stint));
     model->counts_from = later(at, model->from);
+    model->stays_period++;
 }
 
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid)

@@ -143,11 +143,19 @@ static void add_open(struct tally *tally, const struct model_thread *thread, str
         until = limits[thread->cpu];
         sum->last = NODE_ABSENT; /* nothing is known from there on */
     }
-    if (is_running)
-        add_stint(tally, thread, sum, thread->stint);
     from = from > tally->begin ? from : tally->begin;
     if (from < until)
         sum->ticks[node_kind(thread)] += until - from;
+}
+
+/* What the model has added up since it told of the thread. */
+static void add_waited(struct tally *tally, const struct model *model, const struct model_thread *thread,
+                       struct tally_thread *sum)
+{
+    if (thread->state == MODEL_RUNNING || model_has_waited(model, thread))
+        add_stint(tally, thread, sum, thread->stint);
+    for (int state = MODEL_READY; model_has_waited(model, thread) && state < MODEL_STATES; state++)
+        sum->ticks[node_kind_of_state((enum model_state)state)] += thread->waited[state];
 }
 
 void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits, uint64_t end)
@@ -159,6 +167,8 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
 
         sum->last = NODE_ABSENT;
         sum->until = end;
+        if (thread != NULL)
+            add_waited(tally, model, thread, sum);
         if (thread != NULL && !thread->has_ended)
             add_open(tally, thread, sum, limits, end);
         give_to_cpu(tally, sum, tally->touched[i], thread != NULL && thread->is_idle);
@@ -182,6 +192,14 @@ static void take_stay(struct model_observer *observer, const struct model_thread
         sum->ticks[node_kind_of_state(thread->state)] += to - from;
 }
 
+static void take_move(struct model_observer *observer, const struct model_thread *thread)
+{
+    const struct tally_observer *self = (struct tally_observer *)observer;
+
+    if (!self->is_done)
+        add_stint(self->tally, thread, touch(self->tally, thread, thread->since), thread->stint);
+}
+
 /* One that is born has been absent, whatever it does next. */
 static void take_thread(struct model_observer *observer, const struct model_thread *thread, bool has_ended,
                         uint64_t ticks)
@@ -199,7 +217,8 @@ static void take_thread(struct model_observer *observer, const struct model_thre
 
 void tally_observe(struct tally_observer *self, struct tally *tally)
 {
-    *self = (struct tally_observer){.observer = {.stay = take_stay, .thread = take_thread}, .tally = tally};
+    *self = (struct tally_observer){
+        .observer = {.stay = take_stay, .moves = take_move, .thread = take_thread}, .tally = tally};
 }
 
 /* ---- adding up ----------------------------------------------------------------------------------- */
