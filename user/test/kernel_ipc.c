@@ -106,12 +106,14 @@ static void *serve(void *argument)
 }
 
 static _Atomic uint32_t other_tid; /* of the thread that a test is about, once it runs */
+static _Atomic bool has_ended;     /* what that one waits for: some calls end at once */
 
 static void *call_in_thread(void *argument)
 {
     struct ipc_message message = {.label = (uint64_t)argument};
     other_tid = thread_id();
     int64_t error = ipc_call(endpoint, &message);
+    has_ended = true;
     return (void *)(error ? error : (int64_t)message.label);
 }
 
@@ -129,8 +131,10 @@ static int64_t call_beside(uint64_t label, uint64_t then)
     pthread_t thread;
     void *result;
     other_tid = 0;
+    has_ended = false;
     pthread_create(&thread, NULL, call_in_thread, (void *)label);
-    let_wait(WAITS_FOR_REPLY);
+    while (!has_ended && !(other_tid && thread_is(process_id(), other_tid, WAITS_FOR_REPLY)))
+        sys_thread_sleep(deadline_after(MS));
     struct ipc_message message = {.label = then};
     ipc_call(endpoint, &message);
     pthread_join(thread, &result);
