@@ -205,13 +205,13 @@ static bool look(struct view *view)
     enum trace_news news;
 
     pthread_rwlock_wrlock(&view->lock);
-    news = trace_refresh(&view->trace, &from);
+    news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
     if (news == TRACE_GROWN && !extend(view, from, &fail))
         news = TRACE_CHANGED;
-    if (news == TRACE_CHANGED && !open_again(view, &fail))
-        news = TRACE_SAME; /* it is being written; the next look will find it */
+    /* If it fails somebody is writing; the next look will find it. */
+    view->is_stale = news == TRACE_CHANGED && !open_again(view, &fail);
     pthread_rwlock_unlock(&view->lock);
-    return news != TRACE_SAME;
+    return news != TRACE_SAME && !view->is_stale;
 }
 
 static void set_live(struct view *view, bool is_live)
@@ -261,7 +261,8 @@ static void *keep(void *argument)
 
     pthread_rwlock_wrlock(&view->lock);
     view->is_live = has_source(view);
-    if (index_block_count(&view->index) == 0 && !make_index(view, &fail))
+    view->is_stale = index_block_count(&view->index) == 0 && !make_index(view, &fail);
+    if (view->is_stale)
         complain("%s", fail.text);
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);

@@ -38,7 +38,8 @@ struct view {
     struct trace trace;
     struct index index;
     uint64_t generation;
-    bool is_live; /* has grown lately, or its source says that more will come */
+    bool is_live;  /* has grown lately, or its source says that more will come */
+    bool is_stale; /* the index is not that of the files: the trace has to be opened again */
     /* under the mutex; `changed` is signalled when the version does */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
