@@ -61,20 +61,6 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-enum thread_state { /* for the trace: traced_state.h */
-                    THREAD_RUNNING = 0,
-                    THREAD_READY = 1,
-                    THREAD_BLOCKED_SEND = 2,
-                    THREAD_BLOCKED_RECEIVE = 3,
-                    THREAD_BLOCKED_REPLY = 4,
-                    THREAD_BLOCKED_NOTIFICATION = 5,
-                    THREAD_BLOCKED_FUTEX = 6,
-                    THREAD_SLEEPING = 7,
-                    THREAD_BLOCKED_FAULT = 8,
-                    THREAD_SUSPENDED = 9,
-                    THREAD_DEAD = 10,
-};
-
 /* Bits of thread->pending. */
 #define PENDING_KILL    1u
 #define PENDING_SUSPEND 2u

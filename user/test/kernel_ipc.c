@@ -118,7 +118,7 @@ static void *call_in_thread(void *argument)
 }
 
 /* Until the other thread has come to where it waits. */
-static void let_wait(uint32_t state)
+static void let_wait(enum thread_state state)
 {
     while (!other_tid)
         sys_thread_sleep(deadline_after(MS));
@@ -133,7 +133,7 @@ static int64_t call_beside(uint64_t label, uint64_t then)
     other_tid = 0;
     has_ended = false;
     pthread_create(&thread, NULL, call_in_thread, (void *)label);
-    while (!has_ended && !(other_tid && thread_is(process_id(), other_tid, WAITS_FOR_REPLY)))
+    while (!has_ended && !(other_tid && thread_is(process_id(), other_tid, THREAD_BLOCKED_REPLY)))
         sys_thread_sleep(deadline_after(MS));
     struct ipc_message message = {.label = then};
     ipc_call(endpoint, &message);
@@ -242,7 +242,7 @@ static void test_death(void)
     void *result;
     other_tid = 0;
     pthread_create(&thread, NULL, call_lonely, NULL);
-    let_wait(WAITS_TO_SEND);
+    let_wait(THREAD_BLOCKED_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
     CHECK((int64_t)result == -E_DEAD, "a queued caller hears that the endpoint died");
@@ -314,11 +314,11 @@ static void test_bound(void)
     void *result;
     other_tid = 0;
     pthread_create(&thread, NULL, wait_bound, (void *)(uintptr_t)notification);
-    let_wait(WAITS_TO_RECEIVE);
+    let_wait(THREAD_BLOCKED_RECEIVE);
     sys_notification_signal(notification, 5);
     while (!has_one)
         sys_thread_sleep(deadline_after(MS));
-    let_wait(WAITS_TO_RECEIVE);
+    let_wait(THREAD_BLOCKED_RECEIVE);
     CHECK(sys_notification_bind(notification) == -E_BUSY, "a notification is bound to one thread");
     sys_notification_signal(notification, 2);
     pthread_join(thread, &result);
@@ -354,7 +354,7 @@ static void test_cancel(void)
     int64_t thread = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
     CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "who does not wait cannot be cancelled");
     must(sys_thread_resume((cap_t)thread));
-    wait_until((uint32_t)must(sys_space_info(child.space)), ANY_THREAD, SLEEPS);
+    wait_until((uint32_t)must(sys_space_info(child.space)), ANY_THREAD, THREAD_SLEEPING);
     must(sys_thread_suspend((cap_t)thread));
     must(sys_thread_cancel((cap_t)thread));
     CHECK(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,

@@ -189,7 +189,7 @@ static void let_come(atomic_uint *tid)
     uint32_t comes;
     while (!(comes = atomic_load(tid)))
         usleep(1000);
-    if (!wait_until(process_id(), comes, WAITS_FOR_WORD))
+    if (!wait_until(process_id(), comes, THREAD_BLOCKED_FUTEX))
         printf("# thread %u does not wait\n", comes);
 }
 
@@ -246,7 +246,7 @@ static atomic_bool works, may_end;
 static void *work(void *argument)
 {
     atomic_store(&works, true);
-    while (!thread_is(process_id(), main_tid, WAITS_FOR_WORD))
+    while (!thread_is(process_id(), main_tid, THREAD_BLOCKED_FUTEX))
         ;
     uint64_t end = arch_trace_clock() + ticks_of_ms(HOLD_MS);
     while (arch_trace_clock() < end)
@@ -358,7 +358,7 @@ static atomic_bool opens;
 static void open_slowly(void)
 {
     atomic_store(&opens, true);
-    wait_until(process_id(), main_tid, WAITS_FOR_WORD);
+    wait_until(process_id(), main_tid, THREAD_BLOCKED_FUTEX);
     usleep(HOLD_MS * 1000);
 }
 
@@ -462,7 +462,7 @@ static void test_events(void)
 static void *sleep_and_tell(void *argument)
 {
     atomic_store(&holder_tid, thread_id());
-    wait_until(process_id(), main_tid, WAITS_FOR_WORD);
+    wait_until(process_id(), main_tid, THREAD_BLOCKED_FUTEX);
     usleep(HOLD_MS * 1000);
     return NULL;
 }

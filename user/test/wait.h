@@ -10,14 +10,11 @@
 #include <stdint.h>
 #include <tarn/runtime.h>
 
-/* States of struct system_thread, as in trace/schema/sched.ev: enum thread_state. */
-enum { WAITS_TO_SEND = 2, WAITS_TO_RECEIVE, WAITS_FOR_REPLY, WAITS_FOR_SIGNAL, WAITS_FOR_WORD, SLEEPS };
-
 #define ANY_THREAD   0u
 #define WAIT_SECONDS 60u
 
 /* Is a thread of process `pid`, that one or any, in this state? */
-static inline bool thread_is(uint32_t pid, uint32_t tid, uint32_t state)
+static inline bool thread_is(uint32_t pid, uint32_t tid, enum thread_state state)
 {
     struct system_thread threads[16];
     int64_t bytes;
@@ -25,7 +22,7 @@ static inline bool thread_is(uint32_t pid, uint32_t tid, uint32_t state)
         uint64_t count = (uint64_t)bytes / sizeof threads[0];
         for (uint64_t i = 0; i < count; i++)
             if (threads[i].pid == pid && (tid == ANY_THREAD || threads[i].tid == tid) &&
-                threads[i].state == state)
+                threads[i].state == (uint32_t)state)
                 return true;
         index += count;
     }
@@ -33,7 +30,7 @@ static inline bool thread_is(uint32_t pid, uint32_t tid, uint32_t state)
 }
 
 /* Waits until it is; false: it never was. */
-static inline bool wait_until(uint32_t pid, uint32_t tid, uint32_t state)
+static inline bool wait_until(uint32_t pid, uint32_t tid, enum thread_state state)
 {
     uint64_t end = deadline_after(WAIT_SECONDS * 1000000000ull);
     while (!thread_is(pid, tid, state)) {

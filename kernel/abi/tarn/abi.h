@@ -189,9 +189,24 @@ enum machine_debug_panic {
 #define LOCK_WORD_TIMED  0x20000000u /* the holder knows since when, and will log how long it was */
 #define LOCK_WORD_TID    0x1fffffffu
 
+/* The trace has numbers of its own for them: kernel/traced_state.h. */
+enum thread_state {
+    THREAD_RUNNING = 0,
+    THREAD_READY = 1,
+    THREAD_BLOCKED_SEND = 2,
+    THREAD_BLOCKED_RECEIVE = 3,
+    THREAD_BLOCKED_REPLY = 4,
+    THREAD_BLOCKED_NOTIFICATION = 5,
+    THREAD_BLOCKED_FUTEX = 6,
+    THREAD_SLEEPING = 7,
+    THREAD_BLOCKED_FAULT = 8,
+    THREAD_SUSPENDED = 9,
+    THREAD_DEAD = 10,
+};
+
 struct system_thread {
     uint32_t tid, pid;
-    uint32_t state; /* enum thread_state of trace/schema/sched.ev */
+    uint32_t state; /* enum thread_state */
     uint32_t cpu, priority, reserved;
     uint64_t affinity, run_ns;
     char name[TARN_NAME_BYTES];
