@@ -3,11 +3,11 @@
  * kernel/watchdog.c - who is silent, and why. Interface: watchdog.h.
  *
  * One processor is looked into at a time, by one observer, at the observer's beats: begin(), then
- * go_on_with() until the silent one has beaten again (it clears its own suspicion), or has been nudged
- * ARCH_PROOFS times and executed each time without a timer interrupt behind it. That one is broken into, and
- * waits until the observer has looked at it (look_at()). If there is no proof for long the observer says so,
- * and gives up. Others that are silent too wait for their turn; an observer that looks no more itself loses
- * the case. All words that others read are atomic, and no lock is taken.
+ * go_on_with() until the silent one has beaten again (it clears its own suspicion), or there is proof that it
+ * executes without a timer interrupt (proof.h). That one is broken into, and waits until the observer has
+ * looked at it (look_at()). If there is no proof for long the observer says so, and gives up. Others that are
+ * silent too wait for their turn; an observer that looks no more itself loses the case. All words that others
+ * read are atomic, and no lock is taken.
  *
  * Whoever waits for another processor with interrupts off, spinning, looks around as well, or nobody would
  * when all wait for the one that hangs; it is silent nevertheless, see is_dragged().
@@ -18,6 +18,7 @@
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/panic.h>
+#include <kernel/proof.h>
 #include <kernel/report.h>
 #include <kernel/sched.h>
 #include <kernel/thread.h>
@@ -56,8 +57,9 @@ static struct watch {
  */
 static struct {
     _Atomic uint32_t observer;
-    uint32_t target, proofs;
-    uint64_t nudged_at, ran_at, asked_at;
+    uint32_t target;
+    struct proof proof;
+    uint64_t asked_at;
 } the_case;
 
 /* ---- boot options ------------------------------------------------------------------------------------- */
@@ -225,18 +227,21 @@ static void look_at(struct watch *watch, uint64_t now)
         act(what);
 }
 
-static void nudge(uint64_t now)
-{
-    the_case.nudged_at = now;
-    the_case.ran_at = 0;
-    arch_nudge(&cpus[the_case.target]);
-}
-
 static void ask(uint64_t now)
 {
     the_case.asked_at = now;
     atomic_store(&watches[the_case.target].asked, true);
     arch_break_in(&cpus[the_case.target]);
+}
+
+/* Does it execute? */
+static void await_proof(uint64_t now)
+{
+    struct proof *proof = &the_case.proof;
+    if (proof_go_on(proof, &cpus[the_case.target], now, limit / GRACES))
+        ask(now);
+    else if (!proof->noted_at && now - proof->nudged_at > patience)
+        give_up(now);
 }
 
 /* Takes the case if nobody has it, or somebody who is silent. */
@@ -250,23 +255,9 @@ static void begin(uint32_t target, uint64_t now)
         return;
     atomic_compare_exchange_strong(&watch->suspicion, &trusting, SUSPECTED); /* or the last observer's */
     the_case.target = target;
-    the_case.proofs = 0;
+    the_case.proof = (struct proof){0};
     the_case.asked_at = 0;
-    nudge(now);
-}
-
-/* Does it execute? */
-static void await_proof(uint64_t now)
-{
-    bool has_run = the_case.ran_at || arch_has_run(&cpus[the_case.target]);
-    if (!has_run && now - the_case.nudged_at > patience)
-        give_up(now);
-    else if (has_run && !the_case.ran_at)
-        the_case.ran_at = now;
-    else if (has_run && now - the_case.ran_at > limit / GRACES && ++the_case.proofs < ARCH_PROOFS)
-        nudge(now);
-    else if (the_case.proofs == ARCH_PROOFS)
-        ask(now);
+    await_proof(now);
 }
 
 /* Where? */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sessions with the kernel's debugger on a guest's serial console, for tests."""
 import re
+import time
 
 import end_to_end as e2e
 from end_to_end import guest
@@ -49,6 +50,16 @@ class Debugger:
         text = "\n".join(lines)
         missing = [pattern for pattern in patterns if not re.search(pattern, text, re.M)]
         e2e.check(not missing, f"{what or command}", f"no match for {missing} in:\n{text}")
+        return lines
+
+    def stopped_cpus(self, seconds=60):
+        """What the command `cpu` prints once all have stopped, or nothing is to be hoped for: where the host is busy some do
+        so while the session goes on."""
+        for _ in range(seconds):
+            lines = self.run("cpu")
+            if not any(" no answer " in line for line in lines):
+                break
+            time.sleep(1)
         return lines
 
     def go_on(self):

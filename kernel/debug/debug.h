@@ -29,6 +29,8 @@ enum stop_state {
     STOP_SESSION, /* runs the session */
 };
 enum stop_state debug_stop_state(uint32_t cpu);
+/* Goes on with stopping those that do not answer: while the session waits for something else. */
+void debug_press_on(void);
 /* What the processor did when it stopped; NULL: unknown. Valid during the session. */
 const struct kernel_regs *debug_regs(uint32_t cpu);
 

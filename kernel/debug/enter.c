@@ -4,10 +4,10 @@
  *
  * A session belongs to the processor in `owner`. It sets the bits of all others in `wanted`, asks them by an
  * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
- * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (arch_nudge). One that
- * its host does not run stops when it does. Emulated processors may stand still for 100 ms and more, so
- * nothing is concluded before seconds have passed. Each parks in a trap, with all its registers in
- * memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
+ * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (proof.h). One that its
+ * host does not run stops when it does; the session begins without it after STOP_MS, and goes on asking for
+ * proof while it waits for keys, for a host may be busy or stand still itself. Each parks in a trap, with all
+ * its registers in memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
  *
  * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
  *
@@ -19,15 +19,16 @@
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
+#include <kernel/proof.h>
 #include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/timer.h>
 #include <stdatomic.h>
 
 #define ASK_MS   2000u
-#define PROOF_MS 5000u
-#define GRACE_MS 100u /* behind a proof */
-#define FORCE_MS 10000u
+#define GRACE_MS 100u   /* behind a proof */
+#define STOP_MS  10000u /* without progress */
+#define GAP_MS   100u   /* of one turn of waiting; a longer one was the host's, for everybody */
 
 static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */
 static _Atomic uint32_t sessions;
@@ -96,47 +97,61 @@ void debugger_poll(void)
 
 /* ---- stopping the others ------------------------------------------------------------------------------ */
 
-/* True: all of them came in time. */
-static bool wait_for(uint64_t targets, uint32_t milliseconds)
+/* Those that have not stopped when asked and still owe the proof; the owner's. */
+static uint64_t unproven;
+static struct proof proofs[CPUS_MAX];
+
+static uint64_t milliseconds(uint64_t count)
 {
-    uint64_t begin = arch_clock(), limit = clock_hz / 1000 * milliseconds;
-    while ((atomic_load(&stopped) & targets) != targets) {
-        if (arch_clock() - begin > limit)
-            return false;
+    return clock_hz / 1000 * count;
+}
+
+static bool have_stopped(uint64_t targets)
+{
+    return (atomic_load(&stopped) & targets) == targets;
+}
+
+static void force(struct cpu *target)
+{
+    unproven &= ~target->bit;
+    atomic_fetch_or(&forced, target->bit);
+    arch_break_in(target);
+}
+
+/* How much there is to be seen of progress. */
+static uint32_t progress(void)
+{
+    uint32_t sum = (uint32_t)__builtin_popcountll(atomic_load(&stopped));
+    for (uint32_t i = 0; i < cpu_count; i++)
+        sum += proofs[i].count;
+    return sum;
+}
+
+void debug_press_on(void)
+{
+    unproven &= ~atomic_load(&stopped);
+    for (uint64_t left = unproven; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (proof_go_on(&proofs[i], &cpus[i], arch_clock(), milliseconds(GRACE_MS)))
+            force(&cpus[i]);
+    }
+}
+
+/* Until they have stopped, or there was no progress for so long. */
+static void wait_for(uint64_t targets, uint32_t limit)
+{
+    uint64_t last = arch_clock(), waited = 0;
+    uint32_t seen = progress();
+    while (!have_stopped(targets) && waited <= milliseconds(limit)) {
+        uint64_t now = arch_clock(), turn = now - last;
+        waited += turn < milliseconds(GAP_MS) ? turn : milliseconds(GAP_MS);
+        last = now;
+        debug_press_on();
+        if (progress() != seen)
+            waited = 0;
+        seen = progress();
         tlb_handle_request();
         arch_relax();
-    }
-    return true;
-}
-
-/* Those that do not stop, but have executed since they were nudged. */
-static uint64_t nudge(uint64_t targets)
-{
-    uint64_t ran = 0, begin = arch_clock();
-    for (uint64_t left = targets; left; left &= left - 1)
-        arch_nudge(&cpus[__builtin_ctzll(left)]);
-    do
-        for (uint64_t left = targets & ~ran; left; left &= left - 1)
-            if (arch_has_run(&cpus[__builtin_ctzll(left)]))
-                ran |= left & -left;
-    while (!wait_for(targets & ~ran, 1) && arch_clock() - begin < clock_hz / 1000 * PROOF_MS);
-    wait_for(ran, GRACE_MS);
-    return ran & ~atomic_load(&stopped);
-}
-
-static uint64_t those_that_hang(uint64_t targets)
-{
-    for (uint32_t proofs = 0; targets && proofs < ARCH_PROOFS; proofs++)
-        targets = nudge(targets);
-    return targets;
-}
-
-static void force(uint64_t targets)
-{
-    for (uint64_t left = targets; left; left &= left - 1) {
-        struct cpu *target = &cpus[__builtin_ctzll(left)];
-        atomic_fetch_or(&forced, target->bit);
-        arch_break_in(target);
     }
 }
 
@@ -146,20 +161,21 @@ static void stop_others(struct cpu *self)
     atomic_store(&wanted, targets);
     for (uint64_t left = targets; left; left &= left - 1)
         arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_CALL);
-    if (wait_for(targets, ASK_MS))
-        return;
+    wait_for(targets, ASK_MS);
     targets &= ~atomic_load(&stopped);
-    if (!holds) /* else nobody's way back matters any more */
-        targets = those_that_hang(targets);
-    force(targets);
-    wait_for(targets, FORCE_MS);
+    memset(proofs, 0, sizeof proofs);
+    unproven = targets;
+    for (uint64_t left = targets; holds && left; left &= left - 1)
+        force(&cpus[__builtin_ctzll(left)]); /* nobody's way back matters any more */
+    wait_for(targets, STOP_MS);
 }
 
 static void let_go(void)
 {
+    unproven = 0;
     atomic_store(&wanted, 0);
-    uint64_t begin = arch_clock(), limit = clock_hz / 1000 * FORCE_MS;
-    while (atomic_load(&stopped) && arch_clock() - begin < limit)
+    uint64_t begin = arch_clock();
+    while (atomic_load(&stopped) && arch_clock() - begin < milliseconds(STOP_MS))
         arch_relax();
 }
 

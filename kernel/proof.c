@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kernel/proof.c - nudge, see that it executes, wait; again. Interface: proof.h. */
+#include <arch/debug.h>
+#include <kernel/cpu.h>
+#include <kernel/proof.h>
+
+static void nudge(struct proof *proof, struct cpu *target, uint64_t now)
+{
+    proof->nudged_at = now;
+    proof->noted_at = 0;
+    arch_nudge(target);
+}
+
+bool proof_go_on(struct proof *proof, struct cpu *target, uint64_t now, uint64_t grace)
+{
+    if (proof->count == ARCH_PROOFS)
+        return true;
+    if (!proof->nudged_at)
+        nudge(proof, target, now);
+    else if (!proof->noted_at)
+        proof->noted_at = arch_has_run(target) ? now : 0;
+    else if (now - proof->noted_at > grace && ++proof->count < ARCH_PROOFS)
+        nudge(proof, target, now);
+    return proof->count == ARCH_PROOFS;
+}
