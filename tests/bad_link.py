@@ -180,7 +180,7 @@ def pull_through(machine, directory, name, spoil, *options, serial=None, enough=
     proxy, load = Proxy(machine, spoil, serial), Load(machine)
     begun = time.monotonic()
     try:
-        pull = e2e.Pull(machine, trace, *options, source=proxy.source)
+        pull = e2e.Pull(machine, trace, *options, "--wait", "20", source=proxy.source)
         while pull.process.poll() is None and time.monotonic() < begun + 90 * e2e.PATIENCE and not (enough and enough(proxy)):
             time.sleep(0.05)
             load.go_on()

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <tools/tarn/source/link.h>
 
-#define HELLO_SECONDS 2.0 /* that a connection without a HELLO is given before the next is tried */
+#define HELLO_SECONDS 5.0 /* that a connection without a HELLO is given before the next is tried */
 #define REPLY_SECONDS 30.0
 
 struct link_source {
