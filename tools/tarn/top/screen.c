@@ -249,7 +249,20 @@ static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
     return lines;
 }
 
-static unsigned print_head(FILE *to, const struct screen *screen, double seconds, unsigned width)
+/* Why rows are missing; on a screen also how they come back. Returns the number of lines. */
+static unsigned print_filter(FILE *to, const struct screen *screen, bool is_screen, unsigned width)
+{
+    char line[PIECE_BYTES];
+
+    if (screen->pattern[0] == '\0')
+        return 0;
+    snprintf(line, sizeof(line), "only %s named %s%s", screen->by_thread ? "threads" : "processes",
+             screen->pattern, is_screen ? "  (f, Enter: all)" : "");
+    return print_wrapped(to, line, width);
+}
+
+static unsigned print_head(FILE *to, const struct screen *screen, double seconds, bool is_screen,
+                           unsigned width)
 {
     const struct answer *stats = screen->answers[SCREEN_STATS];
     double rate = stats->total->cells[table_find_column(&stats->totals, "rate")].real;
@@ -268,7 +281,8 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
     if (screen->all.lost_packets != 0)
         snprintf(pieces[LOST_PACKETS], PIECE_BYTES, ", %" PRIu64 " packets", screen->all.lost_packets);
     print_first(to, pieces, screen, width);
-    return 1 + (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0);
+    return 1 + (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0) +
+           print_filter(to, screen, is_screen, width);
 }
 
 static void print_bar(FILE *to, double percent, unsigned width)
@@ -314,7 +328,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
 
     seconds = seconds > 0 ? seconds : 1e-9;
     width = height != 0 ? width : UINT_MAX; /* of text that is no screen nothing is left out */
-    used = print_head(to, screen, seconds, width);
+    used = print_head(to, screen, seconds, height != 0, width);
     used += print_cpus(to, screen, bars, height != 0 ? height / 4 + 1 : 64);
     left = all > used ? all - used : 0;
     if (height == 0)
