@@ -149,7 +149,7 @@ static const char script[] =
     " const hits=[];for(const b of boxes){const "
     "hit=!!pattern&&pattern.test(b.name);b.classList.toggle('m',hit);\n"
     "  if(hit)hits.push(b)}\n"
-    " hits.sort((a,b)=>a.x-b.x||a.d-b.d);for(const b of hits)if(b.x>=end-1e-9){sum+=b.w;end=b.x+b.w}\n"
+    " hits.sort((a,b)=>a.x-b.x||a.d-b.d);for(const b of hits)if(b.x+b.w/2>end){sum+=b.w;end=b.x+b.w}\n"
     " found.textContent=pattern?'matched: '+(100*sum).toFixed(2)+' %':''}\n"
     "function ask(){const text=prompt('Functions to mark (a regular expression):','');\n"
     " if(text!==null)try{search(text)}catch(e){alert(e.message)}}\n"
