@@ -82,7 +82,7 @@ static void put_box(struct flame *flame, const struct call_node *node, double x,
     size_t fits = width > 3 * CHARACTER ? (size_t)((width - 6) / CHARACTER) : 0, length = strlen(name);
     double y = HEAD + ROW * (double)(flame->depth - depth);
 
-    fprintf(flame->to, "<g class=\"f\" data-d=\"%u\" data-w=\"%.9f\" data-x=\"%.9f\"><title>", depth,
+    fprintf(flame->to, "<g class=\"f\" data-d=\"%u\" data-w=\"%.12f\" data-x=\"%.12f\"><title>", depth,
             (double)sums_weight(&node->total, flame->weight) / (double)flame->whole,
             (x - MARGIN) / (WIDTH - 2 * MARGIN));
     put_text(flame->to, name, length);
