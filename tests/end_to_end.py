@@ -105,6 +105,14 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
         return result
 
 
+def wait_empty(folder):
+    """Whether nothing is left there, once those who clean up after a process that was killed have done it."""
+    end = time.monotonic() + 60 * PATIENCE
+    while os.listdir(folder) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not os.listdir(folder)
+
+
 def same_streams(*traces):
     """Do trace directories hold the same packets?"""
     streams = [sorted(f for f in os.listdir(trace) if f.startswith("cpu")) for trace in traces]

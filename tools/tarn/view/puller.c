@@ -2,6 +2,7 @@
 /* tools/tarn/view/puller.c - pulls while a trace is looked at; see puller.h. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,24 +30,85 @@ bool is_source(const char *name)
     return false;
 }
 
-static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
+static void remove_directory(const char *path)
 {
-    const char *folder = getenv("TMPDIR");
+    DIR *directory = opendir(path);
+    struct dirent *entry;
 
-    puller->is_temporary = output == NULL;
-    if (output != NULL) {
-        snprintf(puller->directory, sizeof(puller->directory), "%s", output);
-        return strlen(output) < sizeof(puller->directory) ||
-               fail_set(fail, "%s: the name is too long", output);
-    }
-    snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
-             folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
-    return mkdtemp(puller->directory) != NULL ||
-           fail_set(fail, "cannot make %s: %s", puller->directory, strerror(errno));
+    if (directory == NULL)
+        return;
+    while ((entry = readdir(directory)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(path);
 }
 
-/* In the child. Ctrl-C at the terminal is for the view, which tells when to end. */
-static void pull(const struct puller *puller, const char *source)
+/* In a process of its own, which outlives whoever needs the directory: they hold the other end of a pipe. */
+static void remove_in_the_end(const char *path, int life)
+{
+    char none;
+
+    setpgid(0, 0);
+    while (read(life, &none, 1) < 0 && errno == EINTR)
+        continue;
+    remove_directory(path);
+    _exit(0);
+}
+
+/* Makes the directory, and who removes it. He hears no signals, nor do we meanwhile: one that ends us comes
+ * before or after. */
+static bool make_temporary(struct puller *puller, int life[2], struct fail *fail)
+{
+    sigset_t all, before;
+    bool is_made;
+    int error;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    is_made = mkdtemp(puller->directory) != NULL;
+    puller->remover = is_made ? fork() : -1;
+    error = errno;
+    if (puller->remover == 0) {
+        close(life[1]);
+        remove_in_the_end(puller->directory, life[0]);
+    }
+    if (is_made && puller->remover < 0)
+        rmdir(puller->directory);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return puller->remover > 0 ||
+           fail_set(fail, is_made ? "cannot start a process: %s" : "cannot make a temporary directory: %s",
+                    strerror(error));
+}
+
+static bool choose_temporary(struct puller *puller, struct fail *fail)
+{
+    const char *folder = getenv("TMPDIR");
+    int life[2];
+
+    snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
+             folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
+    if (pipe2(life, O_CLOEXEC) != 0)
+        return fail_set(fail, "cannot make a pipe: %s", strerror(errno));
+    if (!make_temporary(puller, life, fail)) {
+        puller->remover = 0;
+        close(life[1]);
+    }
+    close(life[0]);
+    puller->life = life[1];
+    return puller->remover > 0;
+}
+
+static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
+{
+    if (output == NULL)
+        return choose_temporary(puller, fail);
+    snprintf(puller->directory, sizeof(puller->directory), "%s", output);
+    return strlen(output) < sizeof(puller->directory) || fail_set(fail, "%s: the name is too long", output);
+}
+
+/* In the child. Ctrl-C at the terminal is for the view, which tells when to end, or is no more. */
+static void pull(const struct puller *puller, const char *source, pid_t view)
 {
     char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,
                      "--quiet", "--wait",       WAIT_SECONDS, NULL};
@@ -55,6 +117,8 @@ static void pull(const struct puller *puller, const char *source)
         dup2(puller->log, STDERR_FILENO);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGINT);
+    if (getppid() != view)
+        _exit(EXIT_USAGE);
     _exit(run_pull(7, words));
 }
 
@@ -71,15 +135,19 @@ bool puller_runs(struct puller *puller)
 
 bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail)
 {
+    pid_t view = getpid();
+
     if (!choose_directory(puller, output, fail))
         return false;
     puller->status = EXIT_FINE;
     puller->pid = fork();
-    if (puller->pid < 0)
-        return fail_set(fail, "cannot start a process: %s", strerror(errno));
     if (puller->pid == 0)
-        pull(puller, source);
-    return true;
+        pull(puller, source, view);
+    if (puller->pid > 0)
+        return true;
+    fail_set(fail, "cannot start a process: %s", strerror(errno));
+    puller_stop(puller);
+    return false;
 }
 
 bool puller_has_begun(const struct puller *puller)
@@ -107,20 +175,6 @@ bool puller_wait(struct puller *puller, const char *source, struct fail *fail)
     return true;
 }
 
-static void remove_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-
-    if (directory == NULL)
-        return;
-    while ((entry = readdir(directory)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(path);
-}
-
 void puller_stop(struct puller *puller)
 {
     if (puller_runs(puller)) {
@@ -128,6 +182,9 @@ void puller_stop(struct puller *puller)
         waitpid(puller->pid, NULL, 0);
     }
     puller->pid = 0;
-    if (puller->is_temporary)
-        remove_directory(puller->directory);
+    if (puller->remover == 0)
+        return;
+    close(puller->life);
+    waitpid(puller->remover, NULL, 0);
+    puller->remover = 0;
 }

@@ -15,13 +15,14 @@ struct puller {
     int status; /* its exit status then, once puller_runs has told */
     int log;    /* a file for what it says; 0: standard error */
     char directory[256];
-    bool is_temporary; /* the directory goes away in the end */
+    pid_t remover; /* takes a temporary directory away in the end; 0: none */
+    int life;      /* while it is open, somewhere, the directory is needed */
 };
 
 /* Whether NAME is a source (tcp:..., serial:..., ...), not a directory. */
 bool is_source(const char *name);
-/* Before any thread is made. OUTPUT: the directory, or NULL for a temporary one. Returns when the trace can
- * be opened. */
+/* Before any thread is made. OUTPUT: the directory, or NULL for a temporary one, which goes away in the end
+ * whatever that is, also a signal that cannot be caught. Returns when the trace can be opened. */
 bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
 /* Its two halves, for who does not want to wait, and whether there is no need to. */
 bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail);
