@@ -78,6 +78,7 @@ struct answer {
     char note[200];          /* what finish has to say to people; "": nothing */
     struct chosen *chosen;   /* by a thread's number: cache of answer_wants */
     uint32_t chosen_size;
+    bool chose_nobody; /* by its threads and processes, of those that were heard of; set after the walk */
 };
 
 /* All kinds, ended by NULL. */

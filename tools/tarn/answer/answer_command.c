@@ -213,6 +213,23 @@ void answer_print(FILE *to, const struct answer *answer, enum answer_format form
     }
 }
 
+/* Why there may be nothing in the tables. */
+static void complain_of_choice(const struct request *request, const struct trace *trace)
+{
+    const struct answer *answer = request->answer;
+
+    if (trace->begin >= trace->end)
+        complain("%s: there is nothing in this trace", request->directory);
+    else if (answer->from >= answer->to)
+        complain("%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
+                 request->directory);
+    else if (answer->chose_nobody)
+        complain(
+            "%s: there is nobody of whom --pid, --tid and --process all are true; `tarn threads --top 0` "
+            "lists who is there",
+            request->directory);
+}
+
 static void complain_of_answer(const struct answer *answer)
 {
     const char *text;
@@ -245,9 +262,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     }
     model_lacks(&trace->schema, answer->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
-    if (answer->from >= answer->to)
-        complain("%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
-                 request->directory);
+    complain_of_choice(request, trace);
     complain_of_answer(answer);
     if (answer->kind->print != NULL && !answer->kind->print(answer, stdout, &is_all, &fail)) {
         complain("%s", fail.text);

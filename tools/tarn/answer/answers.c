@@ -144,6 +144,36 @@ bool answer_sort(struct answer *answer, const char *column, bool reverse, struct
     return any || no_column(answer, column, fail);
 }
 
+static bool choose_thread(const struct answer *answer, const struct model_thread *thread)
+{
+    struct running running = {.pid = thread->pid, .tid = thread->tid, .is_known = true};
+
+    memcpy(running.comm, thread->comm, sizeof(running.comm));
+    return filter_running(answer->filter, &running, &answer->model->names);
+}
+
+/* Processes without threads count, too: `tarn processes` has them. */
+static bool choose_nobody(const struct answer *answer)
+{
+    const struct model *model = answer->model;
+
+    if (!answer->filter->by_running)
+        return false;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (choose_thread(answer, model->threads[i]))
+            return false;
+    for (uint32_t i = 0; i < model->process_room; i++) {
+        struct running running = {.is_known = true};
+
+        if (model->processes[i] == NULL)
+            continue;
+        running.pid = model->processes[i]->pid;
+        if (filter_running(answer->filter, &running, &model->names))
+            return false;
+    }
+    return true;
+}
+
 bool answers_open(struct answer **answers, unsigned count, struct model *model, const struct filter *filter,
                   struct symbols *symbols, struct fail *fail)
 {
@@ -171,6 +201,7 @@ void answers_finish(struct answer **answers, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         if (answers[i]->kind->finish != NULL)
             answers[i]->kind->finish(answers[i]);
+        answers[i]->chose_nobody = choose_nobody(answers[i]);
         for (unsigned t = 0; t < answers[i]->kind->table_count; t++)
             table_sort(&answers[i]->tables[t], answers[i]->tables[t].order);
         answers[i]->model = NULL;
@@ -231,14 +262,6 @@ static bool is_current(const struct answer *answer, const struct chosen *chosen,
         return false;
     return answer->filter->process == NULL || (chosen->changes == answer->model->names.changes &&
                                                memcmp(chosen->comm, thread->comm, TRACE_NAME_BYTES) == 0);
-}
-
-static bool choose_thread(const struct answer *answer, const struct model_thread *thread)
-{
-    struct running running = {.pid = thread->pid, .tid = thread->tid, .is_known = true};
-
-    memcpy(running.comm, thread->comm, sizeof(running.comm));
-    return filter_running(answer->filter, &running, &answer->model->names);
 }
 
 static void grow_chosen(struct answer *answer, uint32_t number)

@@ -136,7 +136,7 @@ static uint64_t find_tail(const struct list *list, const struct trace *trace, ui
 
 /* In one go; for what depends on all events before, such as --limit. */
 static bool list_in_order(const struct list *list, const struct trace *trace, struct losses *losses,
-                          struct fail *fail)
+                          uint64_t *count, struct fail *fail)
 {
     struct out out;
     struct printer printer;
@@ -151,9 +151,21 @@ static bool list_in_order(const struct list *list, const struct trace *trace, st
     if (list->tail != UINT64_MAX)
         all.from = find_tail(list, trace, &skip);
     print_heading(&printer);
-    list_walk(list, trace, &all, &losses->reporter, &printer, skip);
+    *count = list_walk(list, trace, &all, &losses->reporter, &printer, skip);
     printer_close(&printer);
     return out_close(&out) || fail_set(fail, "cannot write: %s", strerror(errno));
+}
+
+/* Why nothing was printed. */
+static void complain_of_choice(const struct list *list, const struct trace *trace)
+{
+    if (trace->begin >= trace->end)
+        complain("%s: there is nothing in this trace", list->directory);
+    else if (list->limit != 0 && list->tail != 0)
+        complain(
+            "%s: no event is as asked for; `tarn info` tells when the trace begins and ends, `tarn stats` "
+            "what is in it",
+            list->directory);
 }
 
 static int list_events(struct list *list, const struct trace *trace)
@@ -161,6 +173,7 @@ static int list_events(struct list *list, const struct trace *trace)
     struct slices slices = {NULL, 0};
     struct losses losses;
     struct fail fail;
+    uint64_t count = 0;
     bool fine;
 
     if (!filter_resolve(&list->filter, trace, &fail)) {
@@ -171,15 +184,18 @@ static int list_events(struct list *list, const struct trace *trace)
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
     if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL)
         slices_plan(&slices, trace, &list->filter);
-    fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &fail)
-                            : list_in_order(list, trace, &losses, &fail);
+    fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
+                            : list_in_order(list, trace, &losses, &count, &fail);
     slices_free(&slices);
     if (!fine) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    if (!losses.as_babeltrace)
+    if (!losses.as_babeltrace) {
+        if (count == 0)
+            complain_of_choice(list, trace);
         losses_summary(&losses);
+    }
     return losses_status(&losses);
 }
 
@@ -192,6 +208,8 @@ int run_list(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (list.limit != UINT64_MAX && list.tail != UINT64_MAX)
+        return complain_of_words(&line, argv[0], "--limit and --tail are two things; one is wanted");
     list.directory = argv[optind];
     if (!trace_open(&trace, list.directory, &fail)) {
         complain("%s", fail.text);

@@ -20,8 +20,9 @@ struct list {
 uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
                    struct reporter *reporter, struct printer *printer, uint64_t skip);
 
-/* Prints all slices in order, working on several at once. Losses of each packet are reported once. */
+/* Prints all slices in order, working on several at once. Losses of each packet are reported once. PRINTED:
+ * how many events. */
 bool list_slices(const struct list *list, const struct trace *trace, const struct slices *slices,
-                 struct losses *losses, struct fail *fail);
+                 struct losses *losses, uint64_t *printed, struct fail *fail);
 
 #endif

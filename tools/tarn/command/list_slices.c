@@ -31,9 +31,10 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     /* under lock */
-    unsigned next; /* slice to be taken */
-    unsigned turn; /* slice whose output may be written; its worker alone writes and reports */
-    bool failed;   /* output is gone: nobody needs to go on */
+    unsigned next;  /* slice to be taken */
+    unsigned turn;  /* slice whose output may be written; its worker alone writes and reports */
+    uint64_t count; /* of events that were printed */
+    bool failed;    /* output is gone: nobody needs to go on */
 };
 
 struct worker {
@@ -92,6 +93,7 @@ static uint64_t first_offset(const struct crew *crew, unsigned slice, const stru
 static void work_on_slice(struct worker *worker)
 {
     struct crew *crew = worker->crew;
+    uint64_t count;
 
     for (unsigned i = 0; i < crew->trace->stream_count; i++) {
         worker->owned_from[i] = first_offset(crew, worker->slice, &crew->trace->streams[i]);
@@ -100,14 +102,15 @@ static void work_on_slice(struct worker *worker)
     worker->report_count = 0;
     if (worker->slice == 0)
         print_heading(&worker->printer);
-    list_walk(crew->list, crew->trace, &crew->slices->slices[worker->slice], &worker->reporter,
-              &worker->printer, 0);
+    count = list_walk(crew->list, crew->trace, &crew->slices->slices[worker->slice], &worker->reporter,
+                      &worker->printer, 0);
     wait_turn(worker);
     out_flush(&worker->out);
     for (unsigned i = 0; i < worker->report_count; i++)
         crew->losses->reporter.report(&crew->losses->reporter, &worker->reports[i]);
     pthread_mutex_lock(&crew->lock);
     crew->turn++;
+    crew->count += count;
     crew->failed |= worker->out.failed;
     pthread_cond_broadcast(&crew->turn_changed);
     pthread_mutex_unlock(&crew->lock);
@@ -151,7 +154,7 @@ static void close_worker(struct worker *worker)
 }
 
 bool list_slices(const struct list *list, const struct trace *trace, const struct slices *slices,
-                 struct losses *losses, struct fail *fail)
+                 struct losses *losses, uint64_t *printed, struct fail *fail)
 {
     struct crew crew = {.list = list,
                         .trace = trace,
@@ -180,5 +183,6 @@ bool list_slices(const struct list *list, const struct trace *trace, const struc
     for (unsigned i = 0; i < opened; i++)
         close_worker(&workers[i]);
     free(workers);
+    *printed = crew.count;
     return fine;
 }

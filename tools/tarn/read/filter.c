@@ -18,6 +18,8 @@ static const char *next_range(const char *list, uint64_t *low, uint64_t *high)
         if (!isdigit((unsigned char)end[1]))
             return NULL;
         *high = strtoull(end + 1, &end, 0);
+        if (*high < *low)
+            return NULL;
     }
     if (*end == ',' && end[1] != '\0')
         return end + 1;
@@ -112,36 +114,55 @@ static bool wants_type(const struct filter *filter, const struct schema *schema,
            (list_is_valid(filter->classes) && list_has(filter->classes, TRACE_ID_CLASS(type->id)));
 }
 
-bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
+static bool resolve_times(struct filter *filter, const struct trace *trace, struct fail *fail)
 {
-    const struct schema *schema = &trace->schema;
-    const char *lists[] = {filter->cpus, filter->pids, filter->tids};
-    bool any = false;
-
     filter->from_ticks = 0;
     filter->to_ticks = UINT64_MAX;
-    for (int i = 0; i < 3; i++)
-        if (lists[i] != NULL && !list_is_valid(lists[i]))
-            return fail_set(fail, "'%s' is no list of numbers", lists[i]);
     if ((filter->from && !filter_time(trace, filter->from, &filter->from_ticks, fail)) ||
         (filter->to && !filter_time(trace, filter->to, &filter->to_ticks, fail)))
         return false;
-    if (filter->cpus != NULL) {
-        filter->streams = alloc_zero(trace->stream_count, sizeof(bool));
-        for (unsigned i = 0; i < trace->stream_count; i++)
-            filter->streams[i] = list_has(filter->cpus, trace->streams[i].cpu);
-    }
-    if (filter->events != NULL || filter->classes != NULL) {
-        filter->types = alloc_zero(schema->event_count, sizeof(bool));
-        for (unsigned i = 0; i < schema->event_count; i++)
-            any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
-        if (!any)
-            return fail_set(
-                fail,
-                "the trace's schema has no event %.200s%s%.100s; `tarn stats` lists those that happened",
-                filter->events != NULL ? filter->events : "", filter->classes != NULL ? " of class " : "",
-                filter->classes != NULL ? filter->classes : "");
-    }
+    return filter->from_ticks <= filter->to_ticks ||
+           fail_set(fail, "--from %s is later than --to %s", filter->from, filter->to ? filter->to : "");
+}
+
+/* Which streams are of the processors that are asked for. */
+static bool resolve_streams(struct filter *filter, const struct trace *trace, struct fail *fail)
+{
+    bool any = trace->stream_count == 0;
+
+    filter->streams = alloc_zero(trace->stream_count, sizeof(bool));
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        any |= filter->streams[i] = list_has(filter->cpus, trace->streams[i].cpu);
+    return any || fail_set(fail, "the trace has no processor %.100s; `tarn info` lists those that it has",
+                           filter->cpus);
+}
+
+static bool resolve_types(struct filter *filter, const struct schema *schema, struct fail *fail)
+{
+    bool any = false;
+
+    filter->types = alloc_zero(schema->event_count, sizeof(bool));
+    for (unsigned i = 0; i < schema->event_count; i++)
+        any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
+    return any ||
+           fail_set(fail,
+                    "the trace's schema has no event%s%.200s%s%.100s; `tarn stats` lists those that happened",
+                    filter->events != NULL ? " " : "", filter->events != NULL ? filter->events : "",
+                    filter->classes != NULL ? " of class " : "",
+                    filter->classes != NULL ? filter->classes : "");
+}
+
+bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
+{
+    const char *lists[] = {filter->cpus, filter->pids, filter->tids};
+
+    for (int i = 0; i < 3; i++)
+        if (lists[i] != NULL && !list_is_valid(lists[i]))
+            return fail_set(fail, "'%s' is no list of numbers, such as 0,2,4-7", lists[i]);
+    if (!resolve_times(filter, trace, fail) ||
+        (filter->cpus != NULL && !resolve_streams(filter, trace, fail)) ||
+        ((filter->events != NULL || filter->classes != NULL) && !resolve_types(filter, &trace->schema, fail)))
+        return false;
     filter->by_running = filter->pids || filter->tids || filter->process;
     return true;
 }

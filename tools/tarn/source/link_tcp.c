@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <tools/tarn/source/link.h>
@@ -37,6 +39,11 @@ int connect_tcp(const char *address, struct fail *fail)
 
     if (!colon || colon == address || colon[1] == 0 || (size_t)(colon - address) >= sizeof(host)) {
         fail_set(fail, "'%s' is not HOST:PORT", address);
+        errno = EINVAL;
+        return -1;
+    }
+    if (strtoul(colon + 1, NULL, 10) > UINT16_MAX) { /* getaddrinfo would take its low bits */
+        fail_set(fail, "'%s': ports end at %u", address, UINT16_MAX);
         errno = EINVAL;
         return -1;
     }
