@@ -200,13 +200,19 @@ static void list_choices(const char *start, uint32_t length, uint32_t count)
     redraw();
 }
 
+/* A list of names, each perhaps with a sign, is completed name by name. */
+static bool is_separator(char c)
+{
+    return c == ' ' || c == '=' || c == ',' || c == '+' || c == '-';
+}
+
 static void complete(void)
 {
     if (line.at != line.length)
         return;
     line.text[line.length] = 0;
     uint32_t from = line.length, count;
-    while (from && line.text[from - 1] != ' ')
+    while (from && !is_separator(line.text[from - 1]))
         from--;
     const char *start = line.text + from, *first = NULL;
     uint32_t length = line.length - from, common = common_length(start, length, &first, &count);

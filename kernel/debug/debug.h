@@ -63,7 +63,7 @@ void debug_begin_output(void); /* of a command: counts lines anew */
 int debug_read_key(void);
 void debug_set_page(uint32_t lines);       /* 0: no pages */
 char *debug_read_line(const char *prompt); /* with editing, history and completion; valid until the next */
-/* session.c: the next word (or name of a symbol) that continues `start`, of the words before it; NULL: none.
+/* session.c: the next word (or name of a symbol) that continues `start`, of the line before it; NULL: none.
  * Called with index 0, 1, ... */
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
@@ -127,7 +127,10 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 
 typedef void debug_run(const struct debug_words *words);
 debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat,
-    debug_mask;                                                                   /* trace.c */
+    debug_mask; /* trace.c */
+/* Names of classes, and of events, that are known; NULL: no more. */
+const char *debug_class_nth(uint32_t index);
+const char *debug_event_nth(uint32_t index);
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
 debug_run debug_endpoints, debug_locks;                                           /* locks.c */
 debug_run debug_waits;                                                            /* chains.c */

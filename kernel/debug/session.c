@@ -75,11 +75,19 @@ static void set_page(const struct debug_words *words)
         debug_set_page((uint32_t)debug_number(words->word[1]));
 }
 
+static const struct debug_command *find_command(const char *name, size_t length);
+
 static void help(const struct debug_words *words)
 {
+    const struct debug_command *wanted =
+        words->count > 1 ? find_command(words->word[1], strlen(words->word[1])) : NULL;
+    if (words->count > 1 && !wanted) {
+        debug_print("%s: no such command, or several; help lists them\n", words->word[1]);
+        return;
+    }
     for (uint32_t i = 0; i < debug_command_count; i++) {
         const struct debug_command *command = &debug_commands[i];
-        if (words->count > 1 && !debug_is(words->word[1], command->name))
+        if (wanted && command != wanted)
             continue;
         char text[256];
         format_text(text, sizeof text, "%s", command->help);
@@ -109,7 +117,8 @@ const struct debug_command debug_commands[] = {
      debug_trace, trace_words},
     {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL},
     {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL},
-    {"follow", "TID [N]", "the last N events that a thread logged, or that name it", debug_follow, NULL},
+    {"follow", "TID [N]", "the last N events that a thread logged, or that name it; filters as of trace",
+     debug_follow, trace_words},
     {"stat", "", "events and losses of each processor's ring; and events of each class", debug_stat, NULL},
     {"mask", "[show | set MASK]",
      "classes that are traced; MASK as in the shell: all, off, sched,ipc, +lock, -frame", debug_mask,
@@ -183,6 +192,30 @@ static const struct debug_command *find_command(const char *name, size_t length)
     return found && found < &debug_commands[debug_command_count] ? found : NULL;
 }
 
+static const char *complete_name(const char *(*nth)(uint32_t index), const char *start, uint32_t length,
+                                 uint32_t index)
+{
+    const char *name;
+    for (uint32_t i = 0; (name = nth(i)); i++)
+        if (begins_with(name, start, length) && index-- == 0)
+            return name;
+    return NULL;
+}
+
+/* What stands behind NAME=, or in a list of classes. */
+static const char *complete_value(const struct debug_command *command, const char *line, const char *start,
+                                  uint32_t length, uint32_t index)
+{
+    const char *word = start;
+    while (word > line && word[-1] != ' ')
+        word--;
+    if (command->run == debug_mask || (command->completions == trace_words && debug_value(word, "class")))
+        return complete_name(debug_class_nth, start, length, index);
+    if (command->completions == trace_words && debug_value(word, "event"))
+        return complete_name(debug_event_nth, start, length, index);
+    return NULL;
+}
+
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index)
 {
     size_t name_length = 0;
@@ -195,6 +228,8 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
         return NULL;
     if (command->run == help)
         return complete_command(start, length, index);
+    if (start[-1] != ' ' || begins_with(line + name_length, " set ", 5))
+        return complete_value(command, line, start, length, index);
     if (command->run == debug_memory || command->run == debug_symbols) {
         const char *word = complete_word(command->completions, start, length, index);
         return word ? word : complete_symbol(start, length, index);

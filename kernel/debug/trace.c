@@ -257,6 +257,55 @@ static void set_classes(const char *text)
     debug_end_command();
 }
 
+const char *debug_class_nth(uint32_t index)
+{
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
+        const char *name = trace_find_class_name(trace_app_schemas(), class);
+        if (name && index-- == 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* Events by their place in the table of all that there may be; NULL: none has it. */
+#define EVENTS_MOST (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
+static const struct trace_event_info *event_at(uint32_t place)
+{
+    uint32_t class = place / TRACE_MINORS_SWITCHED, minor = place % TRACE_MINORS_SWITCHED;
+    return trace_find_event(trace_app_schemas(), TRACE_ID(class, minor));
+}
+
+const char *debug_event_nth(uint32_t index)
+{
+    for (uint32_t place = 0; place < EVENTS_MOST; place++) {
+        const struct trace_event_info *info = event_at(place);
+        if (info && index-- == 0)
+            return info->full_name;
+    }
+    return NULL;
+}
+
+static void set_event(const char *name)
+{
+    for (uint32_t place = 0; place < EVENTS_MOST; place++)
+        if (is_event(event_at(place), name)) {
+            format_text(view.event, sizeof view.event, "%s", name);
+            return;
+        }
+    debug_print("no event %s\n", name);
+    debug_end_command();
+}
+
+static void set_cpu(const char *text)
+{
+    uint64_t number = debug_number(text);
+    if (number >= trace_info_page.cpu_count) {
+        debug_print("no cpu %s; there are %lu\n", text, (uint64_t)trace_info_page.cpu_count);
+        debug_end_command();
+    }
+    view.cpus = 1ull << number;
+}
+
 static void set_since(const char *milliseconds)
 {
     uint64_t back = debug_number(milliseconds) * (trace_info_page.clock_hz / 1000), now = arch_trace_clock();
@@ -267,11 +316,11 @@ static void set_filter(const char *word)
 {
     const char *value;
     if ((value = debug_value(word, "cpu")))
-        view.cpus = 1ull << (debug_number(value) % TRACE_CPUS_MAX);
+        set_cpu(value);
     else if ((value = debug_value(word, "class")))
         set_classes(value);
     else if ((value = debug_value(word, "event")))
-        format_text(view.event, sizeof view.event, "%s", value);
+        set_event(value);
     else if ((value = debug_value(word, "pid")))
         view.pid = debug_number(value);
     else if ((value = debug_value(word, "tid")))
