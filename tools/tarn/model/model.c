@@ -118,7 +118,7 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
     if (action->tells_name)
         names_learn_from(&model->names, &cursor->event);
     if (action->take != NULL)
-        action->take(model, cpu, cursor, action);
+        action->take(model, cpu, &cursor->event, action);
     cpu->last = cursor->ticks;
     return thread;
 }

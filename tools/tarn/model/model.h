@@ -321,12 +321,28 @@ static inline enum model_mode model_mode(const struct model_thread *thread)
 }
 
 struct model_action {
-    void (*take)(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+    void (*take)(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action); /* NULL: nothing to do */
     uint16_t at[8];                                  /* offsets of the fields that it needs */
     bool is_special;                                 /* for model_take_known */
     bool tells_name;
 };
+
+/* Its event, on this processor, needs more than the event itself: model_take_known. */
+static inline bool model_is_special(const struct model_cpu *cpu, const struct model_action *action)
+{
+    return __builtin_expect(action->is_special || cpu->thread == NULL, 0);
+}
+
+static inline void model_take_plain(struct model *model, struct model_cpu *cpu,
+                                    const struct model_action *action, const struct event *event,
+                                    uint64_t ticks)
+{
+    model->now = ticks > model->now ? ticks : model->now;
+    if (action->take != NULL)
+        action->take(model, cpu, event, action);
+    cpu->last = ticks;
+}
 
 /* Takes the event that CURSOR stands at; the thread that ran when it was logged. */
 static inline struct model_thread *model_take(struct model *model, const struct cursor *cursor)
@@ -335,12 +351,9 @@ static inline struct model_thread *model_take(struct model *model, const struct 
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread = cpu->thread;
 
-    if (__builtin_expect(action->is_special || thread == NULL, 0))
+    if (model_is_special(cpu, action))
         return model_take_known(model, cursor);
-    model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
-    if (action->take != NULL)
-        action->take(model, cpu, cursor, action);
-    cpu->last = cursor->ticks;
+    model_take_plain(model, cpu, action, &cursor->event, cursor->ticks);
     return thread;
 }
 

@@ -148,6 +148,11 @@ void call_abandon(struct model *model, struct model_thread *client);
 
 /* ---- processors.c ---- */
 
+static inline uint32_t rank_of(const struct model *model, const struct model_cpu *cpu)
+{
+    return (uint32_t)(cpu - model->cpus);
+}
+
 /* Time up to AT goes to the thread that runs, or is lost. */
 void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
 /* From AT on nobody knows who runs there. */
@@ -174,29 +179,29 @@ void processes_close(struct model *model);
 
 /* ---- events ---- */
 
-static inline uint32_t get32(const struct model *model, const struct cursor *cursor, uint16_t at)
+static inline uint32_t get32(const struct model *model, const struct event *event, uint16_t at)
 {
-    return load32(cursor->event.bytes + at, model->swap);
+    return load32(event->bytes + at, model->swap);
 }
 
-static inline uint64_t get64(const struct model *model, const struct cursor *cursor, uint16_t at)
+static inline uint64_t get64(const struct model *model, const struct event *event, uint16_t at)
 {
-    return load64(cursor->event.bytes + at, model->swap);
+    return load64(event->bytes + at, model->swap);
 }
 
-static inline uint16_t get16(const struct model *model, const struct cursor *cursor, uint16_t at)
+static inline uint16_t get16(const struct model *model, const struct event *event, uint16_t at)
 {
-    return (uint16_t)load_integer(cursor->event.bytes + at, 2, false, model->swap);
+    return (uint16_t)load_integer(event->bytes + at, 2, false, model->swap);
 }
 
-static inline const char *get_text(const struct cursor *cursor, uint16_t at)
+static inline const char *get_text(const struct event *event, uint16_t at)
 {
-    return (const char *)cursor->event.bytes + at;
+    return (const char *)event->bytes + at;
 }
 
-static inline size_t text_length(const struct cursor *cursor, uint16_t at)
+static inline size_t text_length(const struct event *event, uint16_t at)
 {
-    return strnlen(get_text(cursor, at), cursor->event.words * 8ul - at);
+    return strnlen(get_text(event, at), event->words * 8ul - at);
 }
 
 /* The thread that an event of this processor is about, by its number; NULL: not known. Mostly the one that
@@ -206,7 +211,7 @@ static inline struct model_thread *get_thread(struct model *model, const struct 
 {
     return __builtin_expect(cpu->thread->tid == tid && cpu->thread != model->nobody, 1)
                ? cpu->thread
-               : thread_find(model, tid, (uint32_t)(cpu - model->cpus));
+               : thread_find(model, tid, rank_of(model, cpu));
 }
 
 /* ---- meanings.c ---- */
@@ -216,7 +221,7 @@ void meanings_resolve(struct model *model, bool only_scheduling);
 
 /* ---- take_*.c: what an event means; fields as the tables in meanings.c have them ---- */
 
-typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action);
 
 model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, take_exit, take_priority,

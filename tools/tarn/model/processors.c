@@ -34,7 +34,7 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
 
 void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at)
 {
-    uint32_t rank = (uint32_t)(cpu - model->cpus);
+    uint32_t rank = rank_of(model, cpu);
 
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         if (thread->is_idle && thread->cpu != rank)
@@ -58,7 +58,7 @@ void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at
 
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since)
 {
-    uint32_t rank = (uint32_t)(cpu - model->cpus);
+    uint32_t rank = rank_of(model, cpu);
 
     if (next != model->nobody && next->state == MODEL_RUNNING && next->cpu != rank &&
         model->cpus[next->cpu].thread == next)

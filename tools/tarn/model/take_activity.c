@@ -5,189 +5,189 @@
  */
 #include <tools/tarn/model/activities.h>
 
-void take_syscall_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_syscall_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                         const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[1]));
-    uint32_t number = get32(model, cursor, action->at[0]);
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
+    uint32_t number = get32(model, event, action->at[0]);
 
     if (thread == NULL)
         return;
-    activity_enter(model, thread, ACTIVITY_SYSCALL, number, get64(model, cursor, action->at[2]),
-                   get64(model, cursor, action->at[3]));
+    activity_enter(model, thread, ACTIVITY_SYSCALL, number, get64(model, event, action->at[2]),
+                   get64(model, event, action->at[3]));
     if (number == model->call_receive)
         serving_stop(model, thread);
 }
 
-void take_libc_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_libc_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                      const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[1]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_LIBC, get32(model, cursor, action->at[0]),
-                       get64(model, cursor, action->at[2]), get64(model, cursor, action->at[3]));
+        activity_enter(model, thread, ACTIVITY_LIBC, get32(model, event, action->at[0]),
+                       get64(model, event, action->at[2]), get64(model, event, action->at[3]));
 }
 
-static inline void leave_call(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+static inline void leave_call(struct model *model, struct model_cpu *cpu, const struct event *event,
                               const struct model_action *action, enum activity kind)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[1]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
 
     if (thread != NULL)
-        activity_leave(model, thread, kind, get32(model, cursor, action->at[0]), 0,
-                       (int64_t)get64(model, cursor, action->at[2]));
+        activity_leave(model, thread, kind, get32(model, event, action->at[0]), 0,
+                       (int64_t)get64(model, event, action->at[2]));
 }
 
-void take_syscall_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_syscall_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    leave_call(model, cpu, cursor, action, ACTIVITY_SYSCALL);
+    leave_call(model, cpu, event, action, ACTIVITY_SYSCALL);
 }
 
-void take_libc_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_libc_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
-    leave_call(model, cpu, cursor, action, ACTIVITY_LIBC);
+    leave_call(model, cpu, event, action, ACTIVITY_LIBC);
 }
 
-void take_fault_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_fault_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                       const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[2]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[2]));
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_FAULT, UINT32_MAX, get64(model, cursor, action->at[0]),
-                       get64(model, cursor, action->at[1]));
+        activity_enter(model, thread, ACTIVITY_FAULT, UINT32_MAX, get64(model, event, action->at[0]),
+                       get64(model, event, action->at[1]));
 }
 
 /* Who pages in for another logs the end of its fault. */
-void take_fault_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_fault_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                      const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[3]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[3]));
 
     if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_FAULT, get32(model, cursor, action->at[2]),
-                       get64(model, cursor, action->at[0]), (int64_t)get64(model, cursor, action->at[1]));
+        activity_leave(model, thread, ACTIVITY_FAULT, get32(model, event, action->at[2]),
+                       get64(model, event, action->at[0]), (int64_t)get64(model, event, action->at[1]));
 }
 
-void take_exception_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_exception_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                           const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[1]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_EXCEPTION, get32(model, cursor, action->at[0]),
-                       get64(model, cursor, action->at[2]), get64(model, cursor, action->at[3]));
+        activity_enter(model, thread, ACTIVITY_EXCEPTION, get32(model, event, action->at[0]),
+                       get64(model, event, action->at[2]), get64(model, event, action->at[3]));
 }
 
 /* Of a thread that waits for its handler, the handler logs it, and then the reply that tells whose it was
  * (take_reply). */
-void take_exception_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_exception_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
-    uint32_t vector = get32(model, cursor, action->at[0]), result = get32(model, cursor, action->at[1]);
+    uint32_t vector = get32(model, event, action->at[0]), result = get32(model, event, action->at[1]);
 
     cpu->exception_action = result;
     if (thread != NULL && activity_top(thread) == ACTIVITY_EXCEPTION)
         activity_leave(model, thread, ACTIVITY_EXCEPTION, vector, 0, result);
 }
 
-void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_IRQ, get32(model, cursor, action->at[0]),
-                       get64(model, cursor, action->at[1]), 0);
+        activity_enter(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]),
+                       get64(model, event, action->at[1]), 0);
 }
 
-void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_IRQ, get32(model, cursor, action->at[0]), 0,
-                       get32(model, cursor, action->at[1]));
+        activity_leave(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]), 0,
+                       get32(model, event, action->at[1]));
 }
 
-void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_IPI, get32(model, cursor, action->at[0]), 0, 0);
+        activity_enter(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
 }
 
-void take_ipi_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_ipi_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_IPI, get32(model, cursor, action->at[0]), 0, 0);
+        activity_leave(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
 }
 
-void take_request_begin(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_request_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
                         const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_REQUEST, get32(model, cursor, action->at[0]),
-                       get32(model, cursor, action->at[1]), get64(model, cursor, action->at[2]));
+        activity_enter(model, thread, ACTIVITY_REQUEST, get32(model, event, action->at[0]),
+                       get32(model, event, action->at[1]), get64(model, event, action->at[2]));
 }
 
-void take_request_end(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_request_end(struct model *model, struct model_cpu *cpu, const struct event *event,
                       const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
     if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_REQUEST, get32(model, cursor, action->at[0]), 0,
-                       (int32_t)get32(model, cursor, action->at[1]));
+        activity_leave(model, thread, ACTIVITY_REQUEST, get32(model, event, action->at[0]), 0,
+                       (int32_t)get32(model, event, action->at[1]));
 }
 
 /* ---- IPC ---- */
 
-void take_call(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_call(struct model *model, struct model_cpu *cpu, const struct event *event,
                const struct model_action *action)
 {
     struct model_thread *client = running_thread(model, cpu);
 
     if (client != NULL)
-        call_made(model, client, get64(model, cursor, action->at[0]), get64(model, cursor, action->at[1]),
-                  get32(model, cursor, action->at[2]), get32(model, cursor, action->at[3]));
+        call_made(model, client, get64(model, event, action->at[0]), get64(model, event, action->at[1]),
+                  get32(model, event, action->at[2]), get32(model, event, action->at[3]));
 }
 
-void take_receive(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_receive(struct model *model, struct model_cpu *cpu, const struct event *event,
                   const struct model_action *action)
 {
-    call_received(model, running_thread(model, cpu), get64(model, cursor, action->at[0]),
-                  get32(model, cursor, action->at[1]));
+    call_received(model, running_thread(model, cpu), get64(model, event, action->at[0]),
+                  get32(model, event, action->at[1]));
 }
 
-void take_reply(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_reply(struct model *model, struct model_cpu *cpu, const struct event *event,
                 const struct model_action *action)
 {
-    uint32_t tid = get32(model, cursor, action->at[2]);
+    uint32_t tid = get32(model, event, action->at[2]);
     struct model_thread *client = thread_find(model, tid, 0);
 
-    call_replied(model, running_thread(model, cpu), get64(model, cursor, action->at[0]),
-                 get64(model, cursor, action->at[1]), tid);
+    call_replied(model, running_thread(model, cpu), get64(model, event, action->at[0]),
+                 get64(model, event, action->at[1]), tid);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
                        cpu->exception_action);
 }
 
-void take_return(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_return(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
-    call_returned(model, running_thread(model, cpu), get64(model, cursor, action->at[0]),
-                  (int64_t)get64(model, cursor, action->at[1]));
+    call_returned(model, running_thread(model, cpu), get64(model, event, action->at[0]),
+                  (int64_t)get64(model, event, action->at[1]));
 }

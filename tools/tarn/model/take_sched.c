@@ -21,7 +21,7 @@ static void tell_switch(struct model *model, const struct model_cpu *cpu, const 
         return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->switched != NULL)
-            observer->switched(observer, (uint32_t)(cpu - model->cpus), prev, state, next, model->now);
+            observer->switched(observer, rank_of(model, cpu), prev, state, next, model->now);
 }
 
 static bool is_blocked(enum model_state state)
@@ -77,41 +77,41 @@ enum {
     SWITCH_NEXT_PRIO
 };
 
-static void learn_names(struct model *model, const struct cursor *cursor, struct model_thread *prev,
+static void learn_names(struct model *model, const struct event *event, struct model_thread *prev,
                         struct model_thread *next)
 {
     if (prev->is_named && next->is_named)
         return;
-    names_learn(&model->names, &cursor->event);
+    names_learn(&model->names, event);
     prev->is_named = prev->comm[0] != '\0';
     next->is_named = next->comm[0] != '\0';
 }
 
-void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_switch(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
     const uint16_t *at = action->at;
-    uint32_t prev_tid = get32(model, cursor, at[SWITCH_PREV_TID]);
-    uint32_t next_tid = get32(model, cursor, at[SWITCH_NEXT_TID]), rank = cursor->rank;
+    uint32_t prev_tid = get32(model, event, at[SWITCH_PREV_TID]);
+    uint32_t next_tid = get32(model, event, at[SWITCH_NEXT_TID]), rank = rank_of(model, cpu);
     struct model_thread *prev = cpu->thread, *next;
     enum model_state state;
 
     if (prev == model->nobody || prev->tid != prev_tid) {
         if (!cpu->is_lost && prev != model->nobody)
             lose_processor(model, cpu, cpu->last);
-        prev = thread_know(model, prev_tid, get32(model, cursor, at[SWITCH_PREV_PID]),
-                           get_text(cursor, at[SWITCH_PREV_COMM]), rank, model->now);
+        prev = thread_know(model, prev_tid, get32(model, event, at[SWITCH_PREV_PID]),
+                           get_text(event, at[SWITCH_PREV_COMM]), rank, model->now);
         run_thread(model, cpu, prev, model->now);
     }
     next = thread_find(model, next_tid, rank);
-    if (next == NULL || memcmp(next->comm, get_text(cursor, at[SWITCH_NEXT_COMM]), TRACE_NAME_BYTES) != 0)
-        next = thread_know(model, next_tid, get32(model, cursor, at[SWITCH_NEXT_PID]),
-                           get_text(cursor, at[SWITCH_NEXT_COMM]), rank, model->now);
+    if (next == NULL || memcmp(next->comm, get_text(event, at[SWITCH_NEXT_COMM]), TRACE_NAME_BYTES) != 0)
+        next = thread_know(model, next_tid, get32(model, event, at[SWITCH_NEXT_PID]),
+                           get_text(event, at[SWITCH_NEXT_COMM]), rank, model->now);
     else if (next->pid == MODEL_NOBODY)
-        thread_set_pid(model, next, get32(model, cursor, at[SWITCH_NEXT_PID]));
-    learn_names(model, cursor, prev, next);
-    next->prio = get16(model, cursor, at[SWITCH_NEXT_PRIO]);
-    state = state_after(prev, MODEL_STATE_OF(get16(model, cursor, at[SWITCH_PREV_STATE])));
+        thread_set_pid(model, next, get32(model, event, at[SWITCH_NEXT_PID]));
+    learn_names(model, event, prev, next);
+    next->prio = get16(model, event, at[SWITCH_NEXT_PRIO]);
+    state = state_after(prev, MODEL_STATE_OF(get16(model, event, at[SWITCH_PREV_STATE])));
     tell_switch(model, cpu, prev, state, next);
     if (prev != model->nobody && prev != next)
         leave_processor(model, prev, state);
@@ -128,10 +128,10 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct cursor
 
 enum { WAKEUP_COMM, WAKEUP_TID, WAKEUP_PRIO };
 
-void take_wakeup(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_wakeup(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
-    uint32_t tid = get32(model, cursor, action->at[WAKEUP_TID]);
+    uint32_t tid = get32(model, event, action->at[WAKEUP_TID]);
     struct model_thread *by = running_thread(model, cpu), *thread;
 
     if (tid == 0)
@@ -139,8 +139,8 @@ void take_wakeup(struct model *model, struct model_cpu *cpu, const struct cursor
     if (by != NULL && (by->is_idle || is_interrupted(by) || cpu->expired_tid == tid))
         by = NULL;
     cpu->expired_tid = MODEL_NOBODY;
-    thread = thread_know(model, tid, MODEL_NOBODY, get_text(cursor, action->at[WAKEUP_COMM]), 0, model->now);
-    thread->prio = get16(model, cursor, action->at[WAKEUP_PRIO]);
+    thread = thread_know(model, tid, MODEL_NOBODY, get_text(event, action->at[WAKEUP_COMM]), 0, model->now);
+    thread->prio = get16(model, event, action->at[WAKEUP_PRIO]);
     if (thread == model->nobody || thread->state == MODEL_READY)
         return;
     tell_wakeup(model, by, thread, false);
@@ -148,10 +148,10 @@ void take_wakeup(struct model *model, struct model_cpu *cpu, const struct cursor
 }
 
 /* Whoever enters a run queue is ready; mostly that is known already. */
-void take_enqueue(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_enqueue(struct model *model, struct model_cpu *cpu, const struct event *event,
                   const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
 
     if (thread != NULL && !thread->is_idle && (is_blocked(thread->state) || thread->state == MODEL_UNKNOWN))
         wake(model, thread, NULL);
@@ -159,17 +159,16 @@ void take_enqueue(struct model *model, struct model_cpu *cpu, const struct curso
 
 enum { CREATE_COMM, CREATE_TID, CREATE_PID };
 
-void take_create(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_create(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
-    uint32_t tid = get32(model, cursor, action->at[CREATE_TID]);
+    uint32_t tid = get32(model, event, action->at[CREATE_TID]);
     struct model_thread *thread;
 
-    (void)cpu;
     if (tid == 0 || thread_find(model, tid, 0) != NULL)
         return;
-    thread = thread_know(model, tid, get32(model, cursor, action->at[CREATE_PID]),
-                         get_text(cursor, action->at[CREATE_COMM]), cursor->rank, model->now);
+    thread = thread_know(model, tid, get32(model, event, action->at[CREATE_PID]),
+                         get_text(event, action->at[CREATE_COMM]), rank_of(model, cpu), model->now);
     if (thread == model->nobody)
         return;
     thread->was_created = true;
@@ -178,10 +177,10 @@ void take_create(struct model *model, struct model_cpu *cpu, const struct cursor
 }
 
 /* It ended when it was switched away from, dead; if that was seen. */
-void take_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                const struct model_action *action)
 {
-    uint32_t tid = get32(model, cursor, action->at[0]);
+    uint32_t tid = get32(model, event, action->at[0]);
     struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
 
     (void)cpu;
@@ -192,17 +191,17 @@ void take_exit(struct model *model, struct model_cpu *cpu, const struct cursor *
     thread_end(model, thread);
 }
 
-void take_priority(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_priority(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, cursor, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
 
     if (thread != NULL)
-        thread->prio = (uint16_t)get32(model, cursor, action->at[1]);
+        thread->prio = (uint16_t)get32(model, event, action->at[1]);
 }
 
-void take_expire(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_expire(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
-    cpu->expired_tid = get32(model, cursor, action->at[0]);
+    cpu->expired_tid = get32(model, event, action->at[0]);
 }

@@ -6,24 +6,24 @@
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
-void take_process_create(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_process_create(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
-    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
     (void)cpu;
     if (process == NULL)
         return;
     process->was_created = true;
-    process->parent = get32(model, cursor, action->at[1]);
+    process->parent = get32(model, event, action->at[1]);
 }
 
-void take_process_exec(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_process_exec(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
-    size_t length = text_length(cursor, action->at[1]);
-    const char *path = get_text(cursor, action->at[1]);
+    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
+    size_t length = text_length(event, action->at[1]);
+    const char *path = get_text(event, action->at[1]);
 
     (void)cpu;
     if (process == NULL || (process->path != NULL && strlen(process->path) == length &&
@@ -47,10 +47,10 @@ static void end_threads(struct model *model, const struct model_process *process
     }
 }
 
-void take_process_exit(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
     (void)cpu;
     if (process == NULL)
@@ -58,15 +58,15 @@ void take_process_exit(struct model *model, struct model_cpu *cpu, const struct 
     if (!process->has_ended) {
         process->has_ended = true;
         process->end = model->now;
-        process->status = (int32_t)get32(model, cursor, action->at[1]);
+        process->status = (int32_t)get32(model, event, action->at[1]);
     }
     end_threads(model, process);
 }
 
-void take_process_free(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
     (void)cpu;
     if (process == NULL)
@@ -78,21 +78,21 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
     end_threads(model, process);
 }
 
-void take_process_rename(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
     (void)cpu; /* the name is learned with all others */
-    process_know(model, get32(model, cursor, action->at[0]));
+    process_know(model, get32(model, event, action->at[0]));
 }
 
-void take_state_process(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_state_process(struct model *model, struct model_cpu *cpu, const struct event *event,
                         const struct model_action *action)
 {
-    struct model_process *process = process_know(model, get32(model, cursor, action->at[0]));
+    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
     (void)cpu;
     if (process != NULL)
-        process->parent = get32(model, cursor, action->at[1]);
+        process->parent = get32(model, event, action->at[1]);
 }
 
 static uint32_t rank_of_cpu(const struct model *model, uint32_t number)
@@ -106,38 +106,38 @@ static uint32_t rank_of_cpu(const struct model *model, uint32_t number)
 enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
 
 /* Read while the system went on; events tell more exactly. */
-void take_state_thread(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_state_thread(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    uint32_t tid = get32(model, cursor, action->at[THREAD_TID]);
-    uint32_t state = MODEL_STATE_OF(get32(model, cursor, action->at[THREAD_STATE]));
-    uint32_t rank = rank_of_cpu(model, get16(model, cursor, action->at[THREAD_CPU]));
+    uint32_t tid = get32(model, event, action->at[THREAD_TID]);
+    uint32_t state = MODEL_STATE_OF(get32(model, event, action->at[THREAD_STATE]));
+    uint32_t rank = rank_of_cpu(model, get16(model, event, action->at[THREAD_CPU]));
     struct model_thread *thread;
 
     (void)cpu;
     if (tid == 0 || state >= MODEL_DEAD)
         return;
-    thread = thread_know(model, tid, get32(model, cursor, action->at[THREAD_PID]),
-                         get_text(cursor, action->at[THREAD_COMM]), rank, model->now);
+    thread = thread_know(model, tid, get32(model, event, action->at[THREAD_PID]),
+                         get_text(event, action->at[THREAD_COMM]), rank, model->now);
     if (thread == model->nobody || thread->state != MODEL_UNKNOWN)
         return;
-    thread->prio = get16(model, cursor, action->at[THREAD_PRIO]);
+    thread->prio = get16(model, event, action->at[THREAD_PRIO]);
     if (state != MODEL_RUNNING)
         set_state(model, thread, (enum model_state)state, model->now);
 }
 
-void take_state_image(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_state_image(struct model *model, struct model_cpu *cpu, const struct event *event,
                       const struct model_action *action)
 {
-    struct image image = {.pid = get32(model, cursor, action->at[0]),
-                          .base = get64(model, cursor, action->at[1]),
-                          .size = get64(model, cursor, action->at[2])};
-    uint64_t id[2] = {get64(model, cursor, action->at[3]), get64(model, cursor, action->at[4])};
+    struct image image = {.pid = get32(model, event, action->at[0]),
+                          .base = get64(model, event, action->at[1]),
+                          .size = get64(model, event, action->at[2])};
+    uint64_t id[2] = {get64(model, event, action->at[3]), get64(model, event, action->at[4])};
 
     (void)cpu;
     for (unsigned i = 0; i < sizeof(image.build_id); i++)
         image.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
-    images_add(&model->images, &image, get_text(cursor, action->at[5]), text_length(cursor, action->at[5]));
+    images_add(&model->images, &image, get_text(event, action->at[5]), text_length(event, action->at[5]));
 }
 
 const char *model_irq_name(const struct model *model, uint32_t number)
@@ -164,55 +164,54 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
     model->has_news = true;
 }
 
-void take_state_irq(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_state_irq(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
     (void)cpu;
-    model_name_irq(model, get32(model, cursor, action->at[0]), get_text(cursor, action->at[1]),
-                   text_length(cursor, action->at[1]));
+    model_name_irq(model, get32(model, event, action->at[0]), get_text(event, action->at[1]),
+                   text_length(event, action->at[1]));
 }
 
-void take_sampling(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
     (void)cpu;
-    model->sampling.period = get64(model, cursor, action->at[0]);
-    model->sampling.counts_instructions |= get32(model, cursor, action->at[1]) != 0;
+    model->sampling.period = get64(model, event, action->at[0]);
+    model->sampling.counts_instructions |= get32(model, event, action->at[1]) != 0;
     model->has_news = true;
 }
 
-void take_state_lock_class(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
                            const struct model_action *action)
 {
-    uint32_t number = get32(model, cursor, action->at[0]);
-    size_t length = text_length(cursor, action->at[1]);
-    struct model_lock_class class = {.watch = get32(model, cursor, action->at[2]),
-                                     .kind = get32(model, cursor, action->at[3])};
+    uint32_t number = get32(model, event, action->at[0]);
+    size_t length = text_length(event, action->at[1]);
+    struct model_lock_class class = {.watch = get32(model, event, action->at[2]),
+                                     .kind = get32(model, event, action->at[3])};
 
     (void)cpu;
     length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
-    memcpy(class.name, get_text(cursor, action->at[1]), length);
+    memcpy(class.name, get_text(event, action->at[1]), length);
     if (number < MODEL_LOCK_CLASSES)
         model->lock_classes[number] = class;
 }
 
-void take_lock_name(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_lock_name(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
     (void)cpu;
-    lock_names_set(&model->lock_names, get32(model, cursor, action->at[1]),
-                   get64(model, cursor, action->at[0]), get_text(cursor, action->at[2]),
-                   text_length(cursor, action->at[2]));
+    lock_names_set(&model->lock_names, get32(model, event, action->at[1]), get64(model, event, action->at[0]),
+                   get_text(event, action->at[2]), text_length(event, action->at[2]));
 }
 
 /* Classes that are no longer logged: of their activities the end will not be seen. */
-void take_control(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
+void take_control(struct model *model, struct model_cpu *cpu, const struct event *event,
                   const struct model_action *action)
 {
     static const uint8_t classes[ACTIVITIES] = {
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
-    uint64_t off = get64(model, cursor, action->at[0]) & ~get64(model, cursor, action->at[1]);
+    uint64_t off = get64(model, event, action->at[0]) & ~get64(model, event, action->at[1]);
 
     if (off & 1u << 1)
         doubt_threads(model, cpu, model->now);

@@ -6,10 +6,10 @@
 
 void model_walk(struct model *model, struct merge *merge)
 {
-    struct cursor *cursor;
+    struct cursor *cursor = merge_next(merge);
 
-    while ((cursor = merge_next(merge)) != NULL && cursor->ticks < model->to)
-        model_take(model, cursor);
+    while (cursor != NULL && cursor->ticks < model->to)
+        cursor = model_take_next(model, merge, cursor);
 }
 
 static uint64_t known_until(const struct model_cpu *cpu)

@@ -16,6 +16,26 @@
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 
+/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. The merge goes on before the event is
+ * taken, where it can: nothing foretells which function the event needs, and the time in which the machine
+ * waits for that is enough to find out whose event is next. */
+static inline struct cursor *model_take_next(struct model *model, struct merge *merge,
+                                             const struct cursor *cursor)
+{
+    struct model_cpu *cpu = &model->cpus[cursor->rank];
+    const struct model_action *action = &model->actions[cursor->event.type->index];
+    struct event event = cursor->event;
+    uint64_t ticks = cursor->ticks;
+    struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge);
+
+    if (__builtin_expect(next == NULL, 0)) {
+        model_take(model, cursor);
+        return merge_next(merge);
+    }
+    model_take_plain(model, cpu, action, &event, ticks);
+    return next;
+}
+
 /* Takes all events of MERGE before model->to. It stands at the first one that comes later. */
 void model_walk(struct model *model, struct merge *merge);
 

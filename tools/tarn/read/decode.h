@@ -166,9 +166,9 @@ static inline void cursor_take_role(struct cursor *cursor)
     cursor->latest = (struct teller){cursor->event.type, cursor->event.bytes};
 }
 
-/* The next event; false at the end of the stream. What is not a simple event inside a packet is left to
- * cursor_next_slow: this is run for all others, so it keeps in registers what it can. */
-static inline bool cursor_next(struct cursor *cursor)
+/* The next event, if it is a simple one inside the packet; else nothing has changed. This is run for nearly
+ * all events, so it keeps in registers what it can. */
+static inline bool cursor_step(struct cursor *cursor)
 {
     const struct schema *schema = &cursor->trace->schema;
     const uint8_t *at = cursor->at;
@@ -177,19 +177,25 @@ static inline bool cursor_next(struct cursor *cursor)
     uint64_t ticks;
 
     if (__builtin_expect(at == cursor->end, 0))
-        return cursor_next_slow(cursor);
+        return false;
     head = event_head(schema, at);
     type = schema_event(schema, head.id);
     ticks = cursor->ticks + (head.time - (uint32_t)cursor->ticks);
     if (!event_is_simple(type, head.words, (size_t)(cursor->end - at)) ||
         __builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
-        return cursor_next_slow(cursor);
+        return false;
     cursor->event = (struct event){type, at, head.words, head.time};
     cursor->ticks = ticks;
     cursor->at = at + head.words * 8ul;
     if (__builtin_expect(type->role != EVENT_PLAIN, 0))
         cursor_take_role(cursor);
     return true;
+}
+
+/* The next event; false at the end of the stream. */
+static inline bool cursor_next(struct cursor *cursor)
+{
+    return __builtin_expect(cursor_step(cursor), 1) || cursor_next_slow(cursor);
 }
 
 /* The time of the current event; see schema_ns. */

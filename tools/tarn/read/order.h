@@ -56,6 +56,11 @@ static inline merge_place merge_play(struct merge *merge, const struct cursor *c
     return place;
 }
 
+static inline struct cursor *merge_moved(struct merge *merge, const struct cursor *cursor)
+{
+    return merge->first = (struct cursor *)(uintptr_t)merge_play(merge, cursor, merge_place_of(cursor));
+}
+
 /* The cursor that stands at the next event, or NULL at the end. Valid until the next call. */
 static inline struct cursor *merge_next(struct merge *merge)
 {
@@ -65,8 +70,18 @@ static inline struct cursor *merge_next(struct merge *merge)
         return merge_start(merge);
     if (__builtin_expect(!cursor_next(cursor), 0))
         return merge_leave(merge);
-    return merge->first = (struct cursor *)(uintptr_t)merge_play(merge, cursor, merge_place_of(cursor));
+    return merge_moved(merge, cursor);
 }
+
+/* The same after an event whose bytes are still needed: they stay where they are. NULL: they would not, or
+ * it is not that simple; nothing has changed, and merge_next goes on. */
+static inline struct cursor *merge_step(struct merge *merge)
+{
+    struct cursor *cursor = merge->first;
+
+    return __builtin_expect(cursor_step(cursor), 1) ? merge_moved(merge, cursor) : NULL;
+}
+
 /* Positions of all streams before the event that merge_next gave last, or at the end of all; by rank. */
 void merge_save(const struct merge *merge, struct position *positions);
 /* From there on: the same events in the same order. */

@@ -279,9 +279,9 @@ static bool take_events(struct builder *builder)
 {
     struct model *model = builder->index->model;
     uint64_t *events = builder->tallies[0].events, in_block = 0;
-    struct cursor *cursor;
+    struct cursor *cursor = merge_next(&builder->merge);
 
-    while ((cursor = merge_next(&builder->merge)) != NULL) {
+    while (cursor != NULL) {
         if (__builtin_expect(in_block >= INDEX_BLOCK_EVENTS, 0) ||
             (__builtin_expect(cursor->ticks >= builder->sparse_until, 0) &&
              in_block >= INDEX_SPARSE_EVENTS)) {
@@ -293,7 +293,7 @@ static bool take_events(struct builder *builder)
         }
         in_block++;
         events[cursor->event.type->index]++;
-        model_take(model, cursor);
+        cursor = model_take_next(model, &builder->merge, cursor);
     }
     builder->in_block = in_block;
     builder->latest = model->now > builder->latest ? model->now : builder->latest;
