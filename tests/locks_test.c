@@ -3,6 +3,7 @@
  * tests/locks_test.c - what tarn locks says of traces whose answers are known, in both byte orders. Prints
  * TAP.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tests/known_answers.h>
@@ -257,6 +258,45 @@ static void test_ended(void)
            {"longest class~0 duration_ns", 15000});
 }
 
+/* A holder that is preempted BUSY_TURNS times in one wait, 10 ticks each time, and runs 30 in between: all
+ * of that is told. */
+#define BUSY_TURNS 400
+static const char busy_begin[] = "100000 0 trace_context\n"
+                                 "100000 1 trace_context\n"
+                                 "101000 0 sched_process_fork child_comm=a child_tid=11 child_pid=1\n"
+                                 "101000 0 sched_process_fork child_comm=b child_tid=12 child_pid=1\n"
+                                 "101000 0 sched_process_fork child_comm=c child_tid=13 child_pid=1\n"
+                                 "102000 1 sched_switch next_tid=13 next_pid=1 next_comm=c\n"
+                                 "110000 0 sched_switch next_tid=11 next_pid=1 next_comm=a\n";
+static const char busy_turn[] =
+    "%d 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=a prev_state=ready next_tid=12 next_pid=1 "
+    "next_comm=b\n"
+    "%d 0 sched_switch prev_tid=12 prev_pid=1 prev_comm=b prev_state=ready next_tid=11 next_pid=1 "
+    "next_comm=a\n";
+static const char busy_end[] = "%d 1 lock_contended lock=0x5000 wait=%d pid=1 holder_tid=11 holder_pid=1\n"
+                               "160000 0 user_text text=end\n"
+                               "160000 1 user_text text=end\n";
+
+static void open_busy(const char *order)
+{
+    size_t room = sizeof(busy_begin) + sizeof(busy_end) + BUSY_TURNS * (sizeof(busy_turn) + 16), used;
+    char *text = malloc(room);
+
+    used = (size_t)snprintf(text, room, "%s", busy_begin);
+    for (int i = 0, at = 110000; i < BUSY_TURNS; i++, at += 40)
+        used += (size_t)snprintf(text + used, room - used, busy_turn, at + 30, at + 40);
+    snprintf(text + used, room - used, busy_end, 110000 + 40 * BUSY_TURNS, 40 * BUSY_TURNS);
+    open_known(text, order);
+    free(text);
+}
+
+static void test_busy(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"holder a/11 waited_ns", 40 * BUSY_TURNS},
+           {"holder a/11 running_ns", 30 * BUSY_TURNS}, {"holder a/11 preempted_ns", 10 * BUSY_TURNS},
+           {"holder a/11 unknown_ns", 0}, {"instead b/12 waited_ns", 10 * BUSY_TURNS});
+}
+
 static void test_byte_order(const char *order)
 {
     open_known(one_wait, order);
@@ -273,6 +313,9 @@ static void test_byte_order(const char *order)
     trace_close(&known_trace);
     open_known(ended, order);
     test_ended();
+    trace_close(&known_trace);
+    open_busy(order);
+    test_busy();
     trace_close(&known_trace);
 }
 

@@ -26,7 +26,7 @@
 #define PRIORITY_NEVER      0xffu
 #define PROCESSOR_TAKES_ALL 0xffu
 
-static LOCK_CLASS(irq_lock_class, "irq");
+static LOCK_CLASS(irq_lock_class, "irq controller");
 static struct spinlock irq_lock = SPINLOCK(&irq_lock_class); /* the numbers of messages; outside rtas_lock */
 
 /* The XICS source behind each of our numbers; SOURCE_NONE: none. Lines are written once; a message's is

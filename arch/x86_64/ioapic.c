@@ -14,7 +14,7 @@
 #include <kernel/lock.h>
 #include <tarn/error.h>
 
-LOCK_CLASS(irq_lock_class, "irq");
+LOCK_CLASS(irq_lock_class, "irq controller");
 static struct spinlock irq_lock = SPINLOCK(&irq_lock_class);
 
 static struct ioapic { /* constant after arch_irq_init, but for the registers */

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <tools/tarn/answer/lock_owners.h>
 
-#define ROOM_FIRST 8u
-#define ROOM_MOST  128u /* powers of two */
+/* Powers of two. A thread that somebody waits for until it ends may do much until then; most do little. */
+#define ROOM_FIRST  8u
+#define ROOM_OF_ALL 128u
+#define ROOM_MOST   8192u
+#define EXTRA_MOST  (4u << 20) /* beyond ROOM_OF_ALL, together: 96 MiB */
 
 /* ---- the newest of many ---- */
 
@@ -25,13 +28,40 @@ static uint32_t oldest(const struct lock_changes *changes)
     return changes->next > changes->room ? changes->next - changes->room : 0;
 }
 
-static void add_change(struct lock_changes *changes, struct lock_change change)
+/* Whether the room may be doubled. EXTRA: how much all have beyond what each may have; NULL: no more. */
+static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
 {
-    if (changes->next == changes->room && changes->room < ROOM_MOST) {
+    if (changes->room < ROOM_OF_ALL)
+        return true;
+    if (extra == NULL || changes->room == ROOM_MOST || *extra + changes->room > EXTRA_MOST)
+        return false;
+    *extra += changes->room;
+    return true;
+}
+
+static void add_change(struct lock_changes *changes, uint64_t *extra, struct lock_change change)
+{
+    if (changes->next == changes->room && may_grow(changes, extra)) {
         changes->room = changes->room ? 2 * changes->room : ROOM_FIRST;
         changes->ring = alloc_more(changes->ring, changes->room, sizeof(changes->ring[0]));
     }
     *change_at(changes, changes->next++) = change;
+}
+
+/* The number behind the last change before TO, for changes in order of time. */
+static uint32_t behind_last(const struct lock_changes *changes, uint64_t to)
+{
+    uint32_t low = oldest(changes), high = changes->next;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (change_at(changes, middle)->at < to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static const struct lock_change *newest(const struct lock_changes *changes)
@@ -46,6 +76,7 @@ void lock_states_open(struct lock_states *states)
     slots_open(&states->threads, sizeof(struct lock_changes));
     slots_open(&states->modes, sizeof(struct lock_changes));
     slots_open(&states->instead, sizeof(struct lock_changes));
+    states->extra = 0;
 }
 
 static void close_changes(struct slots *slots)
@@ -76,20 +107,20 @@ void lock_states_segment(struct lock_states *states, const struct model_thread *
     const struct lock_change *last = newest(changes);
 
     if (last == NULL || last->state != thread->state)
-        add_change(changes, (struct lock_change){.at = from, .state = thread->state});
+        add_change(changes, &states->extra, (struct lock_change){.at = from, .state = thread->state});
     if (thread->state != MODEL_RUNNING)
         return;
     changes = slots_at(&states->modes, thread->number);
     last = newest(changes);
     if (last == NULL || last->mode != model_mode(thread))
-        add_change(changes, (struct lock_change){.at = from, .mode = model_mode(thread)});
+        add_change(changes, &states->extra, (struct lock_change){.at = from, .mode = model_mode(thread)});
 }
 
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
                        const struct model_thread *by, uint64_t from, uint64_t to)
 {
     if (by != NULL && !by->is_idle)
-        add_change(slots_at(&states->instead, thread->number),
+        add_change(slots_at(&states->instead, thread->number), &states->extra,
                    (struct lock_change){.at = from, .until = to, .thread = by});
 }
 
@@ -112,12 +143,12 @@ static void explain_preempted(const struct explained *explained, struct lock_str
     const struct lock_changes *changes = slots_find(&explained->states->instead, stretch.thread->number);
     uint64_t rest = to - from;
 
-    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes); i--) {
+    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0; i > 0 && i > oldest(changes); i--) {
         const struct lock_change *run = change_at(changes, i - 1);
         uint64_t begin = run->at > from ? run->at : from, end = run->until < to ? run->until : to;
 
         if (begin >= end)
-            continue;
+            break;
         stretch.instead = run->thread;
         stretch.ticks = end - begin;
         blame(explained, stretch);
@@ -135,12 +166,11 @@ static void explain_running(const struct explained *explained, struct lock_stret
 {
     const struct lock_changes *changes = slots_find(&explained->states->modes, stretch.thread->number);
 
-    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
+    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0;
+         i > 0 && i > oldest(changes) && from < to; i--) {
         const struct lock_change *change = change_at(changes, i - 1);
         uint64_t begin = change->at > from ? change->at : from;
 
-        if (change->at >= to)
-            continue;
         stretch.mode = change->mode;
         stretch.ticks = to - begin;
         blame(explained, stretch);
@@ -194,11 +224,10 @@ static void explain_holder(const struct explained *explained, const struct model
         explain_now(explained, thread, begin, to);
         to = begin;
     }
-    for (uint32_t i = changes != NULL ? changes->next : 0; i > 0 && i > oldest(changes) && from < to; i--) {
+    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0;
+         i > 0 && i > oldest(changes) && from < to; i--) {
         const struct lock_change *change = change_at(changes, i - 1);
 
-        if (change->at >= to)
-            continue;
         begin = change->at > from ? change->at : from;
         explain_state(explained, thread, change->state, begin, to);
         to = begin;
@@ -216,7 +245,7 @@ void lock_taken(struct lock_changes *owners, const struct model_thread *thread, 
     if (last != NULL && last->at >= at && last->thread == thread)
         return;
     if (last == NULL || last->thread != thread)
-        add_change(owners, (struct lock_change){.at = at, .thread = thread});
+        add_change(owners, NULL, (struct lock_change){.at = at, .thread = thread});
 }
 
 /* Who took it without a word is told of only now; changes stay in order. What seemed free since another

@@ -36,7 +36,8 @@ struct lock_changes {
 void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
-    struct slots threads, modes, instead; /* struct lock_changes by number */
+    struct slots threads, modes, instead; /* struct lock_changes by number; in order of time */
+    uint64_t extra;                       /* changes that some may remember beyond what all may */
 };
 void lock_states_open(struct lock_states *states);
 void lock_states_close(struct lock_states *states);
