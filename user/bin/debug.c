@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,10 +62,23 @@ static void parse(int argc, char **argv, struct ipc_message *message)
         usage("[breakpoint | hang MS [CPU]... | lock MS | panic KIND]");
 }
 
+/* The boot option without which the kernel does no such thing; NULL: it always does. */
+static const char *option_needed(uint64_t what)
+{
+    return what == MACHINE_DEBUG_PANIC                                ? "debug.panic=1"
+           : what == MACHINE_DEBUG_HANG || what == MACHINE_DEBUG_LOCK ? "debug.hang=1"
+                                                                      : NULL;
+}
+
 static int ask(struct ipc_message message)
 {
+    const char *option = option_needed(message.word[0]); /* the answer overwrites that */
     int64_t error = ipc_call(SLOT_PROC, &message);
     errno = error ? EIO : -(int)message.label;
+    if (errno == ENOSYS && option) {
+        fprintf(stderr, "%s: this takes the boot option %s\n", program_name, option);
+        return 1;
+    }
     return errno ? complain("no session") : 0;
 }
 

@@ -351,7 +351,7 @@ static bool parse_watch(int argc, char **argv, struct wire_request *request, str
     request->a = UINT64_MAX;
     request->b = 1;
     if (argc != 2 && argc != 3)
-        return fail_set(fail, "watch takes a class and a number");
+        return fail_set(fail, "watch takes a class, and perhaps a number; see tarn ctl --help");
     if (argc == 3 && !parse_number(argv[2], &request->b, fail))
         return false;
     if (strcmp(argv[1], "none") == 0)
@@ -371,7 +371,10 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         if (strcmp(argv[0], command->name) != 0)
             continue;
         if (argc != wanted)
-            return fail_set(fail, "%s takes %d arguments", command->name, wanted - 1);
+            return fail_set(fail, "%s takes %s; see tarn ctl --help", command->name,
+                            wanted == 1   ? "no argument"
+                            : wanted == 2 ? "one argument"
+                                          : "two arguments");
         request->operation = command->operation;
         return (!command->parse_a || command->parse_a(argv[1], &request->a, fail)) &&
                (!command->parse_b || command->parse_b(argv[2], &request->b, fail));

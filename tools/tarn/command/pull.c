@@ -330,7 +330,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
     case PREVIOUS:
         return pull->previous = pull->snapshot = true; /* it changes no more */
     case DURATION:
-        return option_real(value, 0, SECONDS_MOST, &pull->duration, fail);
+        return option_real(value, 1e-6, SECONDS_MOST, &pull->duration, fail);
     case WAIT:
         return option_real(value, 0, SECONDS_MOST, &pull->wait, fail);
     case RESUME:

@@ -107,9 +107,16 @@ bool parse_mask(const char *text, uint64_t *mask, struct fail *fail)
 const char *guest_error_text(int32_t status)
 {
     static const char *const texts[] = {
-        [1] = "no such operation",   [4] = "not allowed",  [5] = "an argument is out of range",
-        [7] = "no memory for that",  [8] = "no free slot", [12] = "in use: a pull is running",
-        [13] = "not now, try again", [17] = "too large",   [18] = "this guest cannot do it",
+        [1] = "no such operation",
+        [4] = "not allowed",
+        [5] = "an argument is out of range, see tarn ctl --help",
+        [7] = "no memory for that",
+        [8] = "no free slot",
+        [12] = "in use: a pull is running",
+        [13] = "not now, try again",
+        [15] = "there is none",
+        [17] = "too large",
+        [18] = "this guest cannot do it",
     };
     uint32_t number = (uint32_t)-status;
     return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
