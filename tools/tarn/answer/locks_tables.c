@@ -7,24 +7,25 @@
 
 /* clang-format off */
 #define SUM_COLUMNS                                                                                  \
-    COUNT_COLUMN("taken", "acquisitions"), COUNT_COLUMN("contended", "contentions"),                 \
-    MEAN_COLUMN("%", "percent", 2), TIME_COLUMN("waited", "waited_ns"),                              \
+    COUNT_COLUMN("contended", "contentions"), TIME_COLUMN("waited", "waited_ns"),                    \
     TIME_OF_ONE("mean", "wait_mean_ns"), TIME_LARGEST("longest", "wait_max_ns"),                     \
-    COUNT_COLUMN("spins", "spins"), COUNT_COLUMN("holds", "holds"), TIME_COLUMN("held", "held_ns"),  \
-    TIME_OF_ONE("mean", "held_mean_ns"), TIME_LARGEST("longest", "held_max_ns")
+    COUNT_COLUMN("spins", "spins"), COUNT_COLUMN("taken watched", "acquisitions"),                   \
+    MEAN_COLUMN("% waited", "percent", 2), COUNT_COLUMN("holds", "holds"),                           \
+    TIME_COLUMN("held", "held_ns"), TIME_OF_ONE("mean", "held_mean_ns"),                             \
+    TIME_LARGEST("longest", "held_max_ns")
 #define CAUSE_COLUMNS                                                                                \
     TIME_COLUMN("running", "running_ns"), TIME_COLUMN("preempted", "preempted_ns"),                  \
     TIME_COLUMN("blocked", "blocked_ns"), TIME_COLUMN("free", "free_ns"),                            \
     TIME_COLUMN("unknown", "unknown_ns")
 /* clang-format on */
 enum {
-    SUM_TAKEN,
     SUM_CONTENDED,
-    SUM_PERCENT,
     SUM_WAITED,
     SUM_MEAN,
     SUM_LONGEST,
     SUM_SPINS,
+    SUM_TAKEN,
+    SUM_PERCENT,
     SUM_HOLDS,
     SUM_HELD,
     SUM_HELD_MEAN,

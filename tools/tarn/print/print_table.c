@@ -2,6 +2,7 @@
 /* tools/tarn/print/print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/print/print_table.h>
@@ -324,6 +325,20 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
     return cells + least < limits->width ? limits->width - cells : least;
 }
 
+/* The sum of the rows from FIRST on. A sum of what is known of none is not known. */
+static void add_rest(const struct table *table, size_t first, struct table_row *rest)
+{
+    table_clear_cells(table, rest);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        if (table->columns[i].kind == COLUMN_REAL)
+            rest->cells[i].real = NAN;
+        else if (table->columns[i].kind != COLUMN_TEXT)
+            rest->cells[i].number = TABLE_NONE;
+    }
+    for (size_t i = first; i < table->count; i++)
+        table_add_cells(table, rest, table->rows[i]);
+}
+
 void table_print_text(FILE *to, const struct table *table, uint64_t top)
 {
     static const char *const none[] = {NULL};
@@ -346,9 +361,7 @@ void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
         rest = alloc_zero(1, sizeof(*rest) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
         snprintf(name, sizeof(name), "... and %zu more %s", table->count - (size_t)top, table->others);
         rest->name = name;
-        table_clear_cells(table, rest);
-        for (size_t i = top; i < table->count; i++)
-            table_add_cells(table, rest, table->rows[i]);
+        add_rest(table, (size_t)top, rest);
     }
     lay_out(table, top, rest, layouts);
     name_width = widest_name(table, top);
