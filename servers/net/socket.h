@@ -55,7 +55,7 @@ struct socket {
 
     struct pbuf *received; /* TCP: bytes to be read */
     struct datagram *first, **last;
-    uint32_t queued_bytes;        /* UDP */
+    uint32_t queued_bytes;        /* UDP: memory that they hold */
     struct socket *accepted;      /* listening: connections not yet taken, oldest first */
     struct socket *next_accepted; /* in that list */
     struct stream *stream;        /* TCP: bulk sending */

@@ -7,22 +7,30 @@
 #include <lwip/ip.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/net.h>
 
 #define QUEUE_BYTES_MAX 0x40000u /* datagrams that nobody reads; more are dropped */
+
+/* What it takes of the memory that all sockets share, however short it is. */
+static uint32_t bytes_held(const struct pbuf *p)
+{
+    return (uint32_t)pbuf_clen(p) * PBUF_POOL_BUFSIZE;
+}
 
 static void udp_on_receive(void *argument, struct udp_pcb *pcb, struct pbuf *p, const ip_addr_t *from,
                            u16_t port)
 {
     struct socket *socket = argument;
-    struct datagram *datagram =
-        socket->queued_bytes + p->tot_len <= QUEUE_BYTES_MAX ? calloc(1, sizeof(*datagram)) : NULL;
+    bool is_full = socket->queued_bytes + bytes_held(p) > QUEUE_BYTES_MAX;
+    struct datagram *datagram = is_full ? NULL : calloc(1, sizeof(*datagram));
 
     if (!datagram) {
+        trace_net_drop(p->tot_len, is_full ? TRACE_NET_SOCKET_FULL : TRACE_NET_NO_BUFFER);
         pbuf_free(p);
         return;
     }
     *datagram = (struct datagram){NULL, p, address_of(from, port)};
-    socket->queued_bytes += p->tot_len;
+    socket->queued_bytes += bytes_held(p);
     *socket->last = datagram;
     socket->last = &datagram->next;
     socket_changed(socket);
@@ -44,7 +52,7 @@ static void remove_datagram(struct socket *socket)
     socket->first = datagram->next;
     if (!socket->first)
         socket->last = &socket->first;
-    socket->queued_bytes -= datagram->p->tot_len;
+    socket->queued_bytes -= bytes_held(datagram->p);
     pbuf_free(datagram->p);
     free(datagram);
 }

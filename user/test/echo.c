@@ -2,10 +2,11 @@
 /*
  * user/test/echo.c - the guest's side of tests/sockets, which runs it from the shell and talks to it.
  *
- *   echo serve PORT             sends back what comes over TCP and UDP, to many peers at once through one
- * poll echo connect IP PORT BYTES  sends so many bytes over TCP, half-closes, and checks what comes back echo
- * send IP PORT           the same with datagrams of every size from 0 to 1472 bytes echo statistics what the
- * network server and the kernel hold
+ * - `echo serve PORT` sends back what comes over TCP and UDP, to many peers at once through one poll
+ * - `echo hold PORT` takes datagrams there, and reads none
+ * - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
+ * - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
+ * - `echo statistics` shows what the network server and the kernel hold
  *
  * The datagram "who?" is answered with its sender's address as text. Results are lines `echo: ...`.
  */
@@ -179,6 +180,18 @@ static bool serve(const char *port)
     }
 }
 
+/* ---- hold ----------------------------------------------------------------------------------------- */
+
+static bool hold(const char *port)
+{
+    if (open_bound(SOCK_DGRAM, port) < 0)
+        return complain("hold");
+    printf("echo: holding as %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;)
+        sleep(60);
+}
+
 /* ---- connect -------------------------------------------------------------------------------------- */
 
 static char pattern(size_t place)
@@ -318,6 +331,7 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     bool fine = strcmp(what, "serve") == 0 && argc == 3        ? serve(argv[2])
+                : strcmp(what, "hold") == 0 && argc == 3       ? hold(argv[2])
                 : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
                 : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
                 : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
