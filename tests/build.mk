@@ -31,7 +31,7 @@ HOST_tests/sockets := seconds=200 each
 HOST_tests/link_cut := seconds=300 each
 HOST_tests/serial := seconds=300 each
 HOST_tests/debugger := seconds=300 each
-HOST_tests/watchdog := seconds=300 each
+HOST_tests/watchdog := seconds=360 each
 HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=200 each
 HOST_tests/locks := seconds=200 each
