@@ -99,6 +99,8 @@ bool answer_sort(struct answer *answer, const char *column, bool reverse, struct
 bool answers_ask(struct answer **answers, unsigned count, const struct trace *trace,
                  const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                  struct fail *fail);
+/* What to tell people when the trace, the range or the threads that were chosen can have nothing; or NULL. */
+const char *answer_has_nothing(const struct answer *answer);
 /* The same for who walks himself: before the first event, and after model_finish. */
 bool answers_open(struct answer **answers, unsigned count, struct model *model, const struct filter *filter,
                   struct symbols *symbols, struct fail *fail);

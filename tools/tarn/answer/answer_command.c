@@ -213,27 +213,12 @@ void answer_print(FILE *to, const struct answer *answer, enum answer_format form
     }
 }
 
-/* Why there may be nothing in the tables. */
-static void complain_of_choice(const struct request *request, const struct trace *trace)
+static void complain_of_answer(const struct answer *answer, const char *directory)
 {
-    const struct answer *answer = request->answer;
+    const char *text = answer_has_nothing(answer);
 
-    if (trace->begin >= trace->end)
-        complain("%s: there is nothing in this trace", request->directory);
-    else if (answer->from >= answer->to)
-        complain("%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
-                 request->directory);
-    else if (answer->chose_nobody)
-        complain(
-            "%s: there is nobody of whom --pid, --tid and --process all are true; `tarn threads --top 0` "
-            "lists who is there",
-            request->directory);
-}
-
-static void complain_of_answer(const struct answer *answer)
-{
-    const char *text;
-
+    if (text != NULL)
+        complain("%s: %s", directory, text);
     if (answer->note[0] != '\0')
         complain("%s", answer->note);
     for (unsigned i = 0; answer->symbols != NULL && (text = symbols_complaint(answer->symbols, i)) != NULL;
@@ -262,8 +247,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     }
     model_lacks(&trace->schema, answer->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
-    complain_of_choice(request, trace);
-    complain_of_answer(answer);
+    complain_of_answer(answer, request->directory);
     if (answer->kind->print != NULL && !answer->kind->print(answer, stdout, &is_all, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;

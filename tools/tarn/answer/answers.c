@@ -208,6 +208,19 @@ void answers_finish(struct answer **answers, unsigned count)
     }
 }
 
+const char *answer_has_nothing(const struct answer *answer)
+{
+    if (answer->trace->begin >= answer->trace->end)
+        return "there is nothing in this trace";
+    if (answer->from >= answer->to)
+        return "nothing lies in that time; `tarn info` tells when the trace begins and ends";
+    if (answer->chose_nobody)
+        return "there is nobody of whom --pid, --tid and --process all are true; `tarn threads --top 0` "
+               "lists who "
+               "is there";
+    return NULL;
+}
+
 bool answers_ask(struct answer **answers, unsigned count, const struct trace *trace,
                  const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                  struct fail *fail)

@@ -89,6 +89,7 @@ static int export_trace(struct options *options, const struct trace *trace)
 {
     struct answer *answer = answer_new(options->format->kind);
     const struct export *export = EXPORT_OF(answer, struct export);
+    const char *nothing;
     struct losses losses;
     struct fail fail;
     bool fine;
@@ -101,12 +102,15 @@ static int export_trace(struct options *options, const struct trace *trace)
         fail = export->fail;
         fine = false;
     }
+    nothing = fine ? answer_has_nothing(answer) : NULL;
     answer_free(answer);
     if (!fine) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
     model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
+    if (nothing != NULL)
+        complain("%s: %s", options->directory, nothing);
     losses_summary(&losses);
     printf("%s\n", options->output);
     return losses_status(&losses);
@@ -130,7 +134,10 @@ int run_export(int argc, char **argv)
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    if (filter_resolve(&options.filter, &trace, &fail)) {
+    if (access(options.output, F_OK) == 0) {
+        complain("'%s' exists; --output names another", options.output);
+        status = EXIT_USAGE;
+    } else if (filter_resolve(&options.filter, &trace, &fail)) {
         status = export_trace(&options, &trace);
     } else {
         complain("%s", fail.text);

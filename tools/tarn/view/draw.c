@@ -171,10 +171,15 @@ static void choose_busiest(struct busy *busy, uint32_t count, uint32_t most, boo
         threads[busy[i].number] = busy[i].ran > 0;
 }
 
-static void choose_by_tid(const struct draw *draw, bool *threads)
+static bool choose_by_tid(const struct draw *draw, bool *threads, struct fail *fail)
 {
+    bool any = false;
+
     for (uint32_t i = 0; i < index_thread_count(&draw->view->index); i++)
-        threads[i] = list_has(draw->options->tids, index_thread(&draw->view->index, i)->tid);
+        any |= threads[i] = list_has(draw->options->tids, index_thread(&draw->view->index, i)->tid);
+    return any ||
+           fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists those that it has",
+                    draw->options->tids);
 }
 
 static void sum_processes(struct busy *busy, uint32_t count)
@@ -217,7 +222,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     double left = draw->bottom - TITLE - DRAW_AXIS_HEIGHT - view->trace.stream_count * (DRAW_CPU_HEIGHT + 1);
     uint32_t count, room = left > 0 ? (uint32_t)(left / (THREADS_MIN + DRAW_GAP)) : 0;
     struct busy *busy = find_busy(draw, &count, fail);
-    bool *threads, *cpus;
+    bool *threads, *cpus, fine = true;
 
     if (busy == NULL)
         return false;
@@ -225,7 +230,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool));
     memset(cpus, true, view->trace.stream_count);
     if (draw->options->tids != NULL)
-        choose_by_tid(draw, threads);
+        fine = choose_by_tid(draw, threads, fail);
     else
         choose_busiest(busy, count, room < draw->options->threads ? room : draw->options->threads, threads);
     lanes_ask(&draw->lanes, view, cpus, threads);
@@ -233,16 +238,19 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     free(busy);
     free(threads);
     free(cpus);
-    return true;
+    return fine;
 }
 
-static void choose_marks(struct draw *draw)
+static bool choose_marks(struct draw *draw, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
 
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
         if (draw->mark_count < DRAW_MARKS_MAX && list_matches(draw->options->marks, schema->events[i]->name))
             draw->marks[draw->mark_count++].type = i;
+    return draw->options->marks == NULL || draw->mark_count != 0 ||
+           fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those that happened",
+                    draw->options->marks);
 }
 
 /* ---- the picture --------------------------------------------------------------------------------- */
@@ -336,8 +344,9 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.lanes.arrow_most = ARROWS_MOST;
     if (draw.lanes.from >= draw.lanes.to)
         return fail_set(fail, "there is nothing in this range");
+    if (!choose_marks(&draw, fail))
+        return false;
     open_picture(&draw);
-    choose_marks(&draw);
     fine = choose_lanes(&draw, fail) && lanes_find(&draw.lanes, view, fail);
     if (fine) {
         draw.tops = alloc_zero(draw.lanes.thread_count + 1, sizeof(draw.tops[0]));

@@ -108,8 +108,8 @@ export class Names {
   #useOf(row) {
     if (row.kind !== "cpu")
       return row.use.ran > 0 ? formatSpan(row.use.ran) : "";
-    const {user, kernel, interrupt} = row.use;
-    return `${Math.round(100 * (user + kernel + interrupt) / this.rows.spanOfUse)} %`;
+    const {user, kernel, interrupt, idle} = row.use, busy = user + kernel + interrupt;
+    return busy + idle > 0 ? `${Math.round(100 * busy / (busy + idle))} %` : ""; // of the time that is known
   }
 
   #parts(row, use) {
@@ -123,7 +123,7 @@ export class Names {
       parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(this.trace.processName(row.pid)).user}`}));
     parts.push(element("span", {class: "label", title: this.#title(row)}, this.#label(row)),
                element("span", {class: "number"}, this.#number(row)));
-    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view" : "ran in the view"}, use));
+    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view, of the time that is known" : "ran in the view"}, use));
     if (row.kind === "thread")
       parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.isPinned),
                                     title: row.isPinned ? "unpin (i)" : "pin on top (i)", "aria-label": "pin"}, "◆"));

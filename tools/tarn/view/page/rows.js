@@ -52,7 +52,6 @@ export class Rows {
     this.#active = answer.threads.filter((row) => !this.trace.thread(row.n).idle);
     this.total = answer.total;
     this.cpuUse = new Map(answer.cpus.map((cpu) => [cpu.rank, cpu]));
-    this.spanOfUse = to - from;
     this.#mayShrink = true;
     this.layOut();
   }
