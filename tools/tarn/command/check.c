@@ -82,7 +82,7 @@ static void check_events(struct cursor *cursor, struct result *result)
     while (at < end) {
         enum anomaly anomaly = event_decode(schema, at, (size_t)(end - at), &event);
 
-        ticks += event.time - (uint32_t)ticks;
+        ticks += event_head(schema, at).time - (uint32_t)ticks;
         if (__builtin_expect(anomaly == ANOMALY_NONE && ticks > packet->header.timestamp_end, 0))
             anomaly = ANOMALY_EVENT_TIME;
         if (__builtin_expect(anomaly != ANOMALY_NONE, 0)) {

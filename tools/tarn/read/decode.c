@@ -218,28 +218,36 @@ void running_set(struct running *running, const struct schema *schema, struct te
     running->is_known = true;
 }
 
-static void set_running(struct cursor *cursor, struct teller teller)
+static const struct event_type *type_at(const struct cursor *cursor, const uint8_t *bytes)
 {
-    if (teller.bytes == cursor->running_of)
+    const struct schema *schema = &cursor->trace->schema;
+
+    return schema_event(schema, event_head(schema, bytes).id);
+}
+
+static void set_running(struct cursor *cursor, const uint8_t *teller)
+{
+    if (teller == cursor->running_of)
         return;
-    running_set(&cursor->running, &cursor->trace->schema, teller);
-    cursor->running_of = teller.bytes;
+    running_set(&cursor->running, &cursor->trace->schema, (struct teller){type_at(cursor, teller), teller});
+    cursor->running_of = teller;
 }
 
 const struct running *cursor_find_running(struct cursor *cursor)
 {
-    bool is_leaving = cursor->latest.bytes == cursor->event.bytes && cursor->latest.bytes != NULL &&
-                      cursor->latest.type->role == EVENT_SWITCH;
+    const uint8_t *latest = cursor_teller(cursor, 0);
+    bool is_leaving =
+        latest != NULL && latest == cursor->event.bytes && cursor->event.type->role == EVENT_SWITCH;
 
-    set_running(cursor, is_leaving ? cursor->before : cursor->latest);
+    set_running(cursor, is_leaving ? cursor_teller(cursor, 1) : latest);
     return &cursor->running;
 }
 
 /* The bytes that tell who runs are about to go. */
 static void keep_running(struct cursor *cursor)
 {
-    set_running(cursor, cursor->latest);
-    cursor->before = cursor->latest = (struct teller){0};
+    set_running(cursor, cursor_teller(cursor, 0));
+    cursor->told = 0;
     cursor->running_of = NULL;
 }
 
@@ -299,7 +307,7 @@ bool cursor_next_slow(struct cursor *cursor)
         if (cursor->at == cursor->end && !next_packet(cursor))
             return false;
         anomaly = event_decode(schema, cursor->at, (size_t)(cursor->end - cursor->at), &cursor->event);
-        cursor->ticks += cursor->event.time - (uint32_t)cursor->ticks;
+        cursor->ticks += event_head(schema, cursor->at).time - (uint32_t)cursor->ticks;
         if (anomaly == ANOMALY_NONE && cursor->ticks > cursor->packet.header.timestamp_end)
             anomaly = ANOMALY_EVENT_TIME;
         if (anomaly == ANOMALY_NONE)
@@ -307,7 +315,6 @@ bool cursor_next_slow(struct cursor *cursor)
         skip_rest(cursor, anomaly);
     }
     cursor->at += cursor->event.words * 8ul;
-    if (cursor->event.type->role != EVENT_PLAIN)
-        cursor_take_role(cursor);
+    cursor_take_role(cursor, cursor->event.type, cursor->event.bytes);
     return true;
 }

@@ -17,7 +17,6 @@ struct event {
     const struct event_type *type;
     const uint8_t *bytes; /* of the header; fields lie at their offsets from here */
     uint32_t words;       /* header included */
-    uint32_t time;        /* low half of the clock */
 };
 
 /* Something to tell about a stream. TICKS bounds the time of a loss. */
@@ -48,6 +47,8 @@ struct teller {
     const uint8_t *bytes;
 };
 
+#define CURSOR_TELLERS 4u
+
 struct cursor {
     const struct trace *trace;
     const struct stream *stream;
@@ -55,12 +56,13 @@ struct cursor {
     unsigned rank;      /* the stream's */
     struct event event; /* the current one */
     uint64_t ticks;     /* its time */
-    /* Who ran when it was logged: cursor_running. In this packet told by one of these two, the latest last;
-     * NULL: by none. Most who walk do not ask, so `running` is made when they do. */
+    /* Who ran when it was logged: cursor_running. So many events of this packet told so far; the last ones
+     * are in a ring, and beside them perhaps one that did not tell. Most who walk do not ask, so `running` is
+     * made when they do. */
     struct running running;
-    struct teller before, latest;
-    const uint8_t
-        *running_of; /* the teller from which `running` was made; NULL: from what came before this packet */
+    uint32_t told;
+    const uint8_t *tellers[CURSOR_TELLERS];
+    const uint8_t *running_of; /* from which `running` was made; NULL: from what came before this packet */
     /* where the walk is */
     const uint8_t *at, *end;
     struct packet packet;
@@ -107,7 +109,7 @@ static inline enum anomaly event_decode(const struct schema *schema, const uint8
     struct event_head head = event_head(schema, bytes);
     const struct event_type *type = schema_event(schema, head.id);
 
-    *event = (struct event){type, bytes, head.words, head.time};
+    *event = (struct event){type, bytes, head.words};
     return event_is_simple(type, head.words, left) ? ANOMALY_NONE : event_check(event, left);
 }
 
@@ -149,10 +151,17 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
 void running_set(struct running *running, const struct schema *schema, struct teller teller);
 const struct running *cursor_find_running(struct cursor *cursor);
 
+/* The last event of this packet that told who runs, or the one that many BACK from it; NULL: none. */
+static inline const uint8_t *cursor_teller(const struct cursor *cursor, uint32_t back)
+{
+    return cursor->told > back ? cursor->tellers[(cursor->told - 1 - back) % CURSOR_TELLERS] : NULL;
+}
+
 /* Who ran when the current event was logged. It is made here, in a cursor that is only read otherwise. */
 static inline const struct running *cursor_running(const struct cursor *cursor)
 {
-    bool is_made = cursor->running_of == cursor->latest.bytes && cursor->latest.bytes != cursor->event.bytes;
+    const uint8_t *latest = cursor_teller(cursor, 0);
+    bool is_made = cursor->running_of == latest && latest != cursor->event.bytes;
 
     return is_made ? &cursor->running : cursor_find_running((struct cursor *)cursor);
 }
@@ -160,10 +169,12 @@ static inline const struct running *cursor_running(const struct cursor *cursor)
 /* Slow path of cursor_next: the next event is the first of a packet, varies in size or is broken. */
 bool cursor_next_slow(struct cursor *cursor);
 
-static inline void cursor_take_role(struct cursor *cursor)
+/* Without a branch, for nothing foretells which events tell who runs. */
+static inline void cursor_take_role(struct cursor *cursor, const struct event_type *type,
+                                    const uint8_t *bytes)
 {
-    cursor->before = cursor->latest;
-    cursor->latest = (struct teller){cursor->event.type, cursor->event.bytes};
+    cursor->tellers[cursor->told % CURSOR_TELLERS] = bytes;
+    cursor->told += type->role != EVENT_PLAIN;
 }
 
 /* The next event, if it is a simple one inside the packet; else nothing has changed. This is run for nearly
@@ -184,11 +195,10 @@ static inline bool cursor_step(struct cursor *cursor)
     if (!event_is_simple(type, head.words, (size_t)(cursor->end - at)) ||
         __builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
         return false;
-    cursor->event = (struct event){type, at, head.words, head.time};
+    cursor->event = (struct event){type, at, head.words};
     cursor->ticks = ticks;
     cursor->at = at + head.words * 8ul;
-    if (__builtin_expect(type->role != EVENT_PLAIN, 0))
-        cursor_take_role(cursor);
+    cursor_take_role(cursor, type, at);
     return true;
 }
 
