@@ -67,10 +67,33 @@ void activities_cut_kinds(struct model *model, struct model_thread *thread, uint
         activities_cut(model, thread, thread->depth - 1, model->now);
 }
 
+void activities_make_room(struct model_thread *thread, uint8_t room)
+{
+    struct model_frame *frames = thread->frames != NULL ? thread->frames - 1 : NULL;
+
+    frames = alloc_more(frames, room + 1u, sizeof(frames[0]));
+    frames[0] = (struct model_frame){.kind = ACTIVITIES};
+    thread->frames = frames + 1;
+    thread->frame_room = room;
+}
+
 void activities_grow(struct model_thread *thread)
 {
-    thread->frame_room = thread->frame_room == 0 ? FIRST_ROOM : MODEL_DEPTH_MAX;
-    thread->frames = alloc_more(thread->frames, thread->frame_room, sizeof(thread->frames[0]));
+    activities_make_room(thread, thread->frame_room == 0 ? FIRST_ROOM : MODEL_DEPTH_MAX);
+}
+
+void activities_free(struct model_thread *thread)
+{
+    free(thread->frames != NULL ? thread->frames - 1 : NULL);
+    thread->frames = NULL;
+    thread->frame_room = 0;
+    activities_set_depth(thread, 0);
+}
+
+void activities_set_depth(struct model_thread *thread, uint32_t depth)
+{
+    thread->depth = depth;
+    thread->mode = activity_mode(activity_top(thread));
 }
 
 /* An end without a begin: what is known is that it was there until now. */
@@ -96,7 +119,7 @@ void activity_leave_other(struct model *model, struct model_thread *thread, enum
     struct model_frame *frame;
 
     if (depth > MODEL_DEPTH_MAX) {
-        thread->depth--;
+        activities_set_depth(thread, depth - 1);
         return;
     }
     while (depth > 0 && !is_frame(&thread->frames[depth - 1], kind, detail, arg0))

@@ -26,6 +26,17 @@ static inline uint8_t activity_excludes(enum activity kind)
     return excluded[kind];
 }
 
+/* How a thread runs in it; ACTIVITIES: in none. */
+static inline uint8_t activity_mode(enum activity kind)
+{
+    static const uint8_t modes[ACTIVITIES + 1] = {
+        [ACTIVITY_LIBC] = MODE_USER,        [ACTIVITY_SYSCALL] = MODE_KERNEL, [ACTIVITY_FAULT] = MODE_KERNEL,
+        [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
+        [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITIES] = MODE_USER};
+
+    return modes[kind];
+}
+
 /* Whether one of these kinds is the innermost. */
 static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
 {
@@ -52,36 +63,43 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
     struct model_frame *frame;
 
     close_segment(model, thread, model->now);
-    if (__builtin_expect(activity_is_in(thread, activity_excludes(kind)), 0))
+    /* What is excluded runs in the kernel. */
+    if (activity_excludes(kind) != 0 && __builtin_expect(thread->mode != MODE_USER, 0) &&
+        activity_is_in(thread, activity_excludes(kind)))
         activities_cut_kinds(model, thread, activity_excludes(kind));
     if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
         thread->is_stack_known = true;
-    if (__builtin_expect(thread->depth++ >= MODEL_DEPTH_MAX, 0))
+    if (__builtin_expect(thread->depth++ >= MODEL_DEPTH_MAX, 0)) {
+        thread->mode = MODE_USER;
         return;
+    }
     if (__builtin_expect(thread->depth > thread->frame_room, 0))
         activities_grow(thread);
     frame = &thread->frames[thread->depth - 1];
     *frame = (struct model_frame){
         .kind = kind, .detail = detail, .begin = model->now, .args = {arg0, arg1}, .ran = thread->ran};
+    thread->mode = activity_mode(kind);
     if (model->wants_activities)
         activity_tell_enter(model, thread, frame);
 }
 
-/* Takes the innermost off the stack; the segment up to END is closed already. */
+/* Takes the innermost off the stack, without asking what is outside of it, if anything: of that, nothing
+ * foretells one event from the next. The segment up to END is closed already. */
 static inline void activity_leave_top(struct model *model, struct model_thread *thread, uint64_t end)
 {
     struct model_frame *frame;
     bool is_interrupt;
 
-    if (__builtin_expect(thread->depth-- > MODEL_DEPTH_MAX, 0))
+    if (__builtin_expect(thread->depth > MODEL_DEPTH_MAX, 0)) {
+        activities_set_depth(thread, thread->depth - 1);
         return;
-    frame = &thread->frames[thread->depth];
+    }
+    frame = &thread->frames[--thread->depth];
     is_interrupt = frame->kind == ACTIVITY_IRQ || frame->kind == ACTIVITY_IPI;
     frame->ran = thread->ran - frame->ran;
-    if (thread->depth != 0) {
-        frame[-1].inner += frame->ran;
-        frame[-1].interrupts += is_interrupt ? frame->ran : frame->interrupts;
-    }
+    frame[-1].inner += frame->ran;
+    frame[-1].interrupts += is_interrupt ? frame->ran : frame->interrupts;
+    thread->mode = activity_mode(frame[-1].kind);
     if (__builtin_expect(frame->begin < model->from, 0)) {
         frame->begin = model->from;
         frame->is_cut = true;

@@ -190,13 +190,12 @@ static bool restore_frames(struct model_thread *thread, uint32_t depth, struct b
 
     if (kept == 0)
         return true;
-    thread->frame_room = MODEL_DEPTH_MAX;
-    thread->frames = alloc_zero(MODEL_DEPTH_MAX, sizeof(thread->frames[0]));
+    activities_make_room(thread, MODEL_DEPTH_MAX);
     buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
     for (uint32_t i = 0; i < kept; i++)
         if (thread->frames[i].kind >= ACTIVITIES)
             return false;
-    thread->depth = depth;
+    activities_set_depth(thread, depth);
     return true;
 }
 

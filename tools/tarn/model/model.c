@@ -159,7 +159,7 @@ void model_close(struct model *model)
 {
     for (uint32_t i = 0; i < model->thread_room; i++)
         if (model->threads[i] != NULL)
-            free(model->threads[i]->frames);
+            activities_free(model->threads[i]);
     names_close(&model->names);
     images_close(&model->images);
     lock_names_close(&model->lock_names);

@@ -108,6 +108,7 @@ struct model_thread {
     uint64_t since;             /* this state */
     uint64_t segment;           /* begin of the segment that is open */
     uint32_t depth;             /* activities under way; may exceed MODEL_DEPTH_MAX */
+    uint8_t mode;               /* enum model_mode: how it runs when it does */
     struct model_frame *frames; /* from the outermost; their `ran` is not yet the frame's: model_ran */
     /* Who made it ready last, and when; valid while READY and while it runs then. NULL: a timer, an
      * interrupt, or not known. */
@@ -310,14 +311,7 @@ static inline uint64_t model_ran(const struct model_thread *thread, const struct
 /* Of one that runs. */
 static inline enum model_mode model_mode(const struct model_thread *thread)
 {
-    static const uint8_t modes[ACTIVITIES] = {
-        [ACTIVITY_LIBC] = MODE_USER,        [ACTIVITY_SYSCALL] = MODE_KERNEL, [ACTIVITY_FAULT] = MODE_KERNEL,
-        [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
-        [ACTIVITY_REQUEST] = MODE_USER};
-
-    if (thread->depth == 0 || thread->depth > MODEL_DEPTH_MAX)
-        return MODE_USER;
-    return (enum model_mode)modes[thread->frames[thread->depth - 1].kind];
+    return (enum model_mode)thread->mode;
 }
 
 struct model_action {

@@ -116,6 +116,10 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
 
 /* ---- activities.c, activities.h ---- */
 
+/* Room for so many, and before the first a place for what is outside of all: no activity. */
+void activities_make_room(struct model_thread *thread, uint8_t room);
+void activities_free(struct model_thread *thread);
+void activities_set_depth(struct model_thread *thread, uint32_t depth);
 /* Of all its activities from DEPTH on the end will not be seen. */
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at);
 

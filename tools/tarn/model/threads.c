@@ -55,7 +55,7 @@ struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_
 {
     struct model_thread *thread = thread_record(model, number), **place;
 
-    free(thread->frames);
+    activities_free(thread);
     memset(thread, 0, sizeof(*thread));
     thread->number = number;
     thread->tid = tid;
@@ -91,10 +91,7 @@ void thread_forget(struct model *model, struct model_thread *thread)
     model->live_count--;
     thread->is_listed = false;
     thread->calling = thread->serving = NULL;
-    free(thread->frames);
-    thread->frames = NULL;
-    thread->frame_room = 0;
-    thread->depth = 0;
+    activities_free(thread);
 }
 
 void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t pid)
