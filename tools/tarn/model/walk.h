@@ -19,14 +19,13 @@
 /* Takes the event of CURSOR, at which MERGE stands; returns merge_next. The merge goes on before the event is
  * taken, where it can: nothing foretells which function the event needs, and the time in which the machine
  * waits for that is enough to find out whose event is next. */
-static inline struct cursor *model_take_next(struct model *model, struct merge *merge,
-                                             const struct cursor *cursor)
+static inline struct cursor *model_take_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct event event = cursor->event;
     uint64_t ticks = cursor->ticks;
-    struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge);
+    struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge, cursor);
 
     if (__builtin_expect(next == NULL, 0)) {
         model_take(model, cursor);

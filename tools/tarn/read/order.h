@@ -73,12 +73,10 @@ static inline struct cursor *merge_next(struct merge *merge)
     return merge_moved(merge, cursor);
 }
 
-/* The same after an event whose bytes are still needed: they stay where they are. NULL: they would not, or
- * it is not that simple; nothing has changed, and merge_next goes on. */
-static inline struct cursor *merge_step(struct merge *merge)
+/* The same after the event of CURSOR, the first, whose bytes are still needed: they stay where they are.
+ * NULL: they would not, or it is not that simple; nothing has changed, and merge_next goes on. */
+static inline struct cursor *merge_step(struct merge *merge, struct cursor *cursor)
 {
-    struct cursor *cursor = merge->first;
-
     return __builtin_expect(cursor_step(cursor), 1) ? merge_moved(merge, cursor) : NULL;
 }
 
