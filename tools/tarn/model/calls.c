@@ -90,9 +90,9 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
 }
 
 void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
-                  uint32_t client_tid)
+                  struct model_thread *client)
 {
-    struct model_call *call = call_of(thread_find(model, client_tid, 0), id);
+    struct model_call *call = call_of(client, id);
 
     if (call == NULL || call->replied != 0)
         return;

@@ -143,7 +143,7 @@ void call_made(struct model *model, struct model_thread *client, uint64_t id, ui
                uint32_t endpoint, uint32_t server_tid);
 void call_received(struct model *model, struct model_thread *here, uint64_t id, uint32_t client_tid);
 void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
-                  uint32_t client_tid);
+                  struct model_thread *client);
 void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error);
 /* The thread no longer works on what it served; whoever asked waits for an answer that comes later. */
 void serving_stop(struct model *model, struct model_thread *server);

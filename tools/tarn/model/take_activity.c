@@ -175,11 +175,10 @@ void take_receive(struct model *model, struct model_cpu *cpu, const struct event
 void take_reply(struct model *model, struct model_cpu *cpu, const struct event *event,
                 const struct model_action *action)
 {
-    uint32_t tid = get32(model, event, action->at[2]);
-    struct model_thread *client = thread_find(model, tid, 0);
+    struct model_thread *client = thread_find(model, get32(model, event, action->at[2]), 0);
 
     call_replied(model, running_thread(model, cpu), get64(model, event, action->at[0]),
-                 get64(model, event, action->at[1]), tid);
+                 get64(model, event, action->at[1]), client);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
                        cpu->exception_action);
