@@ -149,3 +149,11 @@ bool option_count(const char *value, uint64_t *number, struct fail *fail)
     *number = strtoull(value, &end, 0);
     return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "a number is wanted");
 }
+
+bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail)
+{
+    if (*form != 0 && *form != wanted)
+        return fail_set(fail, "%s exclude each other", choices);
+    *form = wanted;
+    return true;
+}

@@ -33,5 +33,7 @@ int complain_of_words(const struct command_line *line, const char *name, const c
 /* Values. False: FAIL says what is wanted. */
 bool option_real(const char *value, double least, double most, double *number, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
+/* One of several options, CHOICES, of which one is wanted: takes it into FORM, which is 0 before. */
+bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail);
 
 #endif

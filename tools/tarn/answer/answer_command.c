@@ -128,11 +128,9 @@ static bool take_option(void *context, int option, const char *value, struct fai
         request->symbols = value;
         return true;
     case OPTION_JSON:
-        request->format = ANSWER_JSON;
-        return true;
     case OPTION_CSV:
-        request->format = ANSWER_CSV;
-        return true;
+        return option_form(&request->format, option == OPTION_JSON ? ANSWER_JSON : ANSWER_CSV,
+                           "--json and --csv", fail);
     default:
         return option >= OPTION_KIND
                    ? answer_set(request->answer, kind->options[option - OPTION_KIND].name, value, fail)
@@ -219,7 +217,7 @@ static void complain_of_answer(const struct answer *answer, const char *director
 
     if (text != NULL)
         complain("%s: %s", directory, text);
-    if (answer->note[0] != '\0')
+    else if (answer->note[0] != '\0')
         complain("%s", answer->note);
     for (unsigned i = 0; answer->symbols != NULL && (text = symbols_complaint(answer->symbols, i)) != NULL;
          i++)

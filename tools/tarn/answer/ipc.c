@@ -302,6 +302,25 @@ static bool find_request(struct ipc *ipc)
     return true;
 }
 
+static void note_no_request(struct ipc *ipc)
+{
+    char *note = ipc->answer.note;
+    const size_t size = sizeof(ipc->answer.note);
+
+    if (ipc->request_by == REQUEST_ID)
+        snprintf(
+            note, size,
+            "no call with the id %.40s was seen whole; `tarn ipc --by longest` lists some with their ids",
+            ipc->request);
+    else if (ipc->request_by == REQUEST_AT)
+        snprintf(note, size, "no call that was seen whole begins at %.40s or later", ipc->request + 3);
+    else if (ipc->longest.count == 0)
+        snprintf(note, size, "no call was seen whole: there is no longest");
+    else
+        snprintf(note, size, "only %u of these calls %s seen whole", ipc->longest.count,
+                 ipc->longest.count == 1 ? "was" : "were");
+}
+
 static void follow_request(struct ipc *ipc)
 {
     struct table *own = ipc->answer.tables;
@@ -311,8 +330,7 @@ static void follow_request(struct ipc *ipc)
             &ipc->answer, &ipc->found, &ipc->functions,
             &(struct ipc_path_tables){&own[ABOUT_REQUEST], &own[SHARE], &own[PATH], &own[STEP], &own[WORK]});
     else
-        snprintf(ipc->answer.note, sizeof(ipc->answer.note),
-                 "no call %.40s was seen whole; `--by longest` lists some with their ids", ipc->request);
+        note_no_request(ipc);
 }
 
 static void finish_ipc(struct answer *answer)
@@ -324,6 +342,9 @@ static void finish_ipc(struct answer *answer)
     ipc_fill_tables(ipc);
     if (ipc->request != NULL)
         follow_request(ipc);
+    if ((ipc->client != NULL || ipc->server != NULL || ipc->function != NULL) && map_total(&ipc->edges) == 0)
+        snprintf(answer->note, sizeof(answer->note),
+                 "no call is as --client, --server and --function ask for; `tarn ipc --top 0` lists all");
     if (ipc->wants_dot)
         ipc_draw_graph(ipc);
 }

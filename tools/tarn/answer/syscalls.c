@@ -3,6 +3,7 @@
  * tools/tarn/answer/syscalls.c - `tarn syscalls`: which system calls were made, how long they took and why,
  * what they returned.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/error.h>
@@ -153,6 +154,12 @@ static void finish_syscalls(struct answer *answer)
     fill_errors(calls);
     spans_histogram(answer, &answer->tables[BY_DURATION], &calls->uses);
     fill_longest(calls);
+    if (calls->pattern != NULL && map_total(&calls->uses) == 0)
+        snprintf(
+            answer->note, sizeof(answer->note),
+            "no system call was made that --call %.40s chooses; `tarn syscalls --top 0` lists those that "
+            "were",
+            calls->pattern);
 }
 
 const struct answer_kind syscalls_answer = {

@@ -193,8 +193,8 @@ static bool take_option(void *context, int option, const char *value, struct fai
         return true;
     case OPTION_JSON:
     case OPTION_CSV:
-        diff->format = option == OPTION_JSON ? ANSWER_JSON : ANSWER_CSV;
-        return true;
+        return option_form(&diff->format, option == OPTION_JSON ? ANSWER_JSON : ANSWER_CSV,
+                           "--json and --csv", fail);
     default:
         if (option >= OPTION_KIND)
             return pass_on(diff, diff->known[option - OPTION_KIND].name, value, fail);

@@ -40,14 +40,13 @@ static bool take_option(void *context, int option, const char *value, struct fai
     case OPTION_TAIL:
         return option_count(value, &list->tail, fail);
     case OPTION_JSON:
-        list->style = PRINT_JSON;
-        return true;
     case OPTION_CSV:
-        list->style = PRINT_CSV;
-        return true;
     case OPTION_BABELTRACE:
-        list->style = PRINT_BABELTRACE;
-        return true;
+        return option_form(&list->style,
+                           option == OPTION_JSON  ? PRINT_JSON
+                           : option == OPTION_CSV ? PRINT_CSV
+                                                  : PRINT_BABELTRACE,
+                           "--json, --csv and --babeltrace", fail);
     case OPTION_CLOCK:
         list->time = PRINT_TIME_CLOCK;
         return true;

@@ -268,9 +268,8 @@ static bool set_option(void *context, int option, const char *value, struct fail
         return true;
     case 'j':
     case 'c':
-        top->format = option == 'j' ? ANSWER_JSON : ANSWER_CSV;
         top->batch = top->batch < 0 ? 0 : top->batch;
-        return true;
+        return option_form(&top->format, option == 'j' ? ANSWER_JSON : ANSWER_CSV, "--json and --csv", fail);
     case 'n':
         return option_count(value, &top->rows, fail);
     case 's':
