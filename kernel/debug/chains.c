@@ -260,6 +260,8 @@ void debug_waits(const struct debug_words *words)
 {
     bool all = words->count > 1 && debug_is(words->word[1], "all");
     uint32_t waiting = 0, stuck = 0;
+    if (words->count > 1 && !all)
+        debug_refuse(words, 1);
     collect();
     find_live();
     for (uint32_t i = 0; i < node_count; i++) {

@@ -51,6 +51,7 @@ struct debug_command {
     const char *name, *arguments, *help;
     void (*run)(const struct debug_words *words); /* word[0] is the name */
     const char *const *completions;               /* of arguments; NULL-terminated, or NULL */
+    uint32_t most;                                /* arguments; more are refused */
 };
 extern const struct debug_command debug_commands[];
 extern const uint32_t debug_command_count;
@@ -76,6 +77,8 @@ const char *debug_value(const char *word, const char *name);
 uint64_t debug_number(const char *text);
 /* A number, a symbol, or either + number. */
 uint64_t debug_address(const char *text);
+/* Says that the command has no such argument as word[index], and ends it. */
+void debug_refuse(const struct debug_words *words, uint32_t index) __attribute__((noreturn));
 
 /* ---- symbols.c, user_symbols.c ----------------------------------------------------------------------- */
 

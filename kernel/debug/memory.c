@@ -113,6 +113,8 @@ void debug_memory(const struct debug_words *words)
         debug_print("mem [pid=N] ADDRESS [BYTES]\n");
         return;
     }
+    if (words->count > at + 2)
+        debug_refuse(words, at + 2);
     const char *text = words->word[at];
     uint64_t address = space ? user_address(space, text) : debug_address(text);
     uint64_t size = words->count > at + 1 ? debug_number(words->word[at + 1]) : BYTES_SHOWN;

@@ -110,38 +110,40 @@ static const char *const mem_words[] = {"pid=", NULL};
 static const char *const waits_words[] = {"all", NULL};
 
 const struct debug_command debug_commands[] = {
-    {"help", "[COMMAND]", "this list; or all about one command", help, NULL},
+    {"help", "[COMMAND]", "this list; or all about one command", help, NULL, 1},
     {"trace", "[N] [cpu= class= event= ...]",
      "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N, tid=N (who logged it), "
      "back=MS (not older)",
-     debug_trace, trace_words},
-    {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL},
-    {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL},
+     debug_trace, trace_words, DEBUG_WORDS_MAX - 1},
+    {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL, 0},
+    {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL, 0},
     {"follow", "TID [N]", "the last N events that a thread logged, or that name it; filters as of trace",
-     debug_follow, trace_words},
-    {"stat", "", "events and losses of each processor's ring; and events of each class", debug_stat, NULL},
+     debug_follow, trace_words, DEBUG_WORDS_MAX - 1},
+    {"stat", "", "events and losses of each processor's ring; and events of each class", debug_stat, NULL, 0},
     {"mask", "[show | set MASK]",
      "classes that are traced; MASK as in the shell: all, off, sched,ipc, +lock, -frame", debug_mask,
-     mask_words},
-    {"cpu", "[N]", "processors, who runs there and where; or one with its registers", debug_cpus, NULL},
-    {"threads", "[PID]", "all threads, or those of one process; what they wait for", debug_threads, NULL},
-    {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, NULL},
-    {"spaces", "", "address spaces; with their programs and memory", debug_spaces, NULL},
-    {"endpoints", "", "endpoints; who may receive, who waits", debug_endpoints, NULL},
-    {"locks", "", "kernel locks that are held; with holder and waiters", debug_locks, NULL},
+     mask_words, 2},
+    {"cpu", "[N]", "processors, who runs there and where; or one with its registers", debug_cpus, NULL, 1},
+    {"threads", "[PID]", "all threads, or those of one process; what they wait for", debug_threads, NULL, 1},
+    {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, NULL, 1},
+    {"spaces", "", "address spaces; with their programs and memory", debug_spaces, NULL, 0},
+    {"endpoints", "", "endpoints; who may receive, who waits", debug_endpoints, NULL, 0},
+    {"locks", "", "kernel locks that are held; with holder and waiters", debug_locks, NULL, 0},
     {"waits", "[all]",
      "who waits for whom; deadlocks as cycles; with `all` also threads that wait for nobody in particular",
-     debug_waits, waits_words},
+     debug_waits, waits_words, 1},
     {"bt", "[cpu N | tid N]", "call chain of this processor; of another; of a thread", debug_backtrace,
-     bt_words},
+     bt_words, 2},
     {"mem", "[pid=N] ADDRESS [BYTES]",
-     "memory of the kernel; or of a process. ADDRESS: number, symbol, symbol+number", debug_memory,
-     mem_words},
-    {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL},
-    {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL},
-    {"continue", "", "all processors go on", end_session, NULL},
-    {"dump", "", "holds still for a memory dump from outside; until a key is pressed", hold_for_dump, NULL},
-    {"reboot", "", "starts the machine anew", reboot, NULL},
+     "memory of the kernel; or of a process. ADDRESS: number, symbol, symbol+number", debug_memory, mem_words,
+     3},
+    {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL,
+     2},
+    {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL, 1},
+    {"continue", "", "all processors go on", end_session, NULL, 0},
+    {"dump", "", "holds still for a memory dump from outside; until a key is pressed", hold_for_dump, NULL,
+     0},
+    {"reboot", "", "starts the machine anew", reboot, NULL, 0},
 };
 const uint32_t debug_command_count = sizeof debug_commands / sizeof debug_commands[0];
 
@@ -265,6 +267,8 @@ static void do_line(char *line)
     const struct debug_command *command = find_command(words.word[0], strlen(words.word[0]));
     if (!command)
         debug_print("%s: no such command, or several; help lists them\n", words.word[0]);
+    else if (words.count > command->most + 1)
+        debug_refuse(&words, command->most + 1);
     else
         command->run(&words);
 }

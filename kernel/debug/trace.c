@@ -312,6 +312,15 @@ static void set_since(const char *milliseconds)
     view.since = now > back ? now - back : 0;
 }
 
+static void set_count(const char *text)
+{
+    view.count = debug_number(text);
+    if (view.count == 0) {
+        debug_print("%s: no number of events, which is 1 to %u\n", text, LINES_MAX);
+        debug_end_command();
+    }
+}
+
 static void set_filter(const char *word)
 {
     const char *value;
@@ -328,14 +337,14 @@ static void set_filter(const char *word)
     else if ((value = debug_value(word, "back")))
         set_since(value);
     else
-        view.count = debug_number(word);
+        set_count(word);
 }
 
 static void set_filters(const struct debug_words *words, uint32_t from)
 {
     for (uint32_t i = from; i < words->count; i++)
         set_filter(words->word[i]);
-    if (view.count == 0 || view.count > LINES_MAX)
+    if (view.count > LINES_MAX)
         view.count = LINES_MAX;
 }
 
@@ -419,7 +428,16 @@ void debug_mask(const struct debug_words *words)
 {
     const char *bad;
     uint64_t mask = trace_info_page.mask;
-    if (words->count > 2 && debug_is(words->word[1], "set")) {
+    bool is_set = words->count > 1 && debug_is(words->word[1], "set");
+    if (words->count > 1 && !is_set && !debug_is(words->word[1], "show"))
+        debug_refuse(words, 1);
+    if (words->count > 2 && !is_set)
+        debug_refuse(words, 2);
+    if (words->count == 2 && is_set) {
+        debug_print("mask set MASK\n");
+        return;
+    }
+    if (is_set) {
         if (!trace_parse_mask(words->word[2], find_class, &mask, &bad)) {
             debug_print("no class %s\n", bad);
             return;

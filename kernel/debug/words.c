@@ -15,6 +15,12 @@ const char *debug_value(const char *word, const char *name)
                                                                                            : NULL;
 }
 
+void debug_refuse(const struct debug_words *words, uint32_t index)
+{
+    debug_print("%s: no such argument; help %s tells which there are\n", words->word[index], words->word[0]);
+    debug_end_command();
+}
+
 static int digit_of(char c, uint64_t base)
 {
     int digit = c >= '0' && c <= '9'   ? c - '0'
