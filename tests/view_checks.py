@@ -248,7 +248,7 @@ def check_png(page, view, duration):
         found = png.colours(path) if status == 0 else {}
         e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
                   f"PNG, {name}: programs and all else have the colours that they have on the page", (err, programs, expected))
-    wait = longest_wait(view, duration)
+    wait = longest_wait(view, duration, lambda wait: wait["holder"] >= 0)
     begin, end = wait["begin"] - 100000, wait["end"] + 100000
     path = os.path.join(OUT, "png-links.png")
     tids = ",".join(str(page.value(f"tarnView.trace.thread({wait[who]}).tid")) for who in ("thread", "holder"))

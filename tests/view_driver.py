@@ -86,11 +86,11 @@ def picture(page, name):
 
 
 def longest_wait(view, duration, fits=lambda wait: True):
-    """For a lock, long enough to be seen, with its holder in another lane. Each part is looked at together with the next: of a wait
-    across the border between two neither has all."""
+    """For a lock, long enough to be seen. Each part is looked at together with the next: of a wait across the border between two
+    neither has all."""
     waits = []
     for part in range(19):
         begin, end = duration * part // 20, duration * (part + 2) // 20
         waits += [wait for wait in view.ask(f"lanes?from={begin}&to={end}&width=8000&threads=0-999")["waits"]
-                  if wait["holder"] >= 0 and wait["begin"] > begin and fits(wait)]
+                  if wait["begin"] > begin and fits(wait)]
     return max(waits, key=lambda w: w["end"] - w["begin"])
