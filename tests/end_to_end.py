@@ -19,6 +19,11 @@ PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 _checks = []
 
+# In the background of a shell, or under nohup, these are ignored, and would be by all that the tests start, and end by them.
+for number in signal.SIGINT, signal.SIGHUP:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
 
 def check(good, text, detail=""):
     """One line of TAP; `detail` explains a failure."""
