@@ -126,14 +126,13 @@ static void expect_path(const char *request, const char *key, const char *const 
         answer_free(answer);
 }
 
-static void expect_no_request(const char *request)
+static void expect_no_request(const char *request, const char *note)
 {
     struct fail fail = {""};
     struct filter filter;
     struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
 
-    tell_about(answer != NULL && strstr(answer->note, "no call") != NULL &&
-                   find_table(answer, "path")->count == 0,
+    tell_about(answer != NULL && strstr(answer->note, note) != NULL && find_table(answer, "path")->count == 0,
                "ipc --request %s: says that there is none", request);
     if (answer != NULL)
         answer_free(answer);
@@ -185,9 +184,9 @@ static void test_path(void)
            {"work fs total_ns", 6000}, {"work proc total_ns", 29000}, {"share proc total_ns", 44000},
            {"share proc running_ns", 29000}, {"share proc ready_ns", 9000}, {"share proc waiting_ns", 6000},
            {"share fs running_ns", 6000}, {"share shop running_ns", 3000});
-    expect_no_request("0x14"); /* which does not return */
-    expect_no_request("longest:100");
-    expect_no_request("at:10");
+    expect_no_request("0x14", "no call with the id 0x14 was seen whole"); /* which does not return */
+    expect_no_request("longest:100", "of these calls were seen whole");
+    expect_no_request("at:10", "no call that was seen whole begins at 10 or later");
 }
 
 static void test_byte_order(const char *order)
