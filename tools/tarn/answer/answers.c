@@ -216,8 +216,7 @@ const char *answer_has_nothing(const struct answer *answer)
         return "nothing lies in that time; `tarn info` tells when the trace begins and ends";
     if (answer->chose_nobody)
         return "there is nobody of whom --pid, --tid and --process all are true; `tarn threads --top 0` "
-               "lists who "
-               "is there";
+               "lists who is there";
     return NULL;
 }
 
