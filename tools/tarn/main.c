@@ -27,7 +27,8 @@ static const struct command commands[] = {
 
 static void print_usage(FILE *to)
 {
-    fputs("usage: tarn SUBCOMMAND [OPTION]... \n\n"
+    fputs("usage: tarn SUBCOMMAND [OPTION]... [ARGUMENT]...\n"
+          "       tarn SUBCOMMAND --help\n\n"
           "Reads, checks and shows the traces of a Tarn system. A trace is a directory in the\n"
           "Common Trace Format: `metadata` and one stream file per processor.\n\n",
           to);

@@ -7,7 +7,13 @@
 
 static void print_usage(FILE *to, const struct command_line *line, const char *name)
 {
-    fprintf(to, "usage: tarn %s %s\n", name, line->words);
+    const char *form = line->words, *begin = "usage:";
+
+    for (size_t length; *form != '\0'; form += length + (form[length] == '\n')) {
+        length = strcspn(form, "\n");
+        fprintf(to, "%s tarn %s %.*s\n", begin, name, (int)length, form);
+        begin = "      ";
+    }
 }
 
 static void print_help(const struct command_line *line, const char *name, const void *context)

@@ -13,8 +13,8 @@
 #include <tools/tarn/tarn.h>
 
 struct command_line {
-    const char *words;                                 /* behind the name: "[OPTION]... DIRECTORY" */
-    const char *help;                                  /* what --help says below; NULL: */
+    const char *words; /* after the name: "[OPTION]... DIRECTORY"; one form on each line */
+    const char *help;  /* what --help says below; NULL: */
     void (*print_help)(FILE *to, const void *context); /* ... this does */
     const struct option *known;                        /* ended by one without name */
     const char *letters;                               /* those that have one, as getopt has it, or "" */

@@ -272,7 +272,7 @@ static const struct option known[] = {{"quiet", no_argument, NULL, 'q'},
                                       {"list-kinds", no_argument, NULL, 'k'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
+static const struct command_line line = {.words = "[--quiet] DIRECTORY\n--list-kinds",
                                          .help = help,
                                          .known = known,
                                          .letters = "q",

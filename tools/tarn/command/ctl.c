@@ -402,7 +402,7 @@ static const struct option known[] = {{"json", no_argument, NULL, 'j'},
                                       {"wait", required_argument, NULL, 'w'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "SOURCE [OPTION]... COMMAND [ARGUMENT]...",
+static const struct command_line line = {.words = "SOURCE [OPTION]... [COMMAND [ARGUMENT]...]",
                                          .help = help,
                                          .known = known,
                                          .letters = "",

@@ -360,7 +360,7 @@ static const struct option known[] = {
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
-static const struct command_line line = {.words = "SOURCE -o DIR [OPTION]...",
+static const struct command_line line = {.words = "SOURCE -o DIRECTORY [OPTION]...",
                                          .help = help,
                                          .known = known,
                                          .letters = "o:q",
