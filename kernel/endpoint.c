@@ -194,8 +194,8 @@ void ipc_put_notification(struct thread *to, uint64_t bits)
  */
 static void wait_for_reply(struct thread *self, enum thread_state state, uint64_t deadline)
 {
-    spin_lock(&self->lock);
-    thread_begin_wait(self, state, &self->lock, deadline);
+    spin_lock(&self->answer_lock);
+    thread_begin_wait(self, state, &self->answer_lock, deadline);
 }
 
 /* The return is logged when the thread runs again. */
@@ -317,7 +317,7 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
              * thread_begin_wait, but it need not look at `pending`: who set it waits for our lock. */
             if (sender->message_kind == MESSAGE_CALL)
                 atomic_store_explicit(&sender->state, THREAD_BLOCKED_REPLY, memory_order_relaxed);
-            atomic_store(&sender->wait_lock, &sender->lock);
+            atomic_store(&sender->wait_lock, &sender->answer_lock);
             return true;
         }
         thread_end_wait(sender);

@@ -6,8 +6,9 @@
  * threads that wait to receive. A message is never stored: it goes from the sender's frame to the receiver's.
  *
  * A caller that waits for its answer is in no queue. Who took its message holds (caller, call_id): a weak
- * reference, checked under the caller's lock by number, which is unique since boot. So a caller can die
- * or give up at any time without telling anybody, and whoever answers too late learns it from the number.
+ * reference, checked by number, which is unique since boot, under a lock that only waits for an answer use
+ * (thread.h, Answers). So a caller can die or give up at any time without telling anybody, and an answer that
+ * comes too late, or for the second time, finds nobody.
  *
  * An endpoint is dead once no capability with RIGHT_RECEIVE is left: whoever waits on it, and whoever comes,
  * gets E_DEAD.

@@ -28,7 +28,7 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
     list_remove(link);
     take_over(cpu, server);
     ipc_put_fault_message(self, server);
-    begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock);
+    begin_wait(self, THREAD_BLOCKED_FAULT, &self->answer_lock);
     spin_unlock_fenced(&endpoint->lock);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);

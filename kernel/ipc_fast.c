@@ -106,7 +106,7 @@ int64_t sys_ipc_call(uint64_t slot)
     server->reply_target = (struct reply_target){self, call_id};
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
-    begin_wait(self, THREAD_BLOCKED_REPLY, &self->lock);
+    begin_wait(self, THREAD_BLOCKED_REPLY, &self->answer_lock);
     spin_unlock_fenced(&endpoint->lock); /* by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
@@ -127,15 +127,15 @@ static inline bool is_plain_resume(const struct thread *self)
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
 {
     struct thread *caller = target.caller;
-    if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->lock)))
+    if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->answer_lock)))
         return NULL;
     /* Acquire, by the fence in can_run_here: pairs with begin_wait, which stores wait_lock without having the
      * lock. Who sees a thread wait for its answer sees which one, not the number of a call that it made
      * before. */
-    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->answer_lock &&
                can_run_here(cpu, caller) && caller->call_id == target.call_id))
         return caller;
-    spin_unlock_unwatched(&caller->lock);
+    spin_unlock_unwatched(&caller->answer_lock);
     return NULL;
 }
 
@@ -160,7 +160,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     }
     bool called = likely(caller->message_kind == MESSAGE_CALL);
     if (!called && !is_plain_resume(self)) {
-        spin_unlock_unwatched(&caller->lock);
+        spin_unlock_unwatched(&caller->answer_lock);
         spin_unlock_unwatched(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
@@ -170,7 +170,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
-    spin_unlock_fenced(&caller->lock);
+    spin_unlock_fenced(&caller->answer_lock);
     spin_unlock_fenced(&endpoint->lock);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);

@@ -2,8 +2,8 @@
 /*
  * kernel/reply.c - answers: of the thread that took a message, and saved ones.
  *
- * A reply_target is a weak reference. The caller it names waits for this answer exactly if, under the
- * caller's lock, it is seen to wait under that lock with that call_id.
+ * A reply_target is a weak reference. Whether the caller that it names still waits for this very answer is
+ * decided by lock_caller, under the caller's answer_lock (thread.h, Answers).
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -37,11 +37,13 @@ static struct slab reply_slab = SLAB("reply", struct reply, construct, &reply_sl
 static bool lock_caller(struct reply_target target)
 {
     struct thread *caller = target.caller;
-    spin_lock(&caller->lock);
-    if (atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->lock &&
+    spin_lock(&caller->answer_lock);
+    /* Acquire: pairs with begin_wait, which stores wait_lock without having the lock. Who sees a thread wait
+     * for an answer sees which one, not the number of a call that it made before. */
+    if (atomic_load_explicit(&caller->wait_lock, memory_order_acquire) == &caller->answer_lock &&
         caller->call_id == target.call_id)
         return true;
-    spin_unlock(&caller->lock);
+    spin_unlock(&caller->answer_lock);
     return false;
 }
 
@@ -69,7 +71,7 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
         frame_set_caps(&caller->frame, 0);
         int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
         if (error) {
-            spin_unlock(&caller->lock);
+            spin_unlock(&caller->answer_lock);
             return error;
         }
         frame_copy_message(&caller->frame, &self->frame);
@@ -77,7 +79,7 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
         frame_set_result(&caller->frame, 0);
     }
     thread_end_wait(caller);
-    spin_unlock(&caller->lock);
+    spin_unlock(&caller->answer_lock);
     trace_ipc_reply(target.call_id, label, caller->tid);
     *woken = caller;
     return 0;
@@ -91,7 +93,7 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
     if (caller->message_kind != MESSAGE_FAULT) /* a fault is tried again, and asks whoever is there then */
         frame_set_result(&caller->frame, error);
     thread_end_wait(caller);
-    spin_unlock(&caller->lock);
+    spin_unlock(&caller->answer_lock);
     sched_wake(caller);
 }
 

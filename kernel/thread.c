@@ -28,6 +28,7 @@ static void construct(void *object)
 {
     struct thread *thread = object;
     spin_init(&thread->lock, &thread_lock_class);
+    spin_init(&thread->answer_lock, &thread_lock_class);
 }
 
 static struct slab thread_slab = SLAB("thread", struct thread, construct, &thread_slab_class);

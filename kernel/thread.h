@@ -18,9 +18,14 @@
  * Who may change the state
  *   READY, RUNNING   the lock of the run queue of thread->cpu covers membership in the queue; RUNNING belongs
  * to the processor that runs it. waiting          (everything else but DEAD) covered by the lock that
- * thread->wait_lock points to: the endpoint's, notification's or futex bucket's, or the thread's own
- * (BLOCKED_REPLY, SLEEPING, SUSPENDED, a fault being answered). A thread waits exactly while wait_lock is not
- * NULL.
+ * thread->wait_lock points to: the endpoint's, notification's or futex bucket's, or one of the thread's own:
+ * `answer_lock` (BLOCKED_REPLY, a fault being answered) or `lock` (SLEEPING, SUSPENDED). A thread waits exactly
+ * while wait_lock is not NULL.
+ *
+ * Answers. A thread waits for the answer to call N exactly if, with its answer_lock held, wait_lock points to
+ * answer_lock and call_id is N. No other wait uses that lock, call_id changes only before the next message is
+ * sent, and numbers never come back. So an answer that is late, or the second one, finds nobody, whatever the
+ * thread does or waits for by then (reply.c, ipc_fast.c).
  *
  * To wait (thread_begin_wait): with that lock held, the thread itself writes state and wait data, then
  * wait_lock (sequentially consistent), then looks at `pending`. To end a wait: take the lock
@@ -102,7 +107,7 @@ struct thread {
 
     /* Messages. Belongs to the thread while it runs, to who ends its wait while it waits. */
     struct reply_target reply_target; /* whom this thread has to answer */
-    uint64_t call_id;                 /* BLOCKED_REPLY: which answer it waits for; under `lock` */
+    uint64_t call_id;                 /* of its last call or fault; under answer_lock while it waits there */
     uint64_t send_badge;              /* in a queue of senders: badge of the capability it called */
     uint32_t message_kind;            /* enum message_kind */
     uint32_t fault_kind;              /* enum fault_kind of fault.ev, of the fault being answered */
@@ -116,7 +121,7 @@ struct thread {
     uint32_t traced;     /* TRACED_*: what is to be logged when it runs again */
     uint32_t tid;        /* constant */
 
-    struct spinlock lock; /* survives free and reuse. Covers the waits named above */
+    struct spinlock lock, answer_lock; /* survive free and reuse. Cover the waits named above */
     _Atomic uint32_t references;
     /* under space->lock */
     struct thread *space_next, *space_previous;
@@ -125,6 +130,12 @@ struct thread {
 };
 
 extern struct lock_class thread_lock_class;
+
+/* The waits that no queue knows of are under one of the thread's own locks. */
+static inline bool thread_owns_lock(const struct thread *thread, const struct spinlock *lock)
+{
+    return lock == &thread->lock || lock == &thread->answer_lock;
+}
 
 static inline struct thread *current_thread(void);
 

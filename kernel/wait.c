@@ -52,17 +52,11 @@ void thread_end_wait(struct thread *thread)
     atomic_store(&thread->wait_lock, NULL);
 }
 
-/* Whether an object's queue holds it. Its own lock stands for waits that no queue knows of. */
-static bool is_linked(struct thread *thread, struct spinlock *lock)
-{
-    return lock != &thread->lock;
-}
-
 /* Ends the wait whose lock is held, and gives the lock up. */
 static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
 {
     enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
-    if (is_linked(thread, lock))
+    if (!thread_owns_lock(thread, lock))
         list_remove(&thread->link);
     thread_end_wait(thread);
     spin_unlock(lock);

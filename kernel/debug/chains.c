@@ -44,7 +44,7 @@ static bool has_call_of(const struct thread *server, const struct thread *caller
 static bool serves(const struct thread *thread)
 {
     const struct thread *caller = thread->reply_target.caller;
-    return caller && caller->wait_lock == &caller->lock && has_call_of(thread, caller);
+    return caller && caller->wait_lock == &caller->answer_lock && has_call_of(thread, caller);
 }
 
 static bool is_counted_on(const struct node *node, const struct thread *thread)

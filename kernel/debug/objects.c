@@ -117,7 +117,7 @@ struct endpoint *debug_waits_at_endpoint(const struct thread *thread)
     uint32_t state = thread->state;
     bool queues =
         state == THREAD_BLOCKED_SEND || state == THREAD_BLOCKED_RECEIVE || state == THREAD_BLOCKED_FAULT;
-    if (!lock || lock == &thread->lock || !queues)
+    if (!lock || thread_owns_lock(thread, lock) || !queues)
         return NULL;
     return (struct endpoint *)((char *)lock - offsetof(struct endpoint, lock));
 }

@@ -53,13 +53,13 @@ class Waits:
         if not lock:
             return ""
         deadline = int(thread["wait_deadline"])
-        own = address + self.kernel.offset_in("struct thread", "lock")
-        what = self._own_wait(address, thread) if lock == own else self._queued_wait(lock, thread)
+        own = [address + self.kernel.offset_in("struct thread", name) for name in ("lock", "answer_lock")]
+        what = self._own_wait(address, thread) if lock in own else self._queued_wait(lock, thread)
         until = f" until {deadline / self.clock_hz:.6f}" if deadline != NEVER and self.clock_hz else ""
         return what + until
 
     def _own_wait(self, address, thread):
-        """No queue holds it: its own lock covers the wait."""
+        """No queue holds it: one of its own locks covers the wait."""
         state = self.state(thread)
         if state not in ("reply", "fault"):
             return ""
@@ -123,6 +123,7 @@ class Waits:
                 yield at + offset("struct cpu", queue) + offset(f"struct {queue}", "lock")
         for at, thread in self.threads.items():
             yield at + offset("struct thread", "lock")
+            yield at + offset("struct thread", "answer_lock")
             if int(thread["wait_lock"]):
                 yield int(thread["wait_lock"])
         for at in self.kernel.spaces():
