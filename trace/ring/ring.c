@@ -77,9 +77,45 @@ static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t t
     header[1] = (uint32_t)time;
 }
 
-static void add_committed(struct trace_packet *packet, uint64_t words)
+/* Words of this lap alone that a `committed` counts; below 0: who opened the packet came a lap late. */
+static int64_t words_of(uint64_t committed)
 {
-    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* release 3 of reserve_cas.h */
+    return (int32_t)committed;
+}
+
+/* A packet does not end before it begins. If it did, only its opener logged there, at its begin. */
+static void mend_end(struct trace_packet *packet)
+{
+    const uint64_t begin = packet->timestamp_begin;
+    const uint64_t end = (packet->content_size / 64 - 1) & arch_trace_info()->buffer_mask;
+    if (packet->timestamp_end >= begin)
+        return;
+    write_header((char *)packet + end * 8, TRACE_MINOR_END, 1, begin);
+    packet->timestamp_end = begin;
+}
+
+/*
+ * Commits the words of packet `number` that its opener or its closer wrote.
+ *
+ * Behind a gap a packet begins past the time limit. If its opener is interrupted before he raises the limit,
+ * the next writer closes the packet at that limit: before its begin, which may not even be written yet. So
+ * whichever of the two commits second mends the end. The closer is second if `packet_seq_num` is there. The
+ * opener is second if `others` words are committed: all but his. The swap fails if the other one commits
+ * after that look, and then we look again.
+ */
+static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64_t words, int64_t others)
+{
+    /* acquire, here and below: pairs with the release of the other one's swap */
+    uint64_t committed = __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < RESERVE_TRIES; i++) {
+        if (packet->packet_seq_num == number && words_of(committed) >= others)
+            mend_end(packet);
+        /* release 3 of reserve_cas.h */
+        if (__atomic_compare_exchange_n(&packet->committed, &committed, committed + words, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+            return;
+    }
+    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* somebody hammers the count */
 }
 
 /* Writes what ends the packet that holds word `index`, `rest` words before the buffer's end. */
@@ -94,14 +130,15 @@ static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t t
                      rest - 1 <= TRACE_LENGTH_MAX ? (uint32_t)rest - 1 : 0, time);
     slot.packet->timestamp_end = time;
     slot.packet->content_size = ((index & buffer_mask) + 1) * 64;
-    add_committed(slot.packet, rest); /* publishes all of it */
+    commit_and_mend(slot.packet, index / (buffer_mask + 1), rest, 0);
 }
 
 /* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` counts
- * from 0 already. */
-static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t discarded)
+ * from 0 already; the opener will commit `words` more for an event of his own. */
+static void open_packet(char *window, uint64_t start, uint32_t words, uint64_t now, uint64_t discarded)
 {
     const struct trace_info *info = arch_trace_info();
+    const uint64_t size = info->buffer_mask + 1, own = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     struct trace_slot slot;
     trace_place(&slot, arch_trace_info(), window, start);
     struct trace_packet *packet = slot.packet;
@@ -110,28 +147,22 @@ static void open_packet(char *window, uint64_t start, uint64_t now, uint64_t dis
     for (unsigned i = 0; i < sizeof(packet->uuid); i++)
         packet->uuid[i] = info->uuid[i];
     packet->timestamp_begin = now;
-    packet->packet_size = (info->buffer_mask + 1) * 64;
+    packet->packet_size = size * 64;
     packet->events_discarded = discarded;
     packet->cpu_id = arch_trace_cpu(window);
     packet->flags = 0;
     /* release: pairs with the acquire in trace_packet_state(); who reads this number sees the header, and the
      * earlier lap's count gone */
-    __atomic_store_n(&packet->packet_seq_num, start / (info->buffer_mask + 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&packet->packet_seq_num, start / size, __ATOMIC_RELEASE);
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
     arch_trace_context(window, context);
     write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
-    add_committed(packet, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
+    commit_and_mend(packet, start / size, own, (int64_t)(size - own - words));
 }
 
 static uint64_t low_bits(uint64_t value, unsigned bits)
 {
     return value & ((1ull << bits) - 1);
-}
-
-/* Words of this lap alone that a `committed` counts; below 0: who opened the packet came a lap late. */
-static int64_t words_of(uint64_t committed)
-{
-    return (int32_t)committed;
 }
 
 static bool is_negative(uint64_t owed)
@@ -237,10 +268,11 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
 
     /* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit
      * itself is no earlier than any event of the old packet and less than 2^32 later than the last: so it
-     * ends there. */
+     * ends there, or at its begin (commit_and_mend). */
     close_packet(r->window, r->index, start - r->index, r->now < r->limit ? r->now : r->limit);
     TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
-    open_packet(r->window, start, r->now, r->discarded);
+    open_packet(r->window, start, words, r->now, r->discarded);
+    TRACE_TEST_POINT(TRACE_BEFORE_LIMIT);
     raise_limit(r->control, r->now + TRACE_TIME_SPAN);
     trace_place(slot, arch_trace_info(), r->window, own);
     return DONE;
@@ -311,7 +343,7 @@ void trace_ring_open(char *window, uint64_t number)
     trace_place(&slot, arch_trace_info(), window, start);
     slot.packet->committed = 0;
     control->time_limit = now + TRACE_TIME_SPAN;
-    open_packet(window, start, now, control->discarded);
+    open_packet(window, start, 0, now, control->discarded);
     /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
     __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
 }

@@ -26,6 +26,7 @@ enum trace_test_point {
     TRACE_BEFORE_CHANGE,    /* about to swap into the next buffer */
     TRACE_AFTER_CHANGE,     /* did it: old packet not closed, next not opened */
     TRACE_BEFORE_OPEN,      /* old packet closed, next not opened */
+    TRACE_BEFORE_LIMIT,     /* next packet opened, time limit not raised */
     TRACE_AFTER_COPY,       /* a reader has copied, and not yet looked whether it was overwritten */
 };
 #ifndef TRACE_TEST_POINT

@@ -8,6 +8,7 @@
  */
 #include "ring_harness.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,13 +145,13 @@ static void log_nested(void)
 
 static const char *const point_names[] = {"after index read", "before reserve", "after reserve",
                                           "before commit",    "before change",  "after change",
-                                          "before open"};
+                                          "before open",      "before limit"};
 
 /* The nth pass of every point, interrupted by so many events. */
 static void test_interrupts(void)
 {
     static const uint64_t counts[] = {1, 40, EVENTS_PER_BUFFER, 3 * EVENTS_PER_BUFFER};
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         bool good = true;
         for (unsigned c = 0; c < 4; c++) {
             for (unsigned nth = 1; nth <= 2; nth++) {
@@ -169,6 +170,114 @@ static void test_interrupts(void)
     }
 }
 
+/* Events behind a gap, each interrupted by the next at the same point: `depth` of them, `pause` ticks apart.
+ */
+static struct {
+    enum trace_test_point point;
+    uint64_t pause;
+    unsigned depth;
+} behind_gap;
+
+static void log_behind_gap(void)
+{
+    jump_clock(behind_gap.pause);
+    if (--behind_gap.depth)
+        set_hook(behind_gap.point, 1, log_behind_gap);
+    log_numbers(10000 + behind_gap.depth, 10001 + behind_gap.depth);
+}
+
+/* Which closes the packet before its begin is known, for its opener is the one that was interrupted. */
+static void test_interrupts_behind_gap(void)
+{
+    static const uint64_t gaps[] = {(1ull << 31) - 5000, (1ull << 31) + 5, (1ull << 32) - 7, 5ull << 32};
+    static const uint64_t pauses[] = {0, 4000, (1ull << 31) + 5, 3ull << 32};
+    static uint64_t times[40];
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        unsigned wrong = 0;
+        for (unsigned variant = 0; variant < 64; variant++) {
+            setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+            memset(times, 0, sizeof(times));
+            log_numbers(0, 5);
+            jump_clock(gaps[variant % 4]);
+            const uint64_t before = test_clock();
+            behind_gap.point = point;
+            behind_gap.pause = pauses[variant / 4 % 4];
+            behind_gap.depth = 1 + variant / 16;
+            const unsigned depth = behind_gap.depth;
+            set_hook(point, 1, log_behind_gap);
+            log_numbers(5, 6); /* not every gap ends the packet: then nobody passes some of the points */
+            set_hook(point, 0, NULL);
+            const uint64_t after = test_clock();
+            log_numbers(6, 11);
+            struct findings f = read_all(note_time, times, directory);
+            const unsigned nested = depth - behind_gap.depth;
+            bool good = !f.incomplete && !f.cut && !f.lost && !f.disorder && times[0] == 11 + nested &&
+                        count_by_babeltrace2(directory, "/tmp/ring_test.text") == (long)times[0];
+            for (uint64_t i = 6; i <= 6 + nested && i <= times[0]; i++)
+                good = good && times[i] >= before && times[i] <= after;
+            wrong += !good;
+        }
+        check(!wrong, "behind a gap, interrupted %s by events behind gaps of their own: %u of 64 wrong",
+              point_names[point], wrong);
+    }
+    unlink("/tmp/ring_test.text");
+}
+
+/* Two threads behind a gap: the one that opens the next packet stops, another closes that and stops at
+ * `second`, and they finish in the order in which they came. */
+static struct {
+    enum trace_test_point second;
+    sem_t is_stopped, may_finish;
+} in_order;
+
+static void stop_in_second(void)
+{
+    sem_post(&in_order.is_stopped);
+    sem_wait(&in_order.may_finish);
+}
+
+static void *log_second(void *argument)
+{
+    test_window = argument;
+    log_numbers(10000, 10001);
+    return NULL;
+}
+
+static pthread_t second_thread;
+
+static void start_second(void)
+{
+    jump_clock(1000);
+    set_hook(in_order.second, 1, stop_in_second);
+    pthread_create(&second_thread, NULL, log_second, test_window);
+    sem_wait(&in_order.is_stopped);
+}
+
+static void test_order_behind_gap(void)
+{
+    static uint64_t times[40];
+    sem_init(&in_order.is_stopped, 0, 0);
+    sem_init(&in_order.may_finish, 0, 0);
+    for (int first = TRACE_AFTER_CHANGE; first <= TRACE_BEFORE_LIMIT; first++) {
+        for (int second = TRACE_AFTER_CHANGE; second <= TRACE_BEFORE_LIMIT; second++) {
+            setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+            memset(times, 0, sizeof(times));
+            log_numbers(0, 5);
+            jump_clock(5ull << 32);
+            in_order.second = (enum trace_test_point)second;
+            set_hook(first, 1, start_second);
+            log_numbers(5, 6);
+            sem_post(&in_order.may_finish);
+            pthread_join(second_thread, NULL);
+            log_numbers(6, 11);
+            struct findings f = read_all(note_time, times, NULL);
+            check(!f.incomplete && !f.lost && !f.disorder && times[0] == 12,
+                  "behind a gap, stopped %s, another then %s, both go on in this order", point_names[first],
+                  point_names[second]);
+        }
+    }
+}
+
 static jmp_buf death;
 
 static void die(void)
@@ -179,7 +288,7 @@ static void die(void)
 /* A thread killed in each window; others go on. */
 static void test_deaths(void)
 {
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         forget_numbers();
         /* stale events of an earlier lap stand where the hole will be */
@@ -367,7 +476,7 @@ static struct findings salvage(void)
 static void test_dead_system(void)
 {
     static uint64_t logged; /* survives longjmp */
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         log_numbers(0, 20 * EVENTS_PER_BUFFER);
         set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
@@ -394,7 +503,7 @@ static void move_away(void)
 /* Clocks that differ show whether a time was read on the processor whose ring it is in. */
 static void test_migration(void)
 {
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_OPEN; point++) {
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         skew_clock(5000);
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         forget_numbers();
@@ -605,7 +714,7 @@ static void test_garbage(void)
                     : round == 1 ? TRACE_MODE_STREAM
                                  : TRACE_MODE_ONCE);
         for (unsigned i = 0; i < 20000; i++) {
-            set_hook(rand_r(&seed) % (TRACE_BEFORE_OPEN + 1), 1, scribble);
+            set_hook(rand_r(&seed) % (TRACE_BEFORE_LIMIT + 1), 1, scribble);
             log_numbers(i, i + 3);
             trace_user_text("some text");
             trace_ring_heartbeat();
@@ -633,6 +742,8 @@ int main(void)
     test_tails();
     test_time_gaps();
     test_interrupts();
+    test_interrupts_behind_gap();
+    test_order_behind_gap();
     test_deaths();
     test_late_writers();
     test_doubt_ends();
