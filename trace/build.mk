@@ -54,6 +54,7 @@ $(eval $(call host_test,sum,trace/test/sum_test.c))
 HOST_TESTS += trace/test/evgen_test trace/test/path_test
 HOST_trace/test/path_test := each
 PATH_PROBES := $(BA)/user/obj/trace/test/path_probe.o $(BA)/kernel/obj/trace/test/path_probe.o
+-include $(PATH_PROBES:.o=.d)
 tests: $(PATH_PROBES) $(EVGEN)
 
 .PHONY: unit-trace

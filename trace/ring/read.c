@@ -173,8 +173,12 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
     if (walk->position >= walk->limit)
         return 0;
     const struct trace_header *event = (const struct trace_header *)(walk->packet + walk->position * 8);
-    /* read once: who walks a ring in place must not be misled by what changes under him */
-    const struct trace_header seen = *(const volatile struct trace_header *)event;
+    /* in one load: who walks a ring in place must not be misled by what changes under him */
+    const union {
+        uint64_t word;
+        struct trace_header header;
+    } u = {.word = __atomic_load_n((const uint64_t *)event, __ATOMIC_RELAXED)};
+    const struct trace_header seen = u.header;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* header before data: pairs with fence 2 of reserve_cas.h */
     uint32_t step = seen.timestamp - (uint32_t)walk->time;
     bool is_filler = seen.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);

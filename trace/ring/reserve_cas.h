@@ -14,7 +14,7 @@
  *     processor, whatever the clocks of others say and however loads are reordered with clock readings.
  *   - anything unusual (time limit, buffer's end, moved, lost the race) goes to trace_log_slow().
  *
- * Commit. Data first, then the header word (identity, then time), then the count: a fresh header says that
+ * Commit. Data first, then the header word in one store, then the count: a fresh header says that
  * the event is complete; a buffer whose count is full has no hole.
  *
  * Order between processors, for machines that keep none by themselves:
@@ -46,13 +46,20 @@ struct trace_slot {
     uint64_t time;               /* of the event */
 };
 
-static inline __attribute__((always_inline)) uint32_t trace_id_length(uint32_t id, uint32_t words)
+/* An event's header, in one store: a reader sees all of it or nothing, never this event's time beside the
+ * length of an event of an earlier lap. */
+static inline __attribute__((always_inline)) void trace_store_header(char *event, uint32_t id, uint32_t words,
+                                                                     uint64_t time)
 {
-    union {
+    const union {
         struct trace_header header;
         uint32_t half[2];
     } u = {.header = {.id = id, .length = words}};
-    return u.half[0];
+    /* Fence 2, data before header: pairs with the acquire fence of who meets the event in a packet that is
+     * not whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next().
+     */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)event, arch_trace_header(u.half[0], time), __ATOMIC_RELAXED);
 }
 
 /* From an index to places in the window. Masks come from the info page: whatever the index holds, the place
@@ -98,13 +105,7 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
 static inline __attribute__((always_inline)) void trace_commit(const struct trace_slot *slot, uint32_t id,
                                                                uint32_t words)
 {
-    volatile uint32_t *header = (volatile uint32_t *)slot->event;
-    /* Fence 2, data before header: pairs with the acquire fence of who meets the event in a packet that is
-     * not whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next().
-     */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    header[0] = trace_id_length(id, words);
-    header[1] = (uint32_t)slot->time;
+    trace_store_header(slot->event, id, words, slot->time);
     TRACE_TEST_POINT(TRACE_BEFORE_COMMIT);
     /* Release 3, header before count: pairs with the acquires of `committed` in trace_packet_state() and
      * trace_packet_snapshot(), and in change_buffer() a lap later. */

@@ -71,10 +71,7 @@ static void raise_limit(struct trace_control *control, uint64_t limit)
 
 static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t time)
 {
-    volatile uint32_t *header = (volatile uint32_t *)event;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* fence 2 of reserve_cas.h */
-    header[0] = trace_id_length(TRACE_ID(TRACE_CLASS_TRACE, minor), words);
-    header[1] = (uint32_t)time;
+    trace_store_header(event, TRACE_ID(TRACE_CLASS_TRACE, minor), words, time);
 }
 
 /* Words of this lap alone that a `committed` counts; below 0: who opened the packet came a lap late. */

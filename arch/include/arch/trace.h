@@ -32,6 +32,8 @@ static inline bool arch_trace_same_window(const char *window);
  * order with anything else. `old` is what was read. A port may refuse now and then for no reason. */
 static inline uint64_t arch_trace_index(uint64_t *index);
 static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next);
+/* An event's header word, of its first half in memory (id and length) and its time. */
+static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time);
 /* Number of the processor that a window belongs to. */
 static inline uint32_t arch_trace_cpu(const char *window);
 

@@ -105,6 +105,11 @@ static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *inde
         __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
 }
 
+static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
+{
+    return time << 32 | id_length;
+}
+
 #ifndef TARN_KERNEL
 static inline void arch_trace_context(const char *window, struct trace_context *context)
 {

@@ -41,6 +41,11 @@ static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next)
     (void)index, (void)old, (void)next;
     return false;
 }
+static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
+{
+    (void)id_length, (void)time;
+    return 0;
+}
 static inline uint32_t arch_trace_cpu(const char *window)
 {
     (void)window;

@@ -56,6 +56,15 @@ static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next)
         __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
 }
 
+static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
+{
+    const union {
+        uint32_t half[2];
+        uint64_t word;
+    } u = {{id_length, (uint32_t)time}};
+    return u.word;
+}
+
 static inline uint32_t arch_trace_cpu(const char *window)
 {
     return (uint32_t)((uint64_t)(window - test_windows) >> TRACE_WINDOW_SHIFT);
