@@ -27,7 +27,7 @@
 #define FLUSH_SMALL_NS 1000000000ull /* and one with little in it */
 #define STATUS_NS      500000000ull
 #define TAKE_OVER_NS   3000000000ull /* that a pull whose host came back is given to end */
-#define TORN_NS        2000000000ull /* that a writer is given to finish, before its packet is cut */
+#define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull) /* then an incomplete packet is cut */
 
 struct ring_state {
     uint64_t next;          /* packet to be sent next */

@@ -5,7 +5,7 @@
  * Every processor comes here a few times a second. While something is traced it logs a heartbeat, so that no
  * two events in a packet lie 2^31 ticks apart. And it holds the control page, which any program can write,
  * against a private copy of the last visit: an index never goes back, and forward no faster than a processor
- * can log; the open packet has its header by the second visit at the latest; counters only grow. What is
+ * can log; the open packet has its header within TRACE_PATIENCE_SECONDS; counters only grow. What is
  * impossible is repaired and logged as trace_corrupt; what was logged in between is lost.
  *
  * Each processor checks its own ring, so that nothing here needs a lock but for restarts (trace_lock).
@@ -36,6 +36,7 @@ static struct shadow {
     uint64_t time;
     uint64_t discarded, torn;
     uint64_t bad_header; /* packet whose header was wrong at the last visit, plus one */
+    uint64_t bad_since;  /* the first visit at which it was */
 } shadows[TRACE_CPUS_MAX];
 
 static uint64_t load(const uint64_t *word)
@@ -99,16 +100,19 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
 }
 
 /* The open packet's header is written by whoever opened it, perhaps a thread that was stopped at just that
- * point: wrong once is no proof. */
-static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index)
+ * point. Before the clock's rate is known there are no threads, but the time is not to be 0. */
+static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    uint64_t number = index / (reader.info->buffer_mask + 1), suspect = shadow->bad_header;
+    const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
+    uint64_t number = index / (reader.info->buffer_mask + 1);
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     bool sound =
         packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;
+    if (!sound && shadow->bad_header != number + 1)
+        shadow->bad_since = now;
     shadow->bad_header = sound ? 0 : number + 1;
-    return !sound && suspect == number + 1;
+    return !sound && now - shadow->bad_since >= patience;
 }
 
 static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
@@ -117,7 +121,7 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
     uint64_t index = load(&control->index), known = load(&shadow->index);
     if (index - known > words_possible(shadow, now))
         repair_index(cpu, shadow, index < known ? INDEX_BEHIND : INDEX_AHEAD, index, now);
-    else if (header_stays_wrong(cpu, shadow, index))
+    else if (header_stays_wrong(cpu, shadow, index, now))
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else
         trace_expect_index(cpu, index);

@@ -74,14 +74,19 @@ _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to
 /* What `committed` of a packet holds in memory. The low half counts this packet's words. The high half is 0,
  * or the packet is in doubt: when its buffer was taken, writers of earlier laps had not committed, and one of
  * them may store over it at any time. Then it says how many words they owe (modulo 2^22), and since when
- * (modulo 2^9, in units of 2^24 ticks). FORMAT.md, "Late writers". */
+ * (modulo 2^9, in units of 2^25 ticks). FORMAT.md, "Late writers". */
 #define TRACE_DOUBT           (1ull << 63)
 #define TRACE_DOUBT_OWED_BITS 22u
 #define TRACE_DOUBT_TIME_BITS 9u
-#define TRACE_DOUBT_UNIT      24u
-/* A debt as old as this is a dead writer's. A consumer waits longer before he cuts a packet and gives its
- * buffer back, so where there is one no packet is in doubt. */
-#define TRACE_DOUBT_SECONDS   1u
+#define TRACE_DOUBT_UNIT      25u
+
+/* A writer that owes words for longer than this is taken for dead; until then it may only be slow, as one of
+ * many threads that share a processor. Whoever acts on that waits as long: a consumer before it cuts the
+ * packet, change_buffer() before it forgives the debt, the kernel's heartbeat before it replaces a packet
+ * whose header nobody has written. It must be one time. A debt that outlived the cut would put the buffer's
+ * next packet in doubt; a ring that was replaced before the cut would lose a packet that can still be read.
+ * TRACE_DOUBT_TIME_BITS must hold it: they count 2^34 ticks, 3.4 seconds at 5 GHz. */
+#define TRACE_PATIENCE_SECONDS 2u
 
 static inline bool trace_in_doubt(uint64_t committed)
 {

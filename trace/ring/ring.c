@@ -220,7 +220,7 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
         return 0;
     const uint64_t age = owed == owed_before ? age_of_debt(packet, number, high, now)
                                              : now - end_of_reserving(packet, number, now);
-    if (age >= TRACE_DOUBT_SECONDS * arch_trace_info()->clock_hz)
+    if (age >= TRACE_PATIENCE_SECONDS * arch_trace_info()->clock_hz)
         return 0;
     const uint64_t since = low_bits((now - age) >> TRACE_DOUBT_UNIT, TRACE_DOUBT_TIME_BITS);
     return TRACE_DOUBT | since << (32 + TRACE_DOUBT_OWED_BITS) | owed << 32;

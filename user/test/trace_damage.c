@@ -27,19 +27,22 @@ struct wanted {
     uint32_t cpu, what;
     uint64_t found;
     bool seen;
+    uint64_t time; /* of the event */
 };
 
 static void note_corrupt(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
 {
     const struct corrupt_body *body = (const struct corrupt_body *)(event + 1);
     struct wanted *wanted = context;
-    if (event->id == TRACE_ID(TRACE_CLASS_TRACE, 5))
-        wanted->seen |= cpu == wanted->cpu && body->cpu == cpu && body->what == wanted->what &&
-                        (!wanted->found || body->found == wanted->found);
+    if (event->id != TRACE_ID(TRACE_CLASS_TRACE, 5) || cpu != wanted->cpu || body->cpu != cpu ||
+        body->what != wanted->what || (wanted->found && body->found != wanted->found))
+        return;
+    wanted->seen = true;
+    wanted->time = time;
 }
 
-/* Waits for the event that names the damage. */
-static bool is_named(uint32_t cpu, uint32_t what, uint64_t found)
+/* Waits for the event that names the damage; when it was logged, or 0. */
+static uint64_t time_of_naming(uint32_t cpu, uint32_t what, uint64_t found)
 {
     struct wanted wanted = {.cpu = cpu, .what = what, .found = found};
     struct ring_findings findings;
@@ -47,7 +50,7 @@ static bool is_named(uint32_t cpu, uint32_t what, uint64_t found)
         visit_rings(note_corrupt, &wanted, &findings);
         usleep(50000);
     }
-    return wanted.seen;
+    return wanted.time;
 }
 
 static bool is_heard(uint32_t cpu)
@@ -74,7 +77,7 @@ static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *
     control(TRACE_OP_CLEAR, 0, 0);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         *word_at(cpu, offset) = garbage;
-        named = named && is_named(cpu, what, what == 1 ? 0 : garbage);
+        named = named && time_of_naming(cpu, what, what == 1 ? 0 : garbage);
         heard = heard && is_heard(cpu);
     }
     snprintf(text, sizeof text, "%s: found and named on every processor", name);
@@ -83,18 +86,23 @@ static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *
     CHECK(heard, text);
 }
 
-/* The header of the open packet. */
+/* The header of the open packet: its writer may only be slow, and has as long as any other. */
 static void spoil_header(void)
 {
-    bool named = true, heard = true;
+    const uint64_t patience = TRACE_PATIENCE_SECONDS * info->clock_hz;
+    bool named = true, early = false, heard = true;
     control(TRACE_OP_CLEAR, 0, 0);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         uint64_t place = *word_at(cpu, 0) * 8 & info->packet_mask;
+        const uint64_t before = arch_trace_clock();
         *word_at(cpu, TRACE_BUFFERS_OFFSET + place) = 0x1badf00d;
-        named = named && is_named(cpu, 3, 0);
+        const uint64_t time = time_of_naming(cpu, 3, 0);
+        named = named && time;
+        early = early || time - before < patience;
         heard = heard && is_heard(cpu);
     }
     CHECK(named, "packet header: found and named on every processor");
+    CHECK(!early, "and not before a slow writer would have written it");
     CHECK(heard, "packet header: logging goes on");
 }
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <tools/tarn/source/image_source.h>
 
-#define TORN_SECONDS   2.0 /* that a writer is given to finish, before his packet is cut */
 #define STATUS_SECONDS 0.5
 #define LOOK_SECONDS   0.5     /* whether the guest is still there */
 #define IDLE_NS        1000000 /* between two looks at rings in which nothing happens */
@@ -128,7 +127,7 @@ static bool has_waited(struct image_source *image, struct drain *drain)
         drain->waiting_since = now;
         drain->waiting_for = image_ring_head(&drain->ring);
     }
-    if (now - drain->waiting_since <= TORN_SECONDS)
+    if (now - drain->waiting_since <= TRACE_PATIENCE_SECONDS)
         return false;
     drain->given_up = drain->waiting_for;
     return true;
