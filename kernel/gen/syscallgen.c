@@ -6,6 +6,7 @@
  *
  * writes below the directory
  *     include/tarn/error.h           E_* and their texts
+ *     include/tarn/errno_of.h        errno_of(): the errno of each
  *     include/tarn/syscall.h         SYS_* and the user stubs sys_NAME(), on arch/syscall_stub.h
  *     include/tarn/syscall_kernel.h  prototypes of the kernel's sys_NAME()
  *     kernel/syscall_table.c         the table that the port's system call entry calls through
@@ -44,6 +45,7 @@ struct call {
 
 struct error {
     char name[32];
+    char posix[32]; /* its errno: a name of <errno.h>, or 0 */
     char text[TEXT_MAX];
 };
 
@@ -174,6 +176,7 @@ static void read_error(char *p)
     struct error *error = &errors[error_count];
     p = read_word(p, error->name, sizeof(error->name));
     p = read_number(p, error_count++);
+    p = read_word(p, error->posix, sizeof(error->posix));
     read_text(p, error->text);
 }
 
@@ -302,6 +305,23 @@ static void write_errors(void)
     close_output(file, "\n#endif\n");
 }
 
+static void write_errno(void)
+{
+    FILE *file = open_output("include/tarn/errno_of.h", "The errno of each error.", "TARN_ERRNO_OF_H");
+    fputs("\n#include <errno.h>\n#include <stdint.h>\n#include <tarn/error.h>\n\n"
+          "/* The negative errno of -E_*; results >= 0 as they are. */\n"
+          "static inline int64_t errno_of(int64_t result)\n{\n"
+          "    static const int value[TARN_ERROR_COUNT] = {\n",
+          file);
+    for (unsigned i = 0; i < error_count; i++)
+        fprintf(file, "        [%s] = %s,\n", errors[i].name, errors[i].posix);
+    fputs("    };\n"
+          "    if (result >= 0)\n        return result;\n"
+          "    return result > -TARN_ERROR_COUNT ? -value[-result] : -EIO;\n}\n",
+          file);
+    close_output(file, "\n#endif\n");
+}
+
 static void write_stub(FILE *file, const struct call *call, unsigned number)
 {
     if (call->is_ipc) {
@@ -402,9 +422,9 @@ static void write_reference(void)
                     is_pointer(&calls[i].argument[a]) ? "" : " ", calls[i].argument[a].name);
         fprintf(file, ")` | %s%s |\n", calls[i].text, calls[i].is_ipc ? " (message in registers)" : "");
     }
-    fputs("\n## Errors\n\n| number | name | meaning |\n|---|---|---|\n", file);
+    fputs("\n## Errors\n\n| number | name | errno | meaning |\n|---|---|---|---|\n", file);
     for (unsigned i = 0; i < error_count; i++)
-        fprintf(file, "| %u | `%s` | %s |\n", i, errors[i].name, errors[i].text);
+        fprintf(file, "| %u | `%s` | `%s` | %s |\n", i, errors[i].name, errors[i].posix, errors[i].text);
     close_output(file, "");
 }
 
@@ -418,6 +438,7 @@ int main(int argc, char **argv)
     read_list(argv[2], read_error);
     output_directory = argv[3];
     write_errors();
+    write_errno();
     write_stubs();
     write_kernel_prototypes();
     write_table();

@@ -16,6 +16,7 @@
 #include "../tarn/internal.h"
 
 #include <errno.h>
+#include <tarn/errno_of.h>
 #include <trace/libc.h>
 
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
@@ -47,8 +48,5 @@ static inline int64_t leave_call(enum trace_libc_libc_call call, int64_t result)
     errno = (int)-result;
     return -1;
 }
-
-/* errno of an E_* result, both negative; results >= 0 as they are. */
-int64_t errno_of(int64_t result);
 
 #endif

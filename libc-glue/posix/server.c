@@ -12,21 +12,6 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-static const int errno_by_error[TARN_ERROR_COUNT] = {
-    [E_BAD_SYSCALL] = ENOSYS,  [E_BAD_CAP] = ENOSYS,      [E_BAD_TYPE] = ENOSYS,  [E_BAD_RIGHT] = EPERM,
-    [E_BAD_ARGUMENT] = EINVAL, [E_BAD_ADDRESS] = EFAULT,  [E_NO_MEMORY] = ENOMEM, [E_NO_SLOT] = EMFILE,
-    [E_TIMEOUT] = ETIMEDOUT,   [E_CANCELED] = EINTR,      [E_DEAD] = EPIPE,       [E_BUSY] = EBUSY,
-    [E_AGAIN] = EAGAIN,        [E_EXISTS] = EEXIST,       [E_NOT_FOUND] = ENOENT, [E_NO_REPLY] = EIO,
-    [E_TOO_LARGE] = EFBIG,     [E_UNSUPPORTED] = ENOTSUP,
-};
-
-int64_t errno_of(int64_t result)
-{
-    if (result >= 0)
-        return result;
-    return result > -TARN_ERROR_COUNT ? -errno_by_error[-result] : -EIO;
-}
-
 int64_t call_server_message(cap_t server, struct ipc_message *message)
 {
     int64_t result = ipc_call(server, message);
@@ -42,8 +27,10 @@ int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64
 
 /* ---- windows -------------------------------------------------------------------------------------- */
 
-#define SERVER_SLOTS 8 /* slots of servers are below */
+#define POOL_FULL   1           /* attach_window: this process has all the windows that it may have */
+#define PATIENCE_NS 1000000000u /* for a window of our own when the server refuses another */
 
+/* Indexed by the slot of the server's endpoint. */
 static struct pool {
     _Atomic uint64_t free;     /* windows that are attached and not lent */
     _Atomic uint32_t returned; /* futex: + 1 when a window comes back while somebody waits */
@@ -54,9 +41,9 @@ static struct pool {
         uint32_t number;
         char *base;
     } window[SERVER_WINDOWS_MAX]; /* written before the window is first free */
-} pools[SERVER_SLOTS];
+} pools[SLOT_FIRST_FREE];
 
-/* Acquire pairs with the release in return_window and attach_window. The place, or -1. */
+/* Acquire pairs with the release in return_window. The place, or -1. */
 static int take_free_window(struct pool *pool)
 {
     uint64_t free = atomic_load_explicit(&pool->free, memory_order_relaxed);
@@ -67,11 +54,12 @@ static int take_free_window(struct pool *pool)
     return -1;
 }
 
-/* The place of a new window, lent to the caller; -EAGAIN when there are as many as there may be. */
-static int64_t attach_window(cap_t server, struct pool *pool)
+/* Attaches a window and lends it to the caller: its place in *place. 0, POOL_FULL, or the server's refusal as
+ * a negative errno. Under pool->lock. */
+static int64_t attach_window(cap_t server, struct pool *pool, uint32_t *place)
 {
     if (pool->attached == SERVER_WINDOWS_MAX)
-        return -EAGAIN;
+        return POOL_FULL;
     struct ipc_message message = {.label = SERVER_ATTACH};
     int64_t number = call_server_message(server, &message);
     if (number < 0)
@@ -82,48 +70,65 @@ static int64_t attach_window(cap_t server, struct pool *pool)
         return -ENOMEM;
     pool->window[pool->attached].number = (uint32_t)number;
     pool->window[pool->attached].base = base;
-    return pool->attached++;
+    *place = pool->attached++;
+    return 0;
 }
 
-/* A return that comes after the look at `returned` changes it, and futex_wait comes back at once. */
-static int64_t wait_for_window(struct pool *pool)
+/* Waits until another thread returns a window: its place in *place. 0 or -ETIMEDOUT. A return after the read
+ * of `returned` changes it, so futex_wait does not sleep. */
+static int64_t wait_for_window(struct pool *pool, uint64_t deadline, uint32_t *place)
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_WINDOW, pool, 0);
+    int taken, slept = 0;
     atomic_fetch_add(&pool->waiters, 1);
-    int64_t place;
     for (;;) {
         uint32_t seen = atomic_load(&pool->returned);
-        place = take_free_window(pool);
-        if (place >= 0)
+        taken = take_free_window(pool);
+        if (taken >= 0 || slept == -E_TIMEOUT)
             break;
-        sleep_for_lock(&wait, (const uint32_t *)&pool->returned, seen, TARN_FOREVER);
+        slept = sleep_for_lock(&wait, (const uint32_t *)&pool->returned, seen, deadline);
     }
     atomic_fetch_sub(&pool->waiters, 1);
     end_lock_wait(&wait);
-    return place;
+    *place = (uint32_t)taken;
+    return taken < 0 ? -ETIMEDOUT : 0;
+}
+
+/* Full is the process's own limit: a window comes back when a request of another thread ends. A server that
+ * refuses owes us nothing, so the caller waits a bounded time, if there is anything to wait for, and then
+ * gets the server's error. */
+static int64_t attach_or_wait(cap_t server, struct pool *pool, uint32_t *place)
+{
+    lock_acquire(&pool->lock);
+    int64_t result = attach_window(server, pool, place);
+    bool others = pool->attached != 0;
+    lock_release(&pool->lock);
+    if (result == POOL_FULL)
+        return wait_for_window(pool, TARN_FOREVER, place);
+    if ((result == -ENFILE || result == -ENOMEM) && others &&
+        wait_for_window(pool, deadline_after(PATIENCE_NS), place) == 0)
+        return 0;
+    return result;
 }
 
 int64_t borrow_window(cap_t server, struct window *window)
 {
+    if (server >= SLOT_FIRST_FREE)
+        return -EBADF;
     struct pool *pool = &pools[server];
-    int64_t place = take_free_window(pool);
-    if (place < 0) {
-        lock_acquire(&pool->lock);
-        place = attach_window(server, pool);
-        lock_release(&pool->lock);
-        if (place == -EAGAIN)
-            place = wait_for_window(pool);
-        if (place < 0)
-            return place;
-    }
+    int taken = take_free_window(pool);
+    uint32_t place = (uint32_t)taken;
+    int64_t result = taken < 0 ? attach_or_wait(server, pool, &place) : 0;
+    if (result < 0)
+        return result;
     window->server = server;
-    window->place = (uint32_t)place;
+    window->place = place;
     window->number = pool->window[place].number;
     window->base = pool->window[place].base;
     return 0;
 }
 
-/* Sequentially consistent: the bit must be visible before `waiters` is looked at (wait_for_window). */
+/* Sequentially consistent: the bit must be visible before `waiters` is read (wait_for_window). */
 void return_window(struct window *window)
 {
     struct pool *pool = &pools[window->server];

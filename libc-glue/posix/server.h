@@ -24,7 +24,8 @@ struct window {
     char *base;      /* SERVER_WINDOW_BYTES */
 };
 
-/* 0 or a negative errno; waits for one when all are lent. */
+/* 0 or a negative errno. When all of the process's windows are lent, waits for one. When the server refuses
+ * another, waits a second for one of our own at most; then the server's error. */
 int64_t borrow_window(cap_t server, struct window *window);
 void return_window(struct window *window);
 

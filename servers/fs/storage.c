@@ -22,7 +22,7 @@ static uint64_t round_pages(uint64_t size)
 static int storage_error(int64_t result)
 {
     return result == -E_NO_MEMORY || result == -E_NO_SLOT || result == -E_TOO_LARGE ? -ENOSPC
-                                                                                    : -server_errno(result);
+                                                                                    : errno_of(result);
 }
 
 void storage_release(struct storage *storage)

@@ -47,12 +47,12 @@ static int64_t copy_image(const struct cpio_entry *entry)
 {
     int64_t memory = sys_memory_create((entry->size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1));
     if (memory < 0)
-        return -server_errno(memory);
+        return errno_of(memory);
     int64_t result = sys_memory_write((cap_t)memory, 0, entry->data, entry->size);
     if (result >= 0)
         return memory;
     sys_cap_close((cap_t)memory);
-    return -server_errno(result);
+    return errno_of(result);
 }
 
 /* Endpoints of all servers that exist, badged unless it is proc, who hands out badges itself. */
@@ -86,7 +86,7 @@ static int watch_server(const struct server_program *server)
     int64_t result = sys_space_set_fault_handler(server->program.space, fault_endpoint);
     if (result >= 0)
         result = sys_space_watch(server->program.space, deaths, 1ull << (server - servers));
-    return result < 0 ? -server_errno(result) : 0;
+    return result < 0 ? errno_of(result) : 0;
 }
 
 static int run_program(struct server_program *server)

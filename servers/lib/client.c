@@ -9,7 +9,7 @@
 int64_t client_call(cap_t server, struct ipc_message *message)
 {
     int64_t error = ipc_call(server, message);
-    return error < 0 ? -server_errno(error) : (int64_t)message->label;
+    return error < 0 ? errno_of(error) : (int64_t)message->label;
 }
 
 int client_attach(struct client_window *window, cap_t server)

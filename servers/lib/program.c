@@ -36,11 +36,11 @@ int program_create(const char *path, struct program *program)
     copy_name(name, path);
     int64_t space = sys_space_create(name);
     if (space < 0)
-        return -server_errno(space);
+        return errno_of(space);
     program->space = (cap_t)space;
     int64_t pid = sys_space_info(program->space);
     if (pid < 0)
-        return -server_errno(pid);
+        return errno_of(pid);
     program->pid = (uint32_t)pid;
     return program_give(program, program->space, SLOT_SPACE, RIGHT_ALL, 0);
 }
@@ -48,7 +48,7 @@ int program_create(const char *path, struct program *program)
 int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge)
 {
     int64_t result = sys_cap_copy(program->space, own, slot, rights, badge);
-    return result < 0 ? -server_errno(result) : 0;
+    return result < 0 ? errno_of(result) : 0;
 }
 
 /* ---- image --------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static int map_pages(const struct program *program, cap_t memory, uint64_t addre
 {
     int64_t result =
         size ? sys_space_map(program->space, memory, address, size, offset, flags | MAP_FIXED) : 0;
-    return result < 0 ? -server_errno(result) : 0;
+    return result < 0 ? errno_of(result) : 0;
 }
 
 /* A new object for [address, address + size) that begins with bytes of the image. */
@@ -70,14 +70,13 @@ static int map_fresh(const struct program *program, cap_t image, uint64_t addres
         return 0;
     int64_t memory = sys_memory_create(size);
     if (memory < 0)
-        return -server_errno(memory);
+        return errno_of(memory);
     int64_t result = 0;
     if (bytes)
         result = sys_memory_read(image, offset, page, bytes);
     if (bytes && result >= 0)
         result = sys_memory_write((cap_t)memory, 0, page, bytes);
-    int error =
-        result < 0 ? -server_errno(result) : map_pages(program, (cap_t)memory, address, size, 0, flags);
+    int error = result < 0 ? errno_of(result) : map_pages(program, (cap_t)memory, address, size, 0, flags);
     sys_cap_close((cap_t)memory); /* the mapping keeps it */
     return error;
 }
@@ -108,7 +107,7 @@ int program_load(struct program *program, cap_t image, uint64_t image_bytes)
     uint64_t header_size = image_bytes < sizeof(header) ? image_bytes : sizeof(header);
     int64_t result = header_size ? sys_memory_read(image, 0, header, header_size) : 0;
     if (result < 0)
-        return -server_errno(result);
+        return errno_of(result);
     int error = elf_parse(header, header_size, image_bytes, __image_start, &elf);
     for (unsigned i = 0; !error && i < elf.count; i++)
         error = map_segment(program, image, &elf.segment[i]);
@@ -140,7 +139,7 @@ static int make_stack(const struct program *program, struct startup_arguments *a
     if (memory >= 0)
         result = sys_memory_write((cap_t)memory, PROGRAM_STACK_BYTES - size, bytes, size);
     free(bytes);
-    int error = result < 0 ? -server_errno(result)
+    int error = result < 0 ? errno_of(result)
                            : map_pages(program, (cap_t)memory, arguments->stack_low, PROGRAM_STACK_BYTES, 0,
                                        MAP_READ | MAP_WRITE);
     if (memory >= 0)
@@ -160,14 +159,14 @@ int program_start(struct program *program, struct startup_arguments *arguments, 
     copy_name(config.name, arguments->path);
     int64_t thread = sys_thread_create(program->space, &config);
     if (thread < 0)
-        return -server_errno(thread);
+        return errno_of(thread);
     program->thread = (cap_t)thread;
     error = program_give(program, program->thread, SLOT_THREAD, RIGHT_ALL, 0);
     if (error)
         return error;
     trace_process_exec(program->pid, program->entry, arguments->path);
     int64_t result = sys_thread_resume(program->thread);
-    return result < 0 ? -server_errno(result) : 0;
+    return result < 0 ? errno_of(result) : 0;
 }
 
 void program_discard(struct program *program)

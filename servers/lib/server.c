@@ -220,39 +220,3 @@ void server_log(const char *format, ...)
     line[length] = '\n';
     sys_debug_write(line, length + 1u);
 }
-
-int server_errno(int64_t result)
-{
-    switch (-result) {
-    case E_OK:
-        return 0;
-    case E_NO_MEMORY:
-    case E_NO_SLOT:
-        return ENOMEM;
-    case E_BAD_ADDRESS:
-        return EFAULT;
-    case E_BAD_RIGHT:
-        return EPERM;
-    case E_TIMEOUT:
-        return ETIMEDOUT;
-    case E_CANCELED:
-        return EINTR;
-    case E_DEAD:
-        return EPIPE;
-    case E_BUSY:
-        return EBUSY;
-    case E_AGAIN:
-        return EAGAIN;
-    case E_EXISTS:
-        return EEXIST;
-    case E_NOT_FOUND:
-        return ENOENT;
-    case E_TOO_LARGE:
-        return E2BIG;
-    case E_BAD_SYSCALL:
-    case E_UNSUPPORTED:
-        return ENOSYS;
-    default:
-        return EINVAL;
-    }
-}

@@ -16,6 +16,7 @@
 #include <servers/protocol/server.h>
 #include <stdbool.h>
 #include <tarn/abi.h>
+#include <tarn/errno_of.h> /* for results of system calls */
 
 struct server_request {
     uint32_t client; /* its pid; 0 = init or proc */
@@ -57,8 +58,5 @@ void server_client_exit(uint32_t client);
 
 /* A line on the kernel's log: for what the operator must see even if nothing else works. */
 void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* errno of a failed system call (result < 0). */
-int server_errno(int64_t result);
 
 #endif

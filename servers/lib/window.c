@@ -23,6 +23,11 @@
 #define WINDOW_REGION   0x0000500000000000ull
 #define WINDOW_BATCH_NS 50000000ull /* how long a dead window may wait for others */
 
+/* The last windows are kept: so many for clients that have none yet, so that nobody who takes many keeps
+ * others out, and the very last for the system (client 0), which cannot start programs without. */
+#define WINDOWS_FOR_FIRST  (WINDOW_COUNT / 2)
+#define WINDOWS_FOR_SYSTEM 64u
+
 enum { WINDOW_FREE, WINDOW_LIVE, WINDOW_DEAD };
 
 static struct window {
@@ -36,6 +41,7 @@ static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost */
 static uint32_t window_top;                                     /* no window from here on was ever used */
 static uint32_t window_next;                                    /* where the search for a free one starts */
 static uint32_t window_dead;                                    /* how many are dead */
+static uint32_t window_used;                                    /* how many are not free */
 static cap_t janitor_bell;                                      /* notification: there are dead windows */
 
 static void *window_address(uint32_t index)
@@ -74,25 +80,37 @@ static int find_free(void)
     return -1;
 }
 
+/* May the client have one more? 0, -EMFILE (it has its own limit) or -ENFILE (too few are left). */
+static int check_share(uint32_t client)
+{
+    uint32_t held = count_windows(client), left = WINDOW_COUNT - window_used;
+    if (held >= SERVER_WINDOWS_MAX)
+        return -EMFILE;
+    uint32_t kept = client == 0 ? 0 : held ? WINDOWS_FOR_FIRST : WINDOWS_FOR_SYSTEM;
+    return left > kept ? 0 : -ENFILE;
+}
+
 static int64_t attach_locked(struct server_request *request)
 {
-    if (count_windows(request->client) >= SERVER_WINDOWS_MAX)
-        return -EMFILE;
+    int error = check_share(request->client);
+    if (error)
+        return error;
     int index = find_free();
     if (index < 0)
-        return -EAGAIN;
+        return -ENFILE;
     int64_t memory = sys_memory_create(SERVER_WINDOW_BYTES);
     if (memory < 0)
-        return -server_errno(memory);
+        return errno_of(memory);
     int64_t mapped = sys_space_map(SLOT_SPACE, (cap_t)memory, (uint64_t)(uintptr_t)window_address(index),
                                    SERVER_WINDOW_BYTES, 0, MAP_READ | MAP_WRITE | MAP_FIXED);
     if (mapped < 0) {
         sys_cap_close((cap_t)memory);
-        return -server_errno(mapped);
+        return errno_of(mapped);
     }
     struct window *window = &windows[index];
     window->memory = (cap_t)memory;
     window->state = WINDOW_LIVE;
+    window_used++;
     atomic_store(&window->owner, request->client + 1ull);
     if ((uint32_t)index >= window_top)
         window_top = (uint32_t)index + 1;
@@ -145,6 +163,7 @@ static void reclaim_windows(void)
             sys_cap_close(windows[i].memory);
             windows[i] = (struct window){.state = WINDOW_FREE};
         }
+        window_used -= end - first;
     }
     window_dead = 0;
     pthread_mutex_unlock(&window_lock);

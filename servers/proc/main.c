@@ -72,7 +72,7 @@ static int64_t proc_shutdown(struct server_request *request, uint32_t client)
     if (!process_authority(client))
         return -EPERM;
     int64_t result = sys_machine_shutdown(SLOT_MACHINE, (uint32_t)request->word[0]);
-    return -server_errno(result);
+    return errno_of(result);
 }
 
 static int64_t proc_debug(struct server_request *request, uint32_t client)
@@ -80,7 +80,7 @@ static int64_t proc_debug(struct server_request *request, uint32_t client)
     if (!process_authority(client))
         return -EPERM;
     int64_t result = sys_machine_debug(SLOT_MACHINE, (uint32_t)request->word[0], request->word[1]);
-    return -server_errno(result);
+    return errno_of(result);
 }
 
 static int64_t proc_handle(struct server_request *request)

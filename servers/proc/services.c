@@ -56,7 +56,7 @@ static struct service *find_service(const char *name)
 static int64_t badge_endpoint(const struct service *service, uint32_t client)
 {
     int64_t copy = sys_cap_copy(SLOT_SPACE, service->endpoint, 0, RIGHT_SEND | RIGHT_GRANT, client);
-    return copy < 0 ? -server_errno(copy) : copy;
+    return copy < 0 ? errno_of(copy) : copy;
 }
 
 /* Answers those who wait for it. */

@@ -177,7 +177,7 @@ static int register_child(struct spawn *spawn)
     int64_t result = sys_space_set_fault_handler(space, fault_endpoint);
     if (result >= 0)
         result = sys_space_watch(space, death_notification, 1ull << bit);
-    return result < 0 ? -server_errno(result) : 0;
+    return result < 0 ? errno_of(result) : 0;
 }
 
 static int start_child(struct spawn *spawn)

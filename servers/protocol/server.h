@@ -10,9 +10,10 @@
  * Bulk data. A client asks each server that it moves bytes with for a window: SERVER_ATTACH answers with a
  * memory capability of SERVER_WINDOW_BYTES that the server has mapped too. Paths, buffers and arrays lie in
  * a window and requests name them with a span: window number, offset, length, in one word. A thread uses a
- * window of its own as long as its request runs; a client may attach SERVER_WINDOWS_MAX of them and keeps
- * them till it ends. A window is never given to a second client. A server reads a span once: what it must
- * trust, it copies first.
+ * window of its own as long as its request runs. A client may attach SERVER_WINDOWS_MAX of them (EMFILE
+ * beyond) and keeps them until it ends. When a server has few left it gives them only to clients that have
+ * none yet; everybody else gets ENFILE. A window is never given to a second client. A server reads a span
+ * once: what it must trust, it copies first.
  *
  * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced. The
  * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them from

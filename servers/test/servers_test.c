@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tarn/errno_of.h>
 #include <tarn/runtime.h>
 #include <time.h>
 #include <unistd.h>
@@ -257,6 +258,8 @@ static void test_refused(void)
     CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
     CHECK(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "a process that is not there");
     CHECK(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "nobody kills init");
+    CHECK(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
+          "a server's error of the kernel is the errno that programs have for it");
     CHECK(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "a request that is not there");
 }
 

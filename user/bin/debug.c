@@ -75,7 +75,7 @@ static int ask(struct ipc_message message)
     const char *option = option_needed(message.word[0]); /* the answer overwrites that */
     int64_t error = ipc_call(SLOT_PROC, &message);
     errno = error ? EIO : -(int)message.label;
-    if (errno == ENOSYS && option) {
+    if (errno == ENOTSUP && option) {
         fprintf(stderr, "%s: this takes the boot option %s\n", program_name, option);
         return 1;
     }
