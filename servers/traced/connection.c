@@ -64,6 +64,7 @@ static bool send_hello(struct connection *connection)
     struct wire_hello hello;
 
     get_hello(&hello);
+    connection->generation = hello.generation;
     wire_put_hello(payload, &hello);
     return send_payload(connection, WIRE_HELLO, payload, sizeof(payload));
 }

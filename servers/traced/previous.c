@@ -57,7 +57,7 @@ static size_t fill_packet(void *context, uint8_t *payload)
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
     if (!trace_packet_salvage(job->reader, job->number, packet))
         return 0;
-    uint64_t content = packet->content_size / 8, whole = trace_buffer_bytes(job->reader->info);
+    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(job->reader);
     job->sent = true;
     job->cut = packet->flags & TRACE_PACKET_CUT;
     wire_put32(payload, job->reader->cpu);
@@ -77,8 +77,8 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
         struct salvage_job job = {.reader = reader, .number = number};
-        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_buffer_bytes(reader->info),
-                        fill_packet, &job))
+        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(reader), fill_packet,
+                        &job))
             return false;
         counts->cut += job.cut;
         counts->lost +=

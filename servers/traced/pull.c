@@ -51,7 +51,8 @@ struct pull {
     cap_t bell;         /* and this wakes the pull */
 
     uint32_t reason; /* 0, or why the pull is finishing */
-    uint32_t cpu_count, generation, old_mode;
+    uint32_t cpu_count, old_mode;
+    uint64_t geometry; /* of all rings while this pull runs: if they get another, it ends */
     bool restore_mode;
     size_t metadata_bytes; /* as last sent */
     uint64_t status_at, packet_at;
@@ -66,6 +67,21 @@ static pthread_mutex_t owner_lock = PTHREAD_MUTEX_INITIALIZER; /* taken with not
 bool pull_is_running(void)
 {
     return atomic_load(&owner) != NULL;
+}
+
+/* With the sizes that the pull began with: nothing here reads sizes anew. */
+static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
+{
+    struct trace_reader reader = ring_of(cpu);
+    reader.geometry = pull->geometry;
+    return reader;
+}
+
+/* Rings were cleared or resized: packets before and after do not belong together. */
+static bool is_changed(const struct pull *pull)
+{
+    struct trace_reader reader = pull_ring(pull, 0);
+    return !trace_reader_is_current(&reader);
 }
 
 /* ---- what goes out besides packets --------------------------------------------------------------- */
@@ -100,7 +116,7 @@ static bool send_status(struct pull *pull)
     wire_put32(payload, pull->cpu_count);
     wire_put32(payload + 4, 0);
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
-        struct trace_reader reader = ring_of(cpu);
+        struct trace_reader reader = pull_ring(pull, cpu);
         wire_put_cpu_status(at, &(struct wire_cpu_status){
                                     .next = pull->ring[cpu].next,
                                     .head = trace_reader_head(&reader),
@@ -135,7 +151,7 @@ static size_t fill_packet(void *context, uint8_t *payload)
             trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
-    uint64_t content = packet->content_size / 8, whole = trace_buffer_bytes(job->reader->info);
+    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(job->reader);
     job->flags = packet->flags;
     wire_put32(payload, job->reader->cpu);
     wire_put32(payload + 4, packet->flags);
@@ -146,10 +162,10 @@ static size_t fill_packet(void *context, uint8_t *payload)
 static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
 {
     struct ring_state *ring = &pull->ring[cpu];
-    uint64_t batch = trace_info()->buffer_count / 16;
+    uint64_t batch = trace_geometry_buffers(pull->geometry) / 16;
 
-    if (trace_info()->mode != TRACE_MODE_STREAM || (pull->request.flags & WIRE_PULL_SNAPSHOT) ||
-        ring->next < keep)
+    if (is_changed(pull) || trace_info()->mode != TRACE_MODE_STREAM ||
+        (pull->request.flags & WIRE_PULL_SNAPSHOT) || ring->next < keep)
         return;
     uint64_t consumed = ring->next - keep;
     if (consumed < ring->consumed + (keep ? batch : 0) + 1)
@@ -161,7 +177,7 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
 /* The oldest packet that may still be there, taken back by its writers or not. */
 static uint64_t oldest_packet(const struct trace_reader *reader)
 {
-    uint64_t head = trace_reader_head(reader), count = reader->info->buffer_count;
+    uint64_t head = trace_reader_head(reader), count = trace_reader_buffers(reader);
     return head >= count ? head - count + 1 : 0;
 }
 
@@ -211,7 +227,7 @@ static bool has_waited(struct ring_state *ring, const struct trace_reader *reade
 static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
-    struct trace_reader reader = ring_of(cpu);
+    struct trace_reader reader = pull_ring(pull, cpu);
     struct packet_job job = {.reader = &reader};
 
     follow_repair(ring, &reader);
@@ -226,7 +242,7 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
             return false;
     }
     if (job.state != TRACE_PACKET_GONE &&
-        !send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_buffer_bytes(reader.info),
+        !send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(&reader),
                     fill_packet, &job))
         return false;
     if (job.state == TRACE_PACKET_INCOMPLETE)
@@ -237,27 +253,28 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
         /* what is passed over makes room too: a ring that somebody scribbled over may hold nothing to send,
          * and its writers wait */
-        give_back(pull, cpu, reader.info->buffer_count / 4);
+        give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
         return true;
     }
     ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
     count_sent(ring, job.number);
     ring->sent_at = pull->packet_at = now;
-    give_back(pull, cpu, reader.info->buffer_count / 4);
+    give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
     return true;
 }
 
 static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
-    struct trace_reader reader = ring_of(cpu);
+    struct trace_reader reader = pull_ring(pull, cpu);
     const struct trace_control *control = (const struct trace_control *)reader.window;
-    uint64_t used = __atomic_load_n(&control->index, __ATOMIC_RELAXED) & reader.info->buffer_mask;
+    uint64_t size = trace_reader_bytes(&reader) / 8;
+    uint64_t used = __atomic_load_n(&control->index, __ATOMIC_RELAXED) % size;
     uint64_t since = now - ring->sent_at;
 
     if (trace_reader_head(&reader) != ring->next || used <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
         return;
-    if (since < (used > reader.info->buffer_mask / 4 ? FLUSH_NS : FLUSH_SMALL_NS))
+    if (since < (used > size / 4 ? FLUSH_NS : FLUSH_SMALL_NS))
         return;
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, cpu, 0);
     ring->sent_at = now;
@@ -269,7 +286,8 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 {
     const struct trace_info *info = reader->info;
-    uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader), count = info->buffer_count;
+    uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader);
+    uint64_t count = trace_reader_buffers(reader);
 
     if ((flags & WIRE_PULL_SNAPSHOT) || info->mode != TRACE_MODE_FLIGHT || info->mask == 0 ||
         head - tail <= count / 2)
@@ -281,7 +299,7 @@ static void place_rings(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
-        struct trace_reader reader = ring_of(cpu);
+        struct trace_reader reader = pull_ring(pull, cpu);
         uint64_t head = trace_reader_head(&reader), want = pull->want[cpu];
         ring->consumed = trace_info()->consumed[cpu];
         ring->next = choose_start(&reader, pull->request.flags);
@@ -317,7 +335,7 @@ static void set_targets(struct pull *pull)
 {
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
-        struct trace_reader reader = ring_of(cpu);
+        struct trace_reader reader = pull_ring(pull, cpu);
         pull->ring[cpu].target = trace_reader_head(&reader);
     }
 }
@@ -373,7 +391,7 @@ static bool run_rounds(struct pull *pull)
         uint64_t now = clock_monotonic_ns();
         if (pull->connection->broken)
             return false;
-        if (trace_info()->generation != pull->generation) {
+        if (is_changed(pull)) {
             pull->reason = WIRE_ENDED_CHANGED;
             return true;
         }
@@ -397,9 +415,8 @@ static void *run_pull(void *argument)
 
     if (begin_pull(pull) && run_rounds(pull))
         (void)(send_metadata(pull) && send_status(pull) && send_end(pull->connection, pull->reason, 0));
-    if (pull->generation == trace_info()->generation)
-        for (uint32_t cpu = 0; cpu < pull->cpu_count && !pull->connection->broken; cpu++)
-            give_back(pull, cpu, 0);
+    for (uint32_t cpu = 0; cpu < pull->cpu_count && !pull->connection->broken; cpu++)
+        give_back(pull, cpu, 0);
     if (pull->restore_mode && trace_info()->mode == pull->request.mode)
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
     pthread_mutex_lock(&owner_lock);
@@ -456,18 +473,23 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         pull->request = *request;
         pull->bell = (cap_t)bell;
         pull->cpu_count = trace_info()->cpu_count;
-        pull->generation = trace_info()->generation;
+        pull->geometry = settled_geometry();
         pull->status_at = pull->packet_at = clock_monotonic_ns();
         memcpy(pull->want, want, sizeof(pull->want));
         bool previous = request->flags & WIRE_PULL_PREVIOUS;
-        if (!previous && !become_owner(pull))
+        if (!previous && trace_geometry_changes(pull->geometry) != connection->generation)
+            reason = WIRE_ENDED_CHANGED; /* HELLO gave the host other sizes */
+        else if (!previous && !become_owner(pull))
             reason = WIRE_ENDED_BUSY;
         else if (pthread_create(&pull->thread, NULL, previous ? run_previous : run_pull, pull) == 0)
             return pull;
         else if (!previous)
             atomic_store(&owner, NULL);
     }
-    send_end(connection, reason, reason == WIRE_ENDED_BUSY ? -E_BUSY : -E_NO_MEMORY);
+    send_end(connection, reason,
+             reason == WIRE_ENDED_BUSY    ? -E_BUSY
+             : reason == WIRE_ENDED_ERROR ? -E_NO_MEMORY
+                                          : 0);
     if (bell > 0)
         sys_cap_close((cap_t)bell);
     free(pull);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
+#include <unistd.h>
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
 
@@ -23,11 +24,17 @@ const struct trace_info *trace_info(void)
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    return (struct trace_reader){
-        .info = trace_info(),
-        .window = (const char *)(uintptr_t)(TRACED_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT)),
-        .cpu = cpu,
-    };
+    const uint64_t window = TRACED_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT);
+    return trace_reader_open(trace_info(), (const char *)(uintptr_t)window, cpu, 0);
+}
+
+uint64_t settled_geometry(void)
+{
+    uint64_t geometry;
+
+    while (trace_geometry_is_changing(geometry = trace_geometry_of(trace_info())))
+        usleep(1000); /* a system call of somebody else's is under way */
+    return geometry;
 }
 
 /* Differs from boot to boot, and from one traced to the next. */
@@ -45,19 +52,20 @@ static uint64_t boot_id(void)
 void get_hello(struct wire_hello *hello)
 {
     const struct trace_info *info = trace_info();
+    const uint64_t geometry = settled_geometry();
 
     *hello = (struct wire_hello){
         .version = WIRE_VERSION,
         .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
         .cpu_count = info->cpu_count,
         .mode = info->mode,
-        .buffer_bytes = trace_buffer_bytes(info),
-        .buffer_count = info->buffer_count,
+        .buffer_bytes = trace_geometry_words(geometry) * 8,
+        .buffer_count = trace_geometry_buffers(geometry),
         .clock_hz = info->clock_hz,
         .clock_offset_ns = info->clock_offset_ns,
         .mask = info->mask,
         .boot_id = boot_id(),
-        .generation = info->generation,
+        .generation = trace_geometry_changes(geometry),
         .flags = (pull_is_running() ? WIRE_HELLO_PULLING : 0) | (has_previous() ? WIRE_HELLO_PREVIOUS : 0),
         .machine = TARN_MACHINE,
     };

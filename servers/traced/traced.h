@@ -23,6 +23,8 @@ struct connection {
     uint32_t sent;
     _Atomic bool broken; /* written under send_lock, read by anyone: the link is of no use any more */
 
+    uint32_t generation; /* of the rings, as HELLO said; its own thread only */
+
     struct pull *pull; /* while this connection pulls; its own thread only */
 };
 
@@ -49,6 +51,7 @@ bool send_previous(struct connection *connection, _Atomic bool *asked, int *stat
 /* rings.c */
 const struct trace_info *trace_info(void);
 struct trace_reader ring_of(uint32_t cpu);
+uint64_t settled_geometry(void); /* as trace_geometry_word(); not while it is changing */
 void get_hello(struct wire_hello *hello);
 size_t put_statistics(uint8_t *to); /* as WIRE_OP_STATISTICS answers */
 #define STATISTICS_BYTES_MAX (WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)

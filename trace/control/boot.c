@@ -65,14 +65,11 @@ void trace_boot_init(void)
 {
     struct trace_info *info = &trace_info_page;
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-    const uint64_t buffer_words = TRACE_BUFFER_BYTES_DEFAULT / 8;
     info->magic = TRACE_INFO_MAGIC;
     info->version = TRACE_INFO_VERSION;
     info->cpu_count = 1;
-    info->buffer_mask = buffer_words - 1;
-    info->ring_mask = buffer_words * TRACE_BOOT_BUFFERS - 1;
-    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
-    info->buffer_count = TRACE_BOOT_BUFFERS;
+    trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS);
+    info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS, 0);
     info->mode = TRACE_MODE_FLIGHT;
     info->window_shift = TRACE_WINDOW_SHIFT;
     info->buffers_offset = TRACE_BUFFERS_OFFSET;

@@ -77,10 +77,10 @@ uint64_t trace_trusted_index(uint32_t cpu)
 static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const struct trace_info *info = reader.info;
-    const uint64_t size = info->buffer_mask + 1, known = shadow->index / size;
-    uint64_t last = info->consumed[cpu] > known ? info->consumed[cpu] : known;
-    for (uint64_t i = 0; i < info->buffer_count; i++) {
+    const uint64_t size = trace_reader_bytes(&reader) / 8, known = shadow->index / size;
+    const uint64_t consumed = load(&reader.info->consumed[cpu]);
+    uint64_t last = consumed > known ? consumed : known;
+    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
         uint64_t number = load(&trace_packet_at(&reader, i)->packet_seq_num);
         if (number > last && number - known <= words_possible(shadow, now) / size)
             last = number;
@@ -105,7 +105,7 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
 {
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
-    uint64_t number = index / (reader.info->buffer_mask + 1);
+    uint64_t number = index / (trace_reader_bytes(&reader) / 8);
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     bool sound =
         packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;

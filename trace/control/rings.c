@@ -39,7 +39,7 @@ char *trace_window(uint32_t cpu)
 
 struct trace_reader trace_reader_of(uint32_t cpu)
 {
-    return (struct trace_reader){.info = &trace_info_page, .window = trace_window(cpu), .cpu = cpu};
+    return trace_reader_open(&trace_info_page, trace_window(cpu), cpu, 0);
 }
 
 /* Maps frames in a row at an offset of a window; how many of them. */
@@ -100,15 +100,6 @@ static int extend_ring(uint32_t cpu, uint64_t pages)
     return 0;
 }
 
-static void store_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
-{
-    struct trace_info *info = &trace_info_page;
-    info->buffer_mask = buffer_bytes / 8 - 1;
-    info->ring_mask = buffer_bytes * buffer_count / 8 - 1;
-    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
-    info->buffer_count = buffer_count;
-}
-
 /* The boot ring's packets take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
  * packet numbers, which lie at most once at any place of a ring that is no smaller. Nothing may be logged
  * meanwhile. */
@@ -148,7 +139,8 @@ static void leave_boot_ring(uint64_t buffer_count)
     struct trace_info *info = &trace_info_page;
     copy_boot_ring(buffer_count);
     windows_work = true;
-    store_geometry(TRACE_BUFFER_BYTES_DEFAULT, buffer_count);
+    trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, buffer_count);
+    info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, buffer_count, 0);
     info->cpu_count = boot_info.cpu_count;
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
         cpus[cpu].block.window = (uint64_t)trace_window(cpu);
@@ -187,10 +179,10 @@ bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
 static void forget_packets(uint32_t cpu)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    for (uint64_t i = 0; i < reader.info->buffer_count; i++) {
+    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
         struct trace_packet *packet = (struct trace_packet *)trace_packet_at(&reader, i);
         __atomic_store_n(&packet->packet_seq_num, TRACE_NO_PACKET, __ATOMIC_RELAXED);
-        __atomic_store_n(&packet->committed, reader.info->buffer_mask + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&packet->committed, trace_reader_bytes(&reader) / 8, __ATOMIC_RELAXED);
     }
 }
 
@@ -198,11 +190,18 @@ static void forget_packets(uint32_t cpu)
 static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
+    const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
     assert(spin_held(&trace_lock));
-    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL), trusted[TRACE_CPUS_MAX];
+    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
+    uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         trusted[cpu] = trace_trusted_index(cpu);
-    store_geometry(buffer_bytes, buffer_count);
+    __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes),
+                     __ATOMIC_RELAXED);
+    /* The word before what follows: whoever reads something of the new rings sees that the word has changed.
+     * Pairs with the fence in trace_reader_is_current(). */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         char *window = trace_window(cpu);
         /* + 1 would do, but for a writer who is just changing buffers */
@@ -213,6 +212,9 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         info->consumed[cpu] = number;
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+    /* release: who sees this word sees the rings set up; pairs with the acquire in trace_geometry_of() */
+    __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes + 1),
+                     __ATOMIC_RELEASE);
     trace_store_refresh();
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
 }

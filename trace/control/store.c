@@ -92,7 +92,7 @@ static void copy_info(void)
     store->generation = info->generation;
     store->mode = info->mode;
     store->buffer_bytes = trace_buffer_bytes(info);
-    store->buffer_count = info->buffer_count;
+    store->buffer_count = trace_geometry_buffers(trace_geometry_of(info));
     store->clock_hz = info->clock_hz;
     store->clock_offset_ns = info->clock_offset_ns;
 }

@@ -44,7 +44,7 @@ static uint64_t sum_packet(const struct trace_packet *packet, uint64_t number, u
 void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t words = reader.info->buffer_mask + 1, count = reader.info->buffer_count;
+    const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
     const uint64_t head = trace_trusted_index(cpu) / words;
     const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
     uint64_t *sums = ((struct trace_control *)trace_window(cpu))->sums;

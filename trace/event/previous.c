@@ -17,10 +17,8 @@ static void fill_info(struct trace_previous *previous)
     info->cpu_count = store->cpu_count;
     info->mode = store->mode;
     info->generation = store->generation;
-    info->buffer_mask = store->buffer_bytes / 8 - 1;
-    info->buffer_count = store->buffer_count;
-    info->ring_mask = store->buffer_bytes / 8 * store->buffer_count - 1;
-    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
+    trace_set_masks(info, store->buffer_bytes, store->buffer_count);
+    info->geometry = trace_geometry_word(store->buffer_bytes, store->buffer_count, 0);
     info->clock_hz = store->clock_hz;
     info->clock_offset_ns = store->clock_offset_ns;
     info->window_shift = TRACE_WINDOW_SHIFT;
@@ -73,7 +71,7 @@ void trace_previous_close(struct trace_previous *previous)
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
-    return (struct trace_reader){&previous->info, previous->windows[cpu], cpu, ~0ull};
+    return trace_reader_open(&previous->info, previous->windows[cpu], cpu, ~0ull);
 }
 
 int trace_previous_metadata(cap_t trace, char *text, size_t size)

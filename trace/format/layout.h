@@ -60,13 +60,63 @@ struct trace_info {
     /* By enum tarn_lock_class: of so many acquisitions a thread logs one; 0: none. */
     uint32_t lock_watch[TRACE_USER_LOCKS_MAX];
     uint32_t statedumps; /* how many there were: who keeps names to itself tells them again */
-    uint8_t reserved[512 - 116 - 4 * TRACE_USER_LOCKS_MAX];
+    uint32_t unused;
+    uint64_t geometry; /* what the three masks and buffer_count say, in one word: see trace_geometry_word() */
+    uint8_t reserved[512 - 128 - 4 * TRACE_USER_LOCKS_MAX];
     uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
                                           free */
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
+
+/* The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
+ * that of a ring's buffers, 32 to 63 how often the rings were set up. That count is odd while they are being
+ * set up.
+ *
+ * A reader loads the word once and takes every size from it, so it never mixes two geometries. Memory that
+ * was once part of a ring stays mapped, so reading by an old word is safe; a reader that finds another word
+ * after it has copied a packet throws the copy away. */
+static inline uint64_t trace_geometry_word(uint64_t buffer_bytes, uint64_t buffer_count, uint64_t changes)
+{
+    return changes << 32 | (uint64_t)__builtin_ctzll(buffer_count) << 8 |
+           (uint64_t)__builtin_ctzll(buffer_bytes / 8);
+}
+
+static inline uint64_t trace_geometry_words(uint64_t geometry) /* of a buffer */
+{
+    return 1ull << (geometry & 0xff);
+}
+
+static inline uint64_t trace_geometry_buffers(uint64_t geometry)
+{
+    return 1ull << (geometry >> 8 & 0xff);
+}
+
+static inline uint32_t trace_geometry_changes(uint64_t geometry)
+{
+    return (uint32_t)(geometry >> 32);
+}
+
+static inline bool trace_geometry_is_changing(uint64_t geometry)
+{
+    return trace_geometry_changes(geometry) & 1;
+}
+
+/* Acquire: what is read of the rings afterwards is no older; pairs with the releases in start_over(). */
+static inline uint64_t trace_geometry_of(const struct trace_info *info)
+{
+    return __atomic_load_n(&info->geometry, __ATOMIC_ACQUIRE);
+}
+
+/* For writers. Whoever shares the page stores `geometry` itself: before, as changing, and afterwards. */
+static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    info->buffer_mask = buffer_bytes / 8 - 1;
+    info->ring_mask = buffer_bytes * buffer_count / 8 - 1;
+    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
+    info->buffer_count = buffer_count;
+}
 
 /* packet_seq_num of a buffer that holds none: the ring was cleared or resized. */
 #define TRACE_NO_PACKET (~0ull)

@@ -9,14 +9,18 @@
  *   3. `committed` is the whole buffer: header, events, end and filler are there, and no writer of an earlier
  * lap is left who could store over them (layout.h, TRACE_DOUBT).
  * After the copy the index is read again: had it come round to this buffer, the copy is worthless. So is it
- * if the count has changed: a writer was late beyond all measure.
+ * if the count has changed: a writer was late beyond all measure. And so is it if the rings were cleared or
+ * resized meanwhile.
+ *
+ * Every size comes from the reader's own geometry, never from the info page, so each access lies in the ring
+ * and each copy fits, whatever changes meanwhile and whatever a program writes into a window.
  */
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>
 
-static uint64_t buffer_words(const struct trace_info *info)
+static uint64_t buffer_words(const struct trace_reader *reader)
 {
-    return info->buffer_mask + 1;
+    return trace_geometry_words(reader->geometry);
 }
 
 static const struct trace_control *control_of(const struct trace_reader *reader)
@@ -26,19 +30,26 @@ static const struct trace_control *control_of(const struct trace_reader *reader)
 
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number)
 {
-    uint64_t place = number * trace_buffer_bytes(reader->info) & reader->info->packet_mask;
+    uint64_t place = (number & (trace_reader_buffers(reader) - 1)) * trace_reader_bytes(reader);
     return (const struct trace_packet *)(reader->window + TRACE_BUFFERS_OFFSET + place);
+}
+
+bool trace_reader_is_current(const struct trace_reader *reader)
+{
+    /* what was read before the geometry: pairs with the fence in start_over() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&reader->info->geometry, __ATOMIC_RELAXED) == reader->geometry;
 }
 
 uint64_t trace_reader_head(const struct trace_reader *reader)
 {
     /* acquire: what is read of packets afterwards is no older than this index */
-    return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE) / buffer_words(reader->info);
+    return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE) / buffer_words(reader);
 }
 
 uint64_t trace_reader_tail(const struct trace_reader *reader)
 {
-    uint64_t head = trace_reader_head(reader), count = reader->info->buffer_count;
+    uint64_t head = trace_reader_head(reader), count = trace_reader_buffers(reader);
     uint64_t oldest = head >= count ? head - count + 1 : 0;
     uint64_t consumed = __atomic_load_n(&reader->info->consumed[reader->cpu], __ATOMIC_RELAXED);
     return consumed > oldest ? consumed : oldest;
@@ -58,7 +69,7 @@ uint64_t trace_reader_torn(const struct trace_reader *reader)
 static bool is_overwritten(const struct trace_reader *reader, uint64_t number)
 {
     uint64_t head = trace_reader_head(reader);
-    return head >= number && head - number >= reader->info->buffer_count;
+    return head >= number && head - number >= trace_reader_buffers(reader);
 }
 
 enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number)
@@ -75,7 +86,7 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
     const uint64_t committed = __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE);
     if (trace_in_doubt(committed))
         return TRACE_PACKET_GONE;
-    return committed == buffer_words(reader->info) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
+    return committed == buffer_words(reader) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
 }
 
 /* No event is later. The processors' clocks may differ a little; a time of a far future, once believed, would
@@ -89,12 +100,11 @@ static uint64_t latest_time(const struct trace_reader *reader)
 static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
                             const struct trace_packet *packet)
 {
-    const struct trace_info *info = reader->info;
     for (unsigned i = 0; i < sizeof(packet->uuid); i++)
-        if (packet->uuid[i] != info->uuid[i])
+        if (packet->uuid[i] != reader->info->uuid[i])
             return false;
     return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
-           packet->packet_size == buffer_words(info) * 64 && packet->packet_seq_num == number &&
+           packet->packet_size == buffer_words(reader) * 64 && packet->packet_seq_num == number &&
            packet->cpu_id == reader->cpu && packet->timestamp_begin <= latest_time(reader);
 }
 
@@ -130,7 +140,7 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     const struct trace_packet *original = trace_packet_at(reader, number);
     const volatile uint64_t *from = (const volatile uint64_t *)original;
     uint64_t *to = copy;
-    uint64_t words = buffer_words(reader->info); /* a multiple of eight */
+    uint64_t words = buffer_words(reader); /* a multiple of eight */
     const uint64_t hole = state == TRACE_PACKET_WHOLE ? words : find_hole(reader, original, words);
     for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
         /* spelled out: this loop is a third of what a pull costs the guest */
@@ -140,8 +150,8 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     TRACE_TEST_POINT(TRACE_AFTER_COPY);
     /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (is_overwritten(reader, number) || (state == TRACE_PACKET_WHOLE && count_of(original) != words) ||
-        trace_in_doubt(count_of(original)))
+    if (is_overwritten(reader, number) || !trace_reader_is_current(reader) ||
+        (state == TRACE_PACKET_WHOLE && count_of(original) != words) || trace_in_doubt(count_of(original)))
         return TRACE_PACKET_GONE;
     if (hole < words)
         ((uint64_t *)copy)[hole] = 0;
@@ -254,7 +264,7 @@ static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t si
 bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy)
 {
     struct trace_packet *packet = copy;
-    const uint64_t size = buffer_words(reader->info);
+    const uint64_t size = buffer_words(reader);
     if (!header_is_sound(reader, number, packet))
         return false;
     /* Whoever closes the packet writes its end; did he? */
@@ -266,14 +276,14 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
 {
     const struct trace_control *control = control_of(reader);
-    const uint64_t size = buffer_words(reader->info);
+    const uint64_t size = buffer_words(reader);
     const uint64_t number = trace_reader_head(reader);
     const struct trace_packet *from = trace_packet_at(reader, number);
     /* Acquire: pairs with release 3 of reserve_cas.h, of the commits that it counts. The index after the
      * count: if they agree, whoever reserved has committed. */
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
-    const uint64_t limit = index & reader->info->buffer_mask;
+    const uint64_t limit = index & (size - 1);
     const uint64_t hole = committed == limit ? limit : find_hole(reader, from, limit);
     for (uint64_t i = 0; i < limit; i++)
         ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
@@ -284,7 +294,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     struct trace_packet *packet = copy;
     if (index / size != number || trace_reader_head(reader) != number ||
         limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet) ||
-        trace_in_doubt(count_of(from)))
+        trace_in_doubt(count_of(from)) || !trace_reader_is_current(reader))
         return false;
     if (!cut_content(packet, limit, size, ~0ull, committed))
         return false;
@@ -303,9 +313,9 @@ static bool has_packet(const struct trace_reader *reader, uint64_t number)
 static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
 {
     bool found = false;
-    for (uint64_t place = 0; place < reader->info->buffer_count; place++) {
+    for (uint64_t place = 0; place < trace_reader_buffers(reader); place++) {
         uint64_t number = trace_packet_at(reader, place)->packet_seq_num;
-        if (number % reader->info->buffer_count != place || !has_packet(reader, number))
+        if (number % trace_reader_buffers(reader) != place || !has_packet(reader, number))
             continue;
         if (!found || number > *newest)
             *newest = number;
@@ -316,7 +326,7 @@ static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
 
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)
 {
-    const uint64_t count = reader->info->buffer_count;
+    const uint64_t count = trace_reader_buffers(reader);
     *last = trace_reader_head(reader);
     /* whoever changed buffers may not have come to write the header */
     if (!has_packet(reader, *last) && !(*last > 0 && has_packet(reader, *last - 1)) &&
@@ -330,7 +340,7 @@ bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, vo
 {
     const uint64_t *from = (const uint64_t *)trace_packet_at(reader, number);
     const struct trace_packet *packet = copy;
-    const uint64_t words = buffer_words(reader->info);
+    const uint64_t words = buffer_words(reader);
     if (!has_packet(reader, number))
         return false;
     if (trace_reader_head(reader) == number && trace_packet_snapshot(reader, copy))

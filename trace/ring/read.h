@@ -26,13 +26,36 @@ struct trace_reader {
     const struct trace_info *info;
     const char *window;
     uint32_t cpu;
-    uint64_t latest; /* no event is later, in ticks; 0: what the clock says. Of a dead system ~0 */
+    uint64_t latest;   /* no event is later, in ticks; 0: what the clock says. Of a dead system ~0 */
+    uint64_t geometry; /* as it was when the reader began: trace_geometry_word() */
 };
 
+/* Bytes of a buffer as they are now. */
 static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
 {
-    return (info->buffer_mask + 1) * 8;
+    return trace_geometry_words(trace_geometry_of(info)) * 8;
 }
+
+static inline struct trace_reader trace_reader_open(const struct trace_info *info, const char *window,
+                                                    uint32_t cpu, uint64_t latest)
+{
+    return (struct trace_reader){info, window, cpu, latest, trace_geometry_of(info)};
+}
+
+/* Bytes of a buffer: what trace_packet_copy() and the others write. */
+static inline uint64_t trace_reader_bytes(const struct trace_reader *reader)
+{
+    return trace_geometry_words(reader->geometry) * 8;
+}
+
+static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
+{
+    return trace_geometry_buffers(reader->geometry);
+}
+
+/* False: the rings were cleared or resized since the reader began. What was read before the call is as old as
+ * its answer. */
+bool trace_reader_is_current(const struct trace_reader *reader);
 
 /* Number of the packet that is being written. */
 uint64_t trace_reader_head(const struct trace_reader *reader);

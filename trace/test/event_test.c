@@ -97,7 +97,7 @@ static uint64_t copies[TEST_CPUS][TRACE_BUFFER_BYTES_MIN / 8];
 
 static bool next_packet(void *context, uint32_t cpu, struct trace_walk *walk)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
     const struct trace_packet *packet = (const struct trace_packet *)copies[cpu];
     if (trace_packet_copy(&reader, next[cpu], copies[cpu]) != TRACE_PACKET_WHOLE)
         return false;

@@ -115,10 +115,8 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     hook.left = 0;
     memset(&test_info, 0, sizeof(test_info));
     test_info.cpu_count = TEST_CPUS;
-    test_info.buffer_mask = buffer_bytes / 8 - 1;
-    test_info.ring_mask = buffer_bytes * buffer_count / 8 - 1;
-    test_info.packet_mask = (test_info.ring_mask & ~test_info.buffer_mask) * 8;
-    test_info.buffer_count = buffer_count;
+    trace_set_masks(&test_info, buffer_bytes, buffer_count);
+    test_info.geometry = trace_geometry_word(buffer_bytes, buffer_count, 0);
     test_info.mode = mode;
     test_info.clock_hz = 1000000000;
     memcpy(test_info.uuid, uuid, sizeof(uuid));
@@ -158,7 +156,7 @@ void visit_packet(const struct trace_packet *packet, visit_event *visit, void *c
 void read_packet(uint32_t cpu, uint64_t number, visit_event *visit, void *context, FILE *file,
                  struct findings *f)
 {
-    struct trace_reader reader = {.info = &test_info, .window = window_of_cpu(cpu), .cpu = cpu};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
     static __thread uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
     enum trace_packet_state state = trace_packet_copy(&reader, number, copy);
     for (unsigned i = 0; i < 3 && state == TRACE_PACKET_INCOMPLETE; i++)
@@ -183,7 +181,7 @@ void read_packet(uint32_t cpu, uint64_t number, visit_event *visit, void *contex
 void read_ring(uint32_t cpu, uint64_t *next, visit_event *visit, void *context, FILE *file,
                struct findings *f)
 {
-    struct trace_reader reader = {.info = &test_info, .window = window_of_cpu(cpu), .cpu = cpu};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
     for (; *next < trace_reader_head(&reader); ++*next)
         read_packet(cpu, *next, visit, context, file, f);
 }
@@ -223,7 +221,7 @@ struct findings read_all(visit_event *visit, void *context, const char *director
         write_metadata(directory);
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct trace_reader reader = {.info = &test_info, .window = window_of_cpu(cpu), .cpu = cpu};
+        struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
         test_window = window_of_cpu(cpu);
         trace_ring_flush(test_window);
         uint64_t next = trace_reader_tail(&reader);

@@ -340,7 +340,7 @@ static void check_checkable(const struct trace_header *event, uint64_t time, voi
 
 static void read_what_is_there(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
     lap.f = (struct findings){0};
     lap.was_read = true;
     for (uint64_t i = trace_reader_tail(&reader); i < trace_reader_head(&reader); i++)
@@ -349,7 +349,7 @@ static void read_what_is_there(void)
 
 static void log_to_packet(uint64_t number)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
     for (uint64_t i = 0; trace_reader_head(&reader) < number; i++)
         log_checkable(i);
 }
@@ -357,7 +357,7 @@ static void log_to_packet(uint64_t number)
 /* While the writer stands still the ring goes round; he is read when he has stored and not yet committed. */
 static void let_lap_pass(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
     const uint64_t hit = trace_reader_head(&reader) + LAP_BUFFERS;
     log_to_packet(hit);
     if (lap.hole) {
@@ -417,7 +417,7 @@ static void test_late_writers(void)
 
 static struct findings read_after_laps(uint64_t count)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
     /* the last buffer, where these tests are late, is closed and not yet taken again */
     log_to_packet((trace_reader_head(&reader) / LAP_BUFFERS + 1 + count) * LAP_BUFFERS);
     read_what_is_there();
@@ -459,7 +459,7 @@ static struct findings salvage(void)
 {
     static uint64_t copy[SMALL / 8];
     struct findings f = {0};
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, ~0ull};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
     uint64_t first, last;
     forget_numbers();
     if (!trace_salvage_range(&reader, &first, &last))
@@ -577,7 +577,7 @@ static void test_stream(unsigned sleep_us)
     run_writers(threads);
     for (unsigned round = 0; round < 400; round++) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
+            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
             /* only what is whole: a writer may be asleep in the middle */
             while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
                 read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
@@ -609,7 +609,7 @@ static void test_once(void)
     setup_rings(SMALL, 4, TRACE_MODE_ONCE);
     forget_numbers();
     log_numbers(0, 10000);
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
     static uint64_t copy[SMALL / 8];
     struct findings f = {0};
     uint64_t next = 0;
@@ -636,7 +636,7 @@ static void test_overwriting_reader(void)
     run_writers(threads);
     while (f.whole < 300) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
+            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
             uint64_t oldest = trace_reader_tail(&reader);
             next[cpu] = next[cpu] < oldest ? oldest : next[cpu];
             if (trace_packet_state(&reader, next[cpu]) != TRACE_PACKET_OPEN)
@@ -654,7 +654,7 @@ static uint64_t head_wanted;
 
 static void log_up_to_head(void)
 {
-    struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
     while (trace_reader_head(&reader) < head_wanted)
         trace_user_stopwatch_start(0);
 }
@@ -666,7 +666,7 @@ static void test_overwritten_copy(void)
     enum trace_packet_state state[2];
     for (unsigned i = 0; i < 2; i++) {
         setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
-        struct trace_reader reader = {&test_info, window_of_cpu(0), 0, 0};
+        struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
         head_wanted = 2;
         log_up_to_head();
         head_wanted = 1 + 3 + i;
@@ -726,7 +726,7 @@ static void test_garbage(void)
                 continue;
             struct findings f = {0};
             uint32_t cpu = i / 16 % TEST_CPUS;
-            struct trace_reader reader = {&test_info, window_of_cpu(cpu), cpu, 0};
+            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
             uint64_t head = trace_reader_head(&reader), next = head > 4 ? head - 4 : 0;
             read_ring(cpu, &next, NULL, NULL, NULL, &f);
             packets += f.whole + f.incomplete;

@@ -11,11 +11,8 @@
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    return (struct trace_reader){
-        .info = arch_trace_info(),
-        .window = (const char *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT)),
-        .cpu = cpu,
-    };
+    const char *window = (const char *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT));
+    return trace_reader_open(arch_trace_info(), window, cpu, 0);
 }
 
 bool copy_packet(const struct trace_reader *ring, uint64_t number, void *copy, struct ring_findings *findings)

@@ -104,8 +104,8 @@ static void test_once(void)
           "the others are counted, each one");
     struct numbers later = find_numbers(log_run(0, 10), next_number);
     CHECK(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found, "it stays as it is");
-    sys_trace_consume(SLOT_TRACE, 0,
-                      trace_reader_head(&(struct trace_reader){info, ring_of(0).window, 0, 0}));
+    const struct trace_reader ring = ring_of(0);
+    sys_trace_consume(SLOT_TRACE, 0, trace_reader_head(&ring));
     CHECK(find_numbers(log_run(0, 10), next_number).found == 0, "whatever a consumer says");
 }
 

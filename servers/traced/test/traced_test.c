@@ -157,7 +157,7 @@ void trace_previous_close(struct trace_previous *previous)
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
-    return (struct trace_reader){&previous->info, window_of_cpu(cpu), cpu, ~0ull};
+    return trace_reader_open(&previous->info, window_of_cpu(cpu), cpu, ~0ull);
 }
 
 int trace_previous_metadata(cap_t trace, char *text, size_t size)
@@ -177,6 +177,13 @@ struct host_channel {
     uint8_t *frame;
 };
 
+/* What happens when room for a frame with a trace packet was given for the `countdown`th time, before it is
+ * filled. */
+static struct {
+    _Atomic int countdown;
+    void (*action)(void);
+} on_room;
+
 static size_t receive(struct channel *channel, void *bytes, size_t size)
 {
     ssize_t got = recv(((struct host_channel *)channel)->fd, bytes, size, 0);
@@ -187,6 +194,8 @@ static void *reserve(struct channel *channel, size_t size)
 {
     struct host_channel *host = (struct host_channel *)channel;
     free(host->frame);
+    if (size > trace_buffer_bytes(&test_info) && atomic_fetch_sub(&on_room.countdown, 1) == 1)
+        on_room.action();
     return host->frame = malloc(size);
 }
 
@@ -528,6 +537,52 @@ static void test_torn(void)
           (unsigned long)arrived.packets);
 }
 
+/* As start_over() of trace/control/rings.c: the same memory in larger buffers. */
+static void enlarge_buffers(void)
+{
+    const uint64_t bytes = 4 * trace_buffer_bytes(&test_info), count = test_info.buffer_count / 4;
+    const uint32_t changes = trace_geometry_changes(test_info.geometry) + 1;
+    const uint64_t mask = test_info.mask;
+
+    test_info.mask = 0;
+    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes), __ATOMIC_SEQ_CST);
+    trace_set_masks(&test_info, bytes, count);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        uint64_t number = control_of_cpu(cpu)->index / (bytes / 8) + 2;
+        for (uint64_t i = 0; i < count; i++)
+            ((struct trace_packet *)(window_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * bytes))->packet_seq_num =
+                TRACE_NO_PACKET;
+        trace_ring_open(window_of_cpu(cpu), number);
+        test_info.consumed[cpu] = number;
+    }
+    test_info.generation++;
+    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes + 1), __ATOMIC_SEQ_CST);
+    test_info.mask = mask;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS;
+         cpu++) /* until there is a packet of the number that is to be sent */
+        while (control_of_cpu(cpu)->index < 12 * (bytes / 8))
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* A host does not read for a while, and a program in the guest resizes the rings: room was given for a packet
+ * of the old size. */
+static void test_geometry(void)
+{
+    setup_rings(16384, 64, TRACE_MODE_STREAM);
+    on_room.action = enlarge_buffers;
+    on_room.countdown = 6;
+    start_writers(1000);
+    int status = pull("--duration", "20");
+    check(status == EXIT_DAMAGE && trace_buffer_bytes(&test_info) == 65536 && count_arrived(0).sound,
+          "the rings are resized while a packet is sent: the pull ends (status %d)", status);
+    check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "and traced answers");
+    status = pull("--duration", "1");
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.packets > 1, "the next pull has the new sizes (status %d)",
+          status);
+}
+
 /* Connections that send nonsense; traced must survive and serve the next. */
 static void test_hostile(void)
 {
@@ -584,6 +639,7 @@ int main(void)
     test_snapshot();
     test_previous();
     test_torn();
+    test_geometry();
     test_hostile();
     remove_output();
     rmdir(directory);

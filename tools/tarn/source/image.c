@@ -157,6 +157,23 @@ static bool info_belongs(struct image *image, uint64_t physical)
            image_32(image, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
 }
 
+/* The word before the rest: whoever reads rings by this store sees whether it has changed since. */
+static void find_info(struct image *image)
+{
+    image->info = image->store.age == 0 ? image->store.info : 0;
+    image->geometry = image_info64(image, offsetof(struct trace_info, geometry));
+    if (image->info && !info_belongs(image, image->info))
+        image->info = 0;
+}
+
+bool image_is_changed(struct image *image)
+{
+    /* what was copied before the word: pairs with the fence in start_over() of trace/control/rings.c */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return image_is_live(image) && image->info &&
+           image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
+}
+
 /* Believes the store at an address, if it is one. */
 static bool take_store(struct image *image, uint64_t physical, struct fail *fail)
 {
@@ -180,7 +197,7 @@ static bool take_store(struct image *image, uint64_t physical, struct fail *fail
     else if (check_store(&header, fail) && check_extents(extents, header.extent_count, fail)) {
         free(image->extents);
         image->store = header, image->extents = extents;
-        image->info = header.age == 0 && info_belongs(image, header.info) ? header.info : 0;
+        find_info(image);
         return true;
     }
     free(extents);

@@ -19,8 +19,9 @@ struct image {
     bool swap;                /* its byte order is not ours */
     struct trace_store store; /* in our byte order, checked; without extents */
     struct trace_extent *extents;
-    uint64_t info; /* physical address of an info page that belongs to this store, or 0 */
-    bool broken;   /* memory could not be read although it is there; `fail` says why */
+    uint64_t info;     /* physical address of an info page that belongs to this store, or 0 */
+    uint64_t geometry; /* its word of that name, when the store was read: see layout.h */
+    bool broken;       /* memory could not be read although it is there; `fail` says why */
     struct fail fail;
 };
 
@@ -40,6 +41,9 @@ enum image_change { IMAGE_SAME, IMAGE_GROWN, IMAGE_ENDED, IMAGE_CHANGED };
 enum image_change image_look(struct image *image);
 /* The metadata; NULL: the guest has made none yet, or it is none. To be freed. */
 char *image_metadata(struct image *image, size_t *size);
+/* Live memory: were the rings cleared or resized since the store was read? What was copied before the call is
+ * as old as its answer. */
+bool image_is_changed(struct image *image);
 /* A word of the info page; 0 if there is no info page. */
 uint64_t image_info64(struct image *image, size_t offset);
 

@@ -296,12 +296,14 @@ static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
     return committed == buffer_words(ring) ? IMAGE_WHOLE : IMAGE_INCOMPLETE;
 }
 
-/* A writer of an earlier lap may still store over it, or did while it was copied: layout.h, TRACE_DOUBT. */
+/* A writer of an earlier lap may still store over it, or did while it was copied: layout.h, TRACE_DOUBT. Or
+ * the rings were set up anew meanwhile. */
 static bool is_spoiled(struct image_ring *ring, uint64_t number, bool was_whole)
 {
     const uint64_t committed = load_acquire(ring, packet_at(ring, number) + PACKET(committed));
 
-    return trace_in_doubt(committed) || (was_whole && committed != buffer_words(ring));
+    return image_is_changed(ring->image) || trace_in_doubt(committed) ||
+           (was_whole && committed != buffer_words(ring));
 }
 
 /* Copies `words` of a packet of which not all was committed; the first word that no event was seen in becomes
