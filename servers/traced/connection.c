@@ -34,9 +34,12 @@ bool send_frame(struct connection *connection, uint16_t type, size_t limit,
             atomic_fetch_add_explicit(&bytes_sent, WIRE_FRAME_BYTES + size, memory_order_relaxed);
         }
     }
+    const bool breaks = !frame && !connection->broken;
     if (!frame)
         connection->broken = true;
     pthread_mutex_unlock(&connection->send_lock);
+    if (breaks) /* the host is not to wait for what will never come */
+        connection->channel->hang_up(connection->channel);
     return frame != NULL;
 }
 

@@ -3,7 +3,8 @@
  * servers/traced/tcp.c - the network link: TCP through servers/net, sending without copies.
  *
  * A connection's send buffer is the ring of NET_STREAM, mapped twice, one behind the other, so that a packet
- * that wraps round its end is written in one piece. Locking: `room`, `place` belong to the sender
+ * that wraps round its end is written in one piece. A frame larger than the ring is made in a buffer of its
+ * own and copied into the ring piece by piece. Locking: `room`, `place`, `large` belong to the sender
  * (channel.h); everything else is set once.
  */
 #include "channel.h"
@@ -15,6 +16,7 @@
 #include <tarn/runtime.h>
 
 #define RECEIVE_BYTES 4096u
+#define PIECE_BYTES   (NET_STREAM_BYTES / 4) /* of a large frame: the ring sends while the next is copied */
 #define DRAIN_NS      2000000000ull
 #define RETRY_NS      500000000ull
 
@@ -25,6 +27,9 @@ struct tcp_channel {
     uint64_t window_span;
     char *ring; /* 2 * NET_STREAM_BYTES of addresses */
     uint64_t place, room;
+    char *large; /* where a frame larger than the ring is made; NULL: none was */
+    size_t large_bytes;
+    bool is_large; /* the frame that is being made lies there */
 };
 
 static int64_t call_net(struct ipc_message *message)
@@ -58,12 +63,8 @@ static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
     return (size_t)got;
 }
 
-static void *reserve_tcp(struct channel *channel, size_t size)
+static char *reserve_in_ring(struct tcp_channel *tcp, size_t size)
 {
-    struct tcp_channel *tcp = tcp_of(channel);
-
-    if (size > NET_STREAM_BYTES)
-        return NULL;
     if (tcp->room < size) {
         int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, 0, size);
         if (room < (int64_t)size)
@@ -73,9 +74,8 @@ static void *reserve_tcp(struct channel *channel, size_t size)
     return tcp->ring + tcp->place;
 }
 
-static bool commit_tcp(struct channel *channel, size_t size)
+static bool commit_in_ring(struct tcp_channel *tcp, size_t size)
 {
-    struct tcp_channel *tcp = tcp_of(channel);
     int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, size, 0);
 
     if (room < 0)
@@ -83,6 +83,47 @@ static bool commit_tcp(struct channel *channel, size_t size)
     tcp->room = (uint64_t)room;
     tcp->place = (tcp->place + size) % NET_STREAM_BYTES;
     return true;
+}
+
+static void *reserve_large(struct tcp_channel *tcp, size_t size)
+{
+    if (size > tcp->large_bytes) {
+        free(tcp->large);
+        tcp->large = malloc(size);
+        tcp->large_bytes = tcp->large ? size : 0;
+        if (!tcp->large)
+            server_log("traced: no memory for a frame of %zu KiB", size >> 10);
+    }
+    return tcp->large;
+}
+
+static bool commit_large(struct tcp_channel *tcp, size_t size)
+{
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+        char *to = reserve_in_ring(tcp, piece);
+        if (!to)
+            return false;
+        memcpy(to, tcp->large + done, piece);
+        if (!commit_in_ring(tcp, piece))
+            return false;
+    }
+    return true;
+}
+
+static void *reserve_tcp(struct channel *channel, size_t size)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+
+    tcp->is_large = size > NET_STREAM_BYTES;
+    return tcp->is_large ? reserve_large(tcp, size) : reserve_in_ring(tcp, size);
+}
+
+static bool commit_tcp(struct channel *channel, size_t size)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+
+    return tcp->is_large ? commit_large(tcp, size) : commit_in_ring(tcp, size);
 }
 
 static void hang_up_tcp(struct channel *channel)
@@ -134,6 +175,7 @@ static void close_tcp(struct channel *channel)
             spares[spare_count++] = (struct spare_window){tcp->window, tcp->window_span};
         pthread_mutex_unlock(&spare_lock);
     }
+    free(tcp->large);
     free(tcp);
 }
 

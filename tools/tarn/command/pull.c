@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define PROGRESS_SECONDS 0.5
-#define FINISH_SECONDS   30.0 /* that the guest is given for its last packets */
+#define FINISH_SECONDS   30.0 /* after the end was asked for: longer than that nothing comes, and it is over \
+                               */
 
 static const char help[] =
     "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
@@ -204,6 +205,8 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
         switch (pull->source->class->next(pull->source, item, 100, fail)) {
         case SOURCE_ITEM:
             fine = take_item(pull, item, fail);
+            if (pull->finish_by != 0)
+                pull->finish_by = now_seconds() + FINISH_SECONDS;
             break;
         case SOURCE_NOTHING:
             break;
