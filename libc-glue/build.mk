@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What every program is linked with: the port's first instructions, libc-glue, newlib, and the few functions that
 # the compiler calls (kernel/compiler_calls.c says why not libgcc).
-LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c) kernel/compiler_calls.c \
+LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math/*.c) kernel/compiler_calls.c \
                 $(filter-out %/crt0.S,$(wildcard arch/$(ARCH)/user/*.[cS]))
 
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
@@ -9,3 +9,15 @@ $(eval $(call user_library,glue,$(LIBC_SOURCES)))
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
 USER_LIBS += $(BA)/lib/libglue.a $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a
 ALL += $(BA)/lib/libglue.a
+
+# Each header that programs may include compiles alone, without another before it.
+PROGRAM_HEADERS := assert complex ctype dirent errno fcntl fenv float glob inttypes iso646 langinfo limits locale malloc math \
+    netinet/in arpa/inet poll pthread pwd regex sched search semaphore setjmp signal spawn stdalign stdarg stdatomic stdbool \
+    stddef stdint stdio stdlib stdnoreturn string strings tgmath time unistd utime wchar wctype \
+    $(patsubst libc-glue/include/%.h,%,$(wildcard libc-glue/include/sys/*.h libc-glue/include/tarn/*.h)) \
+    sys/stat sys/time sys/times sys/types sys/wait sys/resource
+PROGRAM_HEADER_OBJECTS := $(patsubst %,$(BA)/headers/%.o,$(sort $(PROGRAM_HEADERS)))
+$(PROGRAM_HEADER_OBJECTS): $(BA)/headers/%.o: $$(GENERATED) $$(USER_HEADERS)
+	@mkdir -p $(@D); echo '#include <$*.h>' >$(@:.o=.c); $(CC) $(USER_CFLAGS) -c -o $@ $(@:.o=.c)
+-include $(PROGRAM_HEADER_OBJECTS:.o=.d)
+tests: $(PROGRAM_HEADER_OBJECTS)

@@ -25,7 +25,7 @@ $(GEN)/%_requests.enum: $(B)/host/requestgen
 
 # What has no messages in it also runs on the host.
 SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/elf.c servers/lib/startup.c \
-                servers/proc/process.c servers/console/line.c \
+                servers/proc/process.c servers/proc/script.c servers/console/line.c \
                 $(filter-out servers/fs/main.c servers/fs/request.c servers/fs/storage.c servers/fs/notify.c,\
                   $(wildcard servers/fs/*.c)) \
                 $(wildcard servers/*/test/*.c)
@@ -34,6 +34,7 @@ $(eval $(call host_test,servers_fs,servers/lib/test/fake_server.c servers/lib/cp
     $(filter servers/fs/%,$(filter-out servers/fs/test/%,$(SERVERS_HOST))),-lpthread))
 $(eval $(call host_test,servers_lib,servers/lib/test/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
     servers/lib/startup.c))
+$(eval $(call host_test,servers_script,servers/proc/test/script_test.c servers/proc/script.c))
 $(eval $(call host_test,servers_proc,servers/proc/test/process_test.c servers/proc/process.c \
     servers/lib/test/fake_server.c,-lpthread))
 $(eval $(call host_test,servers_console,servers/console/test/line_test.c servers/console/line.c))

@@ -12,6 +12,8 @@ $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/uti
     $(if $(filter $u,sort grep),user/bin/lines.c))))
 $(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace_previous.c trace_rings.c trace_schema.c util.c)))
 $(eval $(call bin_program,sh,$(wildcard user/sh/*.c)))
+$(foreach s,user/sh/edit.c user/sh/test/edit_test.c,$(eval CFLAGS_$s += -Ikernel/abi))
+$(eval $(call host_test,sh_edit,user/sh/test/edit_test.c user/sh/edit.c))
 $(eval $(call bin_program,sdet,user/bench/sdet.c))
 $(eval $(call bin_program,micro,user/bench/micro.c arch/$(ARCH)/user/fault.S))
 $(eval $(call bin_program,lockstorm,user/demo/lockstorm.c))

@@ -3,6 +3,7 @@
 #include "line.h"
 #include <servers/protocol/console.h>
 #include <string.h>
+#include <tarn/utf8.h>
 
 enum {
     KEY_INTERRUPT = 3, /* Ctrl-C */
@@ -47,10 +48,11 @@ static void finish_edit(struct line *line)
 
 static void erase_last(struct line *line)
 {
-    /* All bytes of a UTF-8 character go at once. */
-    while (line->edit_count && (line->edit[--line->edit_count] & 0xc0) == 0x80)
-        ;
-    echo(line, "\b \b");
+    uint32_t begin = (uint32_t)utf8_previous(line->edit, line->edit_count);
+    size_t columns = utf8_columns(line->edit + begin, line->edit_count - begin);
+    line->edit_count = begin;
+    while (columns--)
+        echo(line, "\b \b");
 }
 
 static void erase_word(struct line *line)

@@ -9,7 +9,6 @@
 #include "process.h"
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <tarn/runtime.h>
 
 cap_t fault_endpoint;
@@ -26,20 +25,6 @@ static const struct {
     [FAULT_ALIGNMENT] = {"touched memory out of alignment", SIGBUS},
 };
 
-static void find_name(uint32_t pid, char name[TARN_NAME_BYTES])
-{
-    struct system_space space;
-    strcpy(name, "?");
-    for (uint64_t i = 0; sys_system_read(SYSTEM_SPACES, i, &space, sizeof(space)) >= (int64_t)sizeof(space);
-         i++) {
-        if (space.pid == pid) {
-            memcpy(name, space.name, TARN_NAME_BYTES);
-            name[TARN_NAME_BYTES - 1] = 0;
-            return;
-        }
-    }
-}
-
 static void handle_fault(const struct ipc_message *message)
 {
     char name[TARN_NAME_BYTES];
@@ -47,7 +32,7 @@ static void handle_fault(const struct ipc_message *message)
     uint32_t tid = (uint32_t)message->word[4], pid = (uint32_t)message->word[5];
     if (reason >= sizeof(faults) / sizeof(faults[0]) || !faults[reason].what)
         reason = FAULT_PROTECTION;
-    find_name(pid, name);
+    process_get_name(pid, name, sizeof(name));
     server_log("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed", name,
                (unsigned)pid, (unsigned)tid, faults[reason].what, (unsigned long long)message->word[1],
                (unsigned long long)message->word[2], (unsigned long long)message->word[3]);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/proc.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BUCKETS 256u
@@ -26,6 +27,7 @@ struct process {
     bool orphan;                                         /* its parent ended: nobody will wait */
     struct process *parent, *children, *older, *younger; /* siblings */
     struct waiter *waiters;
+    char name[TARN_NAME_BYTES];
 };
 
 struct waiter { /* a PROC_WAIT of this process that has no answer yet */
@@ -121,6 +123,23 @@ int process_add(uint32_t pid, uint32_t parent_pid, uint32_t space, uint32_t auth
     }
     pthread_mutex_unlock(&table_lock);
     return error;
+}
+
+void process_set_name(uint32_t pid, const char *name)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process)
+        snprintf(process->name, sizeof(process->name), "%s", name);
+    pthread_mutex_unlock(&table_lock);
+}
+
+void process_get_name(uint32_t pid, char *name, size_t size)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    snprintf(name, size, "%s", process && process->name[0] ? process->name : "?");
+    pthread_mutex_unlock(&table_lock);
 }
 
 void process_remove(uint32_t pid)

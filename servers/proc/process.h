@@ -16,6 +16,7 @@
 #define SERVERS_PROC_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PROCESS_DEATH_BITS 62u
@@ -25,6 +26,10 @@ void process_init(uint32_t init_pid);
 /* A new process, not yet started. `death_bit` comes out: the bit for space_watch. 0, -ENOMEM, -EEXIST, or
  * -ESRCH if the parent is no process. */
 int process_add(uint32_t pid, uint32_t parent, uint32_t space, uint32_t authority, unsigned *death_bit);
+/* What people call it: for messages. Kept here, because the kernel needs memory to tell. */
+void process_set_name(uint32_t pid, const char *name);
+/* Copies the name, cut to what fits; "?" if there is no such process. */
+void process_get_name(uint32_t pid, char *name, size_t size);
 /* Takes back what process_add made, as if it had never been. */
 void process_remove(uint32_t pid);
 

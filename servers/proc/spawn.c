@@ -3,7 +3,7 @@
  * servers/proc/spawn.c - PROC_SPAWN: from a request to a running program.
  *
  *     take_request    copies the request out of the client's window and checks it
- *     get_image       fs gives the memory of the file
+ *     find_image      fs gives the memory of the file, or of the interpreter that a script names (script.c)
  *     program_*       a space, the image mapped into it (servers/lib/program.c)
  *     give_authority  servers' endpoints with the child's pid as badge, trace and machine if it may
  *     inherit_files   fs and net give the child its parent's open files
@@ -13,6 +13,7 @@
  */
 #include "proc.h"
 #include "process.h"
+#include "script.h"
 #include <errno.h>
 #include <servers/lib/client.h>
 #include <servers/lib/program.h>
@@ -118,6 +119,46 @@ static int get_image(const char *path, cap_t *image, uint64_t *size)
     return *image ? 0 : -EIO;
 }
 
+/* The request's program is a script: it is its interpreter from now on. */
+static int use_interpreter(struct spawn *spawn, const struct script_line *line)
+{
+    int error;
+    struct proc_spawn *request = script_request(spawn->request, line, &error);
+    if (!request)
+        return error;
+    free(spawn->request);
+    spawn->request = request;
+    return check_request(spawn);
+}
+
+/* 1: a script, 0: none, or -errno. */
+static int read_script(cap_t image, uint64_t size, struct script_line *line)
+{
+    char head[SCRIPT_LINE_MAX];
+    uint64_t wanted = size < sizeof(head) ? size : sizeof(head);
+    int64_t result = wanted ? sys_memory_read(image, 0, head, wanted) : 0;
+    return result < 0 ? (int)errno_of(result) : script_parse(head, wanted, line);
+}
+
+/* The memory of the program that is to run, to be closed; its size in *size. */
+static int find_image(struct spawn *spawn, cap_t *image, uint64_t *size)
+{
+    for (unsigned level = 0;; level++) {
+        struct script_line line;
+        int error = get_image(spawn->path, image, size);
+        if (error)
+            return error;
+        int script = read_script(*image, *size, &line);
+        if (script == 0)
+            return 0;
+        sys_cap_close(*image);
+        *image = 0;
+        error = script < 0 ? script : level == SCRIPT_NESTING_MAX ? -ELOOP : use_interpreter(spawn, &line);
+        if (error)
+            return error;
+    }
+}
+
 /* The child's handles of one server instead of the parent's. */
 static int inherit_from(const struct spawn *spawn, cap_t server)
 {
@@ -173,6 +214,7 @@ static int register_child(struct spawn *spawn)
     int error = process_add(spawn->program.pid, spawn->parent, space, spawn->request->authority, &bit);
     if (error)
         return error;
+    process_set_name(spawn->program.pid, path_basename(spawn->path));
     spawn->registered = true;
     int64_t result = sys_space_set_fault_handler(space, fault_endpoint);
     if (result >= 0)
@@ -205,7 +247,7 @@ static int make_child(struct spawn *spawn)
 {
     cap_t image = 0;
     uint64_t size = 0;
-    int error = get_image(spawn->path, &image, &size);
+    int error = find_image(spawn, &image, &size);
     if (!error)
         error = program_create(spawn->path, &spawn->program);
     if (!error)

@@ -106,6 +106,14 @@ static int do_help(char **argument, size_t count)
     return 0;
 }
 
+bool is_builtin(const char *name)
+{
+    for (size_t i = 0; i < BUILTINS; i++)
+        if (!strcmp(name, builtins[i].name))
+            return true;
+    return false;
+}
+
 bool run_builtin(const struct words *words, int *status)
 {
     for (size_t i = 0; i < BUILTINS; i++) {

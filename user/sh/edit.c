@@ -6,6 +6,8 @@
  * through the history; tab completes file names, and program names in the first word; Ctrl-C drops the line;
  * Ctrl-D ends the input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines
  * are read as they are.
+ *
+ * Text is UTF-8: positions are bytes and lie between characters (<tarn/utf8.h>), the screen counts columns.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include <tarn/keys.h>
+#include <tarn/utf8.h>
 #include <user/sh/sh.h>
 
 #define LINE_MAX_BYTES 1024
@@ -26,6 +29,8 @@ struct line {
     const char *prompt;
     char text[LINE_MAX_BYTES];
     size_t size, cursor;
+    char typed[4]; /* the bytes so far of a character whose last has not come */
+    size_t typed_size;
     int history_at;
     struct { /* what the screen has */
         bool nothing;
@@ -55,7 +60,7 @@ static int read_key(void)
 /* ---- the screen -------------------------------------------------------------------------------------------
  */
 
-/* Bytes of `out` that move the cursor along the line. */
+/* Bytes of `out` that move the cursor from one column of the line to another. */
 static int put_move(char *out, size_t room, size_t from, size_t to)
 {
     return from > to   ? snprintf(out, room, "\033[%zuD", from - to)
@@ -63,11 +68,16 @@ static int put_move(char *out, size_t room, size_t from, size_t to)
                        : 0;
 }
 
+/* Bytes of the characters that the line and the screen both begin with. */
 static size_t common_size(const struct line *line)
 {
-    size_t size = 0;
-    while (size < line->size && size < line->shown.size && line->text[size] == line->shown.text[size])
-        size++;
+    size_t size = 0, next;
+    for (; size < line->size && size < line->shown.size; size = next) {
+        next = utf8_next(line->text, line->size, size);
+        if (next != utf8_next(line->shown.text, line->shown.size, size) ||
+            memcmp(line->text + size, line->shown.text + size, next - size))
+            break;
+    }
     return size;
 }
 
@@ -82,14 +92,16 @@ static void redraw(struct line *line)
         line->shown.nothing = false;
         line->shown.size = line->shown.cursor = 0;
     }
-    size_t common = common_size(line), at = line->shown.cursor;
+    size_t common = common_size(line), end = utf8_columns(line->text, line->size);
+    size_t at = utf8_columns(line->shown.text, line->shown.cursor);
     if (common < line->size || common < line->shown.size) {
-        n += put_move(out + n, sizeof out - (size_t)n, at, common);
+        n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->text, common));
         n += snprintf(out + n, sizeof out - (size_t)n, "%.*s%s", (int)(line->size - common),
-                      line->text + common, line->size < line->shown.size ? "\033[K" : "");
-        at = line->size;
+                      line->text + common,
+                      end < utf8_columns(line->shown.text, line->shown.size) ? "\033[K" : "");
+        at = end;
     }
-    n += put_move(out + n, sizeof out - (size_t)n, at, line->cursor);
+    n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->text, line->cursor));
     (void)!write(1, out, (size_t)n);
     memcpy(line->shown.text, line->text, line->size);
     line->shown.size = line->size;
@@ -112,6 +124,22 @@ static void insert(struct line *line, const char *text, size_t size)
     memcpy(line->text + line->cursor, text, size);
     line->size += size;
     line->cursor += size;
+}
+
+/* A byte of a character that is no ASCII: inserts it when it is whole, drops what is no UTF-8. */
+static void insert_byte(struct line *line, char byte)
+{
+    size_t length;
+    if (((unsigned char)byte & 0xc0) != 0x80)
+        line->typed_size = 0;
+    line->typed[line->typed_size++] = byte;
+    size_t wanted = utf8_length((unsigned char)line->typed[0]);
+    if (line->typed_size < wanted)
+        return;
+    utf8_decode(line->typed, line->typed_size, &length);
+    if (wanted > 1 && length == wanted)
+        insert(line, line->typed, wanted);
+    line->typed_size = 0;
 }
 
 static void erase(struct line *line, size_t from, size_t to)
@@ -171,8 +199,10 @@ static void consider(struct completion *completion, const char *name)
     if (completion->count++ == 0) {
         snprintf(completion->common, sizeof completion->common, "%s", name);
     } else {
-        while (completion->common[length] && completion->common[length] == name[length])
-            length++;
+        size_t size = strlen(completion->common), next;
+        while (length < size && (next = utf8_next(completion->common, size, length)) &&
+               !strncmp(completion->common + length, name + length, next - length))
+            length = next;
         completion->common[length] = 0;
     }
     size_t used = strlen(completion->listing);
@@ -236,11 +266,11 @@ static enum outcome handle_key(struct line *line, int key)
         /* fall through */
     case KEY_DELETE:
         if (line->cursor < line->size)
-            erase(line, line->cursor, line->cursor + 1);
+            erase(line, line->cursor, utf8_next(line->text, line->size, line->cursor));
         break;
     case KEY_BACKSPACE:
         if (line->cursor)
-            erase(line, line->cursor - 1, line->cursor);
+            erase(line, utf8_previous(line->text, line->cursor), line->cursor);
         break;
     case KEY_HOME:
         line->cursor = 0;
@@ -249,10 +279,10 @@ static enum outcome handle_key(struct line *line, int key)
         line->cursor = line->size;
         break;
     case KEY_LEFT:
-        line->cursor -= line->cursor > 0;
+        line->cursor = utf8_previous(line->text, line->cursor);
         break;
     case KEY_RIGHT:
-        line->cursor += line->cursor < line->size;
+        line->cursor = utf8_next(line->text, line->size, line->cursor);
         break;
     case KEY_UP:
         show_history(line, -1);
@@ -279,6 +309,8 @@ static enum outcome handle_key(struct line *line, int key)
     default:
         if (key >= ' ' && key < 127)
             insert(line, &(char){(char)key}, 1);
+        else if (key >= 0x80 && key <= 0xff)
+            insert_byte(line, (char)key);
     }
     return GOES_ON;
 }

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tarn/runtime.h>
 #include <user/sh/sh.h>
 
 extern char **environ;
@@ -99,6 +100,91 @@ static int spawn_command(char **words, const struct streams *streams, pid_t *pid
     return error;
 }
 
+/* Starts the shell for a script or for a command of its own: its arguments are FIRST, then the words. */
+static int spawn_shell(const struct words *first, char **words, const struct streams *streams, pid_t *pid)
+{
+    struct words all = {0};
+    add_word(&all, strdup(program_startup()->path));
+    for (size_t i = 0; i < first->count; i++)
+        add_word(&all, strdup(first->word[i]));
+    for (; *words; words++)
+        add_word(&all, strdup(*words));
+    int error = spawn_command(all.word, streams, pid);
+    free_words(&all);
+    return error;
+}
+
+/* A command of the shell's own beside others: a second shell runs it (main.c, -b), as others' subshells do.
+ */
+static int spawn_builtin(char **words, const struct streams *streams, pid_t *pid)
+{
+    struct words first = {0};
+    char number[16];
+    add_word(&first, strdup("-b"));
+    snprintf(number, sizeof number, "%d", last_status);
+    add_word(&first, strdup(number));
+    snprintf(number, sizeof number, "%d", script_argument_count);
+    add_word(&first, strdup(number));
+    for (int i = 0; i < script_argument_count; i++)
+        add_word(&first, strdup(script_arguments[i]));
+    int error = spawn_shell(&first, words, streams, pid);
+    free_words(&first);
+    return error;
+}
+
+/* Text, so that it may be a script without #!: no NUL in its first line. */
+static bool is_text(const char *path)
+{
+    char head[256];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (size <= 0)
+        return size == 0;
+    const char *end = memchr(head, '\n', (size_t)size);
+    return !memchr(head, 0, end ? (size_t)(end - head) : (size_t)size);
+}
+
+/* Where posix_spawnp finds a program; malloc'ed, or NULL. */
+static char *find_program(const char *name)
+{
+    const char *search = getenv("PATH");
+    if (strchr(name, '/'))
+        return access(name, F_OK) == 0 ? strdup(name) : NULL;
+    while (search && *search) {
+        size_t length = strcspn(search, ":");
+        char *path = NULL;
+        if (asprintf(&path, "%.*s%s%s", (int)length, search, length ? "/" : "", name) < 0)
+            return NULL;
+        if (access(path, X_OK) == 0)
+            return path;
+        free(path);
+        search += length + (search[length] == ':');
+    }
+    return NULL;
+}
+
+/* Starts a program, or a script by its name; says so if it cannot. 0 or an errno. */
+static int spawn_program(char **words, const struct streams *streams, pid_t *pid)
+{
+    int error = spawn_command(words, streams, pid);
+    char *path = error == ENOEXEC || error == ENOENT ? find_program(words[0]) : NULL;
+    if (error == ENOEXEC && path && is_text(path)) {
+        struct words first = {0};
+        add_word(&first, strdup(path));
+        error = spawn_shell(&first, words + 1, streams, pid);
+        free_words(&first);
+    }
+    if (error)
+        fprintf(stderr, "sh: %s: %s\n", words[0],
+                error != ENOENT ? strerror(error)
+                : path          ? "the interpreter that its first line names does not exist"
+                                : "no such program");
+    free(path);
+    return error;
+}
+
 static bool is_assignment(const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -118,7 +204,7 @@ static void assign(const char *word)
 }
 
 /* A builtin writes through stdio and descriptor 1: give it its streams for as long as it runs. */
-static bool try_builtin(const struct words *words, const struct streams *streams, int *status)
+static void run_here(const struct words *words, const struct streams *streams, int *status)
 {
     int saved[3] = {-1, -1, -1};
     fflush(stdout);
@@ -128,7 +214,7 @@ static bool try_builtin(const struct words *words, const struct streams *streams
             dup2(streams->fd[i], i);
         }
     }
-    bool ours = run_builtin(words, status);
+    run_builtin(words, status);
     fflush(stdout);
     for (int i = 0; i < 3; i++) {
         if (saved[i] >= 0) {
@@ -136,7 +222,6 @@ static bool try_builtin(const struct words *words, const struct streams *streams
             close(saved[i]);
         }
     }
-    return ours;
 }
 
 /* Starts a command; takes over `streams`. Its pid, or 0 if there is nothing to wait for; then *status is set.
@@ -156,13 +241,14 @@ static pid_t start_command(const struct command *command, struct streams streams
         expand_word(command->words[i], &words);
     if (ready && words.count == 0) {
         *status = 0;
-    } else if (ready && !(alone && try_builtin(&words, &streams, status))) {
-        int error = spawn_command(words.word, &streams, &pid);
+    } else if (ready && alone && is_builtin(words.word[0])) {
+        run_here(&words, &streams, status);
+    } else if (ready) {
+        int error = is_builtin(words.word[0]) ? spawn_builtin(words.word, &streams, &pid)
+                                              : spawn_program(words.word, &streams, &pid);
         if (error) {
             pid = 0;
             *status = 127;
-            fprintf(stderr, "sh: %s: %s\n", words.word[0],
-                    error == ENOENT ? "no such program" : strerror(error));
         }
     }
     close_streams(&streams);

@@ -2,6 +2,9 @@
 /*
  * user/sh/main.c - the shell. sh: interactive; sh SCRIPT [ARGUMENT ...]; sh -c COMMAND. Reading order: sh.h,
  * then lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
+ *
+ * sh -b STATUS N N-ARGUMENTS COMMAND...: a command of the shell's own in a pipeline (spawn_builtin), with $?,
+ * $0, $1, ... of the shell that asks, and words that are expanded already.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +39,19 @@ static int interact(void)
     }
 }
 
+static int run_for_pipeline(int argc, char **argv)
+{
+    int status = 127, count = argc > 3 ? atoi(argv[3]) : -1;
+    if (count < 0 || count >= argc - 4)
+        return 2;
+    last_status = atoi(argv[2]);
+    script_arguments = argv + 4;
+    script_argument_count = count;
+    struct words words = {.word = argv + 4 + count, .count = (size_t)(argc - 4 - count)};
+    run_builtin(&words, &status);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     if (!getenv("PATH"))
@@ -47,6 +63,8 @@ int main(int argc, char **argv)
         script_argument_count = 1;
         return interact();
     }
+    if (!strcmp(argv[1], "-b"))
+        return run_for_pipeline(argc, argv);
     if (strcmp(argv[1], "-c"))
         return run_script(argv[1]);
     if (argc < 3) {

@@ -89,6 +89,7 @@ void reap_background(void); /* reports what has ended */
 /* ---- builtin.c
  * ------------------------------------------------------------------------------------------------ */
 
+bool is_builtin(const char *name);
 /* True if the command is one of the shell's own; then it has been run and *status is set. */
 bool run_builtin(const struct words *words, int *status);
 

@@ -7,7 +7,7 @@ BOOT_FILES += test/$(1)=$(BA)/user/test_$(1)
 GUEST_TESTS += $(1)
 endef
 
-$(foreach t,libc_stdio libc_pthread libc_file libc_process load,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+$(foreach t,libc_stdio libc_math libc_pthread libc_file libc_process shell load,$(eval $(call guest_test_program,$t,user/test/$t.c)))
 
 GUEST_libc_pthread := smp=16
 GUEST_load := smp=64 memory=2G seconds=400

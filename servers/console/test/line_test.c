@@ -47,6 +47,10 @@ static void test_canonical(void)
     check(type("one two  \x17x\n") == LINE_READABLE && reads("one x\n"));
     check(type("gone\x15kept\n") == LINE_READABLE && reads("kept\n"));
     check(type("a\xc3\xa9\x7f\n") == LINE_READABLE && reads("a\n"));
+    check(type("a\xe2\x82\xac\x7f") == LINE_NOTHING && !strcmp(shown, "a\xe2\x82\xac\b \b"));
+    check(type("\xe6\xbc\xa2\x7f") == LINE_NOTHING && !strcmp(shown, "\xe6\xbc\xa2\b \b\b \b")); /* wide */
+    check(type("e\xcc\x81\x7f") == LINE_NOTHING && !strcmp(shown, "e\xcc\x81\b \b")); /* a combining mark */
+    check(type("\n") == LINE_READABLE && reads("a\n"));
     check(type("1\n2\n") == LINE_READABLE && reads("1\n") && reads("2\n"));
     char two[2];
     type("long\n");

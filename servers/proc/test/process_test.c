@@ -5,6 +5,7 @@
 #include <servers/lib/test/fake_server.h>
 #include <servers/lib/test/tap.h>
 #include <servers/protocol/proc.h>
+#include <string.h>
 
 #define INIT 1u
 
@@ -44,6 +45,20 @@ static void test_exit_then_wait(void)
     check(wait_now(10, 11, &status) == 0); /* still ending */
     check(finish(11) && !process_finish(11) && !process_exists(11));
     check(wait_now(10, 11, &status) == 11 && status == 3 << 8 && wait_now(10, 11, &status) == -ECHILD);
+}
+
+static void test_names(void)
+{
+    char name[8];
+    check(add(70, INIT) == 0);
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "?"));
+    process_set_name(70, "a long name of a program");
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "a long "));
+    process_remove(70);
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "?"));
 }
 
 static void test_wait_then_exit(void)
@@ -121,6 +136,7 @@ int main(void)
     process_init(INIT);
     unsigned before = process_count();
     test_exit_then_wait();
+    test_names();
     test_wait_then_exit();
     test_two_waits();
     test_orphans();

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* newlib's <regex.h>, with the types that it takes for granted. */
+#ifndef LIBC_GLUE_REGEX_H
+#define LIBC_GLUE_REGEX_H
+
+#include <sys/types.h>
+
+#include_next <regex.h> /* after the types */
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* newlib's <stdatomic.h>, with the types that it takes for granted. */
+#ifndef LIBC_GLUE_STDATOMIC_H
+#define LIBC_GLUE_STDATOMIC_H
+
+#include <stdint.h>
+
+#include_next <stdatomic.h> /* after the types */
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* user/test/shell.c - the shell as its users see it: its own commands in pipelines, and scripts by name. */
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SCRIPT "/tmp/script"
+#define OUTPUT "/tmp/output"
+
+extern char **environ;
+static char output[8192];
+
+/* The exit status of a program, its output in `output`; or -errno of the spawn. */
+static int run(const char *path, char *const arguments[])
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, OUTPUT, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    int error = posix_spawn(&pid, path, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error)
+        return -error;
+    waitpid(pid, &status, 0);
+    int file = open(OUTPUT, O_RDONLY);
+    ssize_t size = read(file, output, sizeof output - 1);
+    close(file);
+    output[size > 0 ? size : 0] = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+static int shell(const char *command)
+{
+    return run("/bin/sh", (char *[]){"sh", "-c", (char *)command, NULL});
+}
+
+static void write_file(const char *path, const char *text, size_t size)
+{
+    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0755);
+    if (write(file, text, size) != (ssize_t)size)
+        printf("# cannot write %s\n", path);
+    close(file);
+}
+
+static bool says(int status, int expected_status, const char *expected)
+{
+    bool same = status == expected_status && !strcmp(output, expected);
+    if (!same)
+        printf("# status %d, output: %s\n", status, output);
+    return same;
+}
+
+static void test_pipelines(void)
+{
+    CHECK(says(shell("NAME=value ; export | grep ^NAME="), 0, "NAME=value\n"), "export | grep");
+    CHECK(shell("help | wc -l") == 0 && atoi(output) > 5, "help | wc");
+    CHECK(says(shell("cd /bin | cat ; pwd"), 0, "/\n"),
+          "cd in a pipeline does not change the shell's directory");
+    CHECK(says(shell("cd /bin ; pwd | cat"), 0, "/bin\n"), "what the shell changed holds in a pipeline");
+    CHECK(says(shell("echo x | cd nowhere"), 1, "cd: nowhere: No such file or directory\n"),
+          "a pipeline ends with its last command's status");
+    CHECK(says(shell("false ; echo x | exit $?"), 1, "") && says(shell("false ; echo x | exit"), 1, ""),
+          "exit in a pipeline ends with the status, and only that part");
+    write_file(SCRIPT, "echo $1 $#\n", 11);
+    write_file("/tmp/outer", ". " SCRIPT " | cat\n", strlen(". " SCRIPT " | cat\n"));
+    CHECK(says(run("/bin/sh", (char *[]){"sh", "/tmp/outer", "one", NULL}), 0, "one 1\n"),
+          "arguments of a script reach a part of its pipeline");
+}
+
+static int run_script(const char *text)
+{
+    write_file(SCRIPT, text, strlen(text));
+    return run(SCRIPT, (char *[]){"script", "a b", "c", NULL});
+}
+
+static void test_scripts(void)
+{
+    CHECK(says(run_script("#!/bin/sh\necho $0 : $1 : $2\n"), 0, SCRIPT " : a b : c\n"),
+          "a script is started by name");
+    CHECK(says(run_script("#!/bin/echo one  two \n"), 0, "one  two " SCRIPT " a b c\n"),
+          "with any interpreter, and its argument");
+    CHECK(run_script("#!/bin/nowhere\n") == -ENOENT, "without its interpreter it is not there");
+    CHECK(run_script("#!nowhere\n") == -ENOEXEC && run_script("no script\n") == -ENOEXEC, "or it is none");
+    CHECK(run_script("#!" SCRIPT "\n") == -ELOOP, "it is not its own interpreter");
+    char name[32], text[64];
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "/tmp/nested%d", i);
+        snprintf(text, sizeof text, i ? "#!/tmp/nested%d\n" : "#!/bin/echo\n", i - 1);
+        write_file(name, text, strlen(text));
+    }
+    CHECK(says(run("/tmp/nested3", (char *[]){"x", NULL}), 0,
+               "/tmp/nested0 /tmp/nested1 /tmp/nested2 /tmp/nested3\n"),
+          "four interpreters in a row");
+    CHECK(run("/tmp/nested4", (char *[]){"x", NULL}) == -ELOOP, "but not five");
+}
+
+static void test_shell_starts_scripts(void)
+{
+    write_file(SCRIPT, "#!/bin/sh\necho by name $1\n", 26);
+    CHECK(says(shell(SCRIPT " now"), 0, "by name now\n"), "the shell starts a script");
+    write_file(SCRIPT, "echo text $1\nexit 5\n", 20);
+    CHECK(says(shell(SCRIPT " now"), 5, "text now\n"), "also without #!");
+    CHECK(says(shell("PATH=/tmp:/bin ; script there"), 5, "text there\n"), "also by PATH");
+    write_file(SCRIPT, "\1\0\2\n", 4);
+    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not what is no text");
+    write_file(SCRIPT, "#!/bin/nowhere\n", 15);
+    CHECK(says(shell(SCRIPT), 127,
+               "sh: " SCRIPT ": the interpreter that its first line names does not exist\n"),
+          "and says that an interpreter is missing");
+    CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "or the program");
+}
+
+int main(void)
+{
+    test_pipelines();
+    test_scripts();
+    test_shell_starts_scripts();
+    return finish_tests();
+}
