@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# How things are built. A build.mk calls one of these with $(eval $(call ...)):
+# How things are built. A build.mk calls one of these with $(eval $(call ...)). They are all defined here, before
+# any build.mk is read: make expands a function that it does not know to nothing, and says nothing (tools/lint does).
 #
 #   host_program NAME, SOURCES, LIBS       -> build/host/NAME
 #   user_program NAME, SOURCES, LIBS       -> build/ARCH/user/NAME   (linked with libc-glue and newlib)
 #   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a
+#   bin_program NAME, SOURCES, LIBS        a user_program that is /bin/NAME in the archive
+#   server_program NAME, SOURCES, LIBS     the server /sbin/NAME: linked with servers/lib (servers/README.md)
+#   application_events FILE.ev             -> build/gen/include/app/FILE.h, and it is in GENERATED
+#   generator NAME, SOURCES                -> build/host/NAME, which waits for nothing that is generated
 #   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf
-#   GENERATED += build/gen/...             headers that must exist before anything is compiled
+#   GENERATED += build/gen/...             headers that must exist before anything is compiled; what includes one
+#                                          is compiled again when it changes, and nothing else
 #   BOOT_FILES += PATH_IN_ARCHIVE=FILE     what goes into the boot archive
 #   host_test NAME, SOURCES, LIBS          -> build/host/test/NAME, a unit test with sanitizers; printing TAP
 #   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
@@ -69,30 +75,48 @@ $(BA)/user/$(1): $(call objects,$(BA)/user/obj,$(2)) $(3) $$$$(USER_CRT) $$$$(US
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/user/obj,$(2)))
 endef
 
-$(B)/host/obj/%.o: %.c $$(GENERATED)
+define bin_program
+$(call user_program,$(1),$(2),$(3))
+BOOT_FILES += bin/$(1)=$(BA)/user/$(1)
+endef
+
+define server_program
+$(call user_program,$(1),$(2),$(3) $(BA)/lib/libserver.a)
+BOOT_FILES += sbin/$(1)=$(BA)/user/$(1)
+endef
+
+EVGEN := $(B)/host/evgen
+define application_events
+$(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
+	@mkdir -p $$(@D); echo "  EVGEN   $$<"
+	@$(EVGEN) --app -o $$@ $$< && touch $$@
+GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
+endef
+
+$(B)/host/obj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  HOSTCC  $<"
 	@$(HOST_CC) $(HOST_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
 
-$(BA)/kernel/obj/%.o: %.c $$(GENERATED)
+$(BA)/kernel/obj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $<"
 	@$(CC) $(KERNEL_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
 
-$(BA)/kernel/obj/%.o: %.S $$(GENERATED) $(BA)/kernel/gen/offsets.h
+$(BA)/kernel/obj/%.o: %.S $(BA)/kernel/gen/offsets.h | $$(GENERATED)
 	@mkdir -p $(@D); echo "  AS      $<"
 	@$(CC) $(KERNEL_CFLAGS) -D__ASSEMBLER__ -I$(BA)/kernel/gen $(CFLAGS_$<) -c -o $@ $<
 
 # Structure offsets for assembly: arch/offsets.h tells.
-$(BA)/kernel/gen/offsets.h: arch/$(ARCH)/offsets.c $$(GENERATED)
+$(BA)/kernel/gen/offsets.h: arch/$(ARCH)/offsets.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  OFFSETS $@"
 	@$(CC) $(KERNEL_CFLAGS) -MF $(@:.h=.d) -MT $@ -S -o $(@:.h=.s) $<
 	@{ echo "/* Made from $<. */"; sed -n 's/^-> \([A-Z0-9_]*\) \(-*[0-9]*\)$$/#define \1 \2/p' $(@:.h=.s); } >$@
 -include $(BA)/kernel/gen/offsets.d
 
-$(BA)/user/obj/%.o: %.c $$(GENERATED) $$(USER_HEADERS)
+$(BA)/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $<"
 	@$(CC) $(USER_CFLAGS) $(CFLAGS_$<) -c -o $@ $<
 
-$(BA)/user/obj/%.o: %.S $$(GENERATED)
+$(BA)/user/obj/%.o: %.S | $$(GENERATED)
 	@mkdir -p $(@D); echo "  AS      $<"
 	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
 
@@ -120,7 +144,7 @@ $(B)/host/test/$(1): $(call objects,$(B)/host/sanobj,$(2))
 -include $(patsubst %.o,%.d,$(call objects,$(B)/host/sanobj,$(2)))
 endef
 
-$(B)/host/sanobj/%.o: %.c $$(GENERATED)
+$(B)/host/sanobj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  HOSTCC  $< (sanitized)"
 	@$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $(CFLAGS_$<) -c -o $@ $<
 

@@ -7,6 +7,7 @@ LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
 
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
+-include $(USER_CRT:.o=.d)
 USER_LIBS += $(BA)/lib/libglue.a $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a
 ALL += $(BA)/lib/libglue.a
 
@@ -17,7 +18,7 @@ PROGRAM_HEADERS := assert complex ctype dirent errno fcntl fenv float glob intty
     $(patsubst libc-glue/include/%.h,%,$(wildcard libc-glue/include/sys/*.h libc-glue/include/tarn/*.h)) \
     sys/stat sys/time sys/times sys/types sys/wait sys/resource
 PROGRAM_HEADER_OBJECTS := $(patsubst %,$(BA)/headers/%.o,$(sort $(PROGRAM_HEADERS)))
-$(PROGRAM_HEADER_OBJECTS): $(BA)/headers/%.o: $$(GENERATED) $$(USER_HEADERS)
+$(PROGRAM_HEADER_OBJECTS): $(BA)/headers/%.o: $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo '#include <$*.h>' >$(@:.o=.c); $(CC) $(USER_CFLAGS) -c -o $@ $(@:.o=.c)
 -include $(PROGRAM_HEADER_OBJECTS:.o=.d)
 tests: $(PROGRAM_HEADER_OBJECTS)

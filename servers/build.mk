@@ -3,13 +3,7 @@
 
 SERVERS_LIB := $(wildcard servers/lib/*.c)
 $(eval $(call user_library,server,$(SERVERS_LIB)))
-SERVERS_LIBS := $(BA)/lib/libserver.a
-
-define server_program
-$(eval $(call user_program,$(1),$(wildcard servers/$(1)/*.c),$(SERVERS_LIBS)))
-BOOT_FILES += sbin/$(1)=$(BA)/user/$(1)
-endef
-$(foreach s,init proc fs console,$(eval $(call server_program,$(s))))
+$(foreach s,init proc fs console,$(eval $(call server_program,$s,$(wildcard servers/$s/*.c))))
 
 # Names of requests, for the trace.
 $(GEN)/requests.inc: $(wildcard servers/protocol/*.h)

@@ -6,7 +6,6 @@ EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
 EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
 EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c $(GEN)/trace/events.json \
                  $(GEN)/trace/metadata.tsdl $(GEN)/docs/events.md
-EVGEN := $(B)/host/evgen
 
 GENERATED += $(EVENT_OUTPUTS)
 
@@ -19,14 +18,6 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 	@$(EVGEN) $(foreach enum,$(EVENT_ENUMS),--enum $(basename $(notdir $(enum)))=$(enum)) -o $(GEN) $(EVENT_FILES)
 	@touch $@
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
-
-# An application's events: a program names build/gen/include/app/NAME.h for its NAME.ev among its GENERATED.
-define application_events
-$(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
-	@mkdir -p $$(@D); echo "  EVGEN   $$<"
-	@$(EVGEN) --app -o $$@ $$< && touch $$@
-GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
-endef
 
 # The logging path: in the kernel, and in a library that every program links.
 TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/app_schema.c event/cost.c) \

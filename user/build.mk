@@ -2,12 +2,6 @@
 # User programs: the shell, the small utilities, benchmarks, demonstrations. Each goes into /bin of the archive.
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
-# One program of /bin: NAME, SOURCES
-define bin_program
-$(call user_program,$(1),$(2))
-BOOT_FILES += bin/$(1)=$(BA)/user/$(1)
-endef
-
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
     $(if $(filter $u,sort grep),user/bin/lines.c))))
 $(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace_previous.c trace_rings.c trace_schema.c util.c)))

@@ -17,5 +17,4 @@ $(call objects,$(BA)/user/obj,$(NET_SOURCES)): | $(NET_LWIP_SRC)/.unpacked
 # GCC's dependency files leave out what system headers include.
 $(call objects,$(BA)/user/obj,$(NET_SOURCES) $(NET_LWIP)): servers/net/lwip/lwipopts.h servers/net/lwip/arch/cc.h
 
-$(eval $(call user_program,net,$(NET_SOURCES) $(NET_LWIP),$(BA)/lib/libvirtio.a $(BA)/lib/libserver.a))
-BOOT_FILES += sbin/net=$(BA)/user/net
+$(eval $(call server_program,net,$(NET_SOURCES) $(NET_LWIP),$(BA)/lib/libvirtio.a))

@@ -2,8 +2,7 @@
 TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c trace/format/segment.c
 $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MACHINE='"$(ARCH)"'))
 
-$(eval $(call user_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a $(BA)/lib/libserver.a))
-BOOT_FILES += sbin/traced=$(BA)/user/traced
+$(eval $(call server_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a))
 
 # traced against tarn's pull, both on the host; the test plays the kernel.
 TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.c)
