@@ -5,12 +5,16 @@ SERVERS_LIB := $(wildcard servers/lib/*.c)
 $(eval $(call user_library,server,$(SERVERS_LIB)))
 $(foreach s,init proc fs console,$(eval $(call server_program,$s,$(wildcard servers/$s/*.c))))
 
-# Names of requests, for the trace.
-$(GEN)/requests.inc: $(wildcard servers/protocol/*.h)
+# Names of requests, for the trace: of all protocols that there are, in the numbers of servers.def.
+PROTOCOLS := $(wildcard servers/protocol/*.h)
+$(GEN)/requests.inc: $(PROTOCOLS) servers/build.mk
 	@mkdir -p $(@D)
-	@sed -n 's/^    \([A-Z]*_[A-Z_]*\)\( = [^,]*\)\{0,1\},.*/REQUEST(\1)/p' $^ >$@
-$(B)/host/genobj/servers/protocol/requestgen.o: $(GEN)/requests.inc
-$(B)/host/genobj/servers/protocol/requestgen.o: HOST_CFLAGS += -Ikernel/abi '-DREQUEST_NAMES="$(GEN)/requests.inc"'
+	@sed -n 's/^    \([A-Z]*_[A-Z_]*\)\( = [^,]*\)\{0,1\},.*/REQUEST(\1)/p' $(PROTOCOLS) >$@
+$(GEN)/protocols.inc: $(PROTOCOLS) servers/build.mk
+	@mkdir -p $(@D); printf '#include <%s>\n' $(PROTOCOLS) >$@
+REQUESTGEN_OBJECT := $(B)/host/genobj/servers/protocol/requestgen.o
+$(REQUESTGEN_OBJECT): $(GEN)/requests.inc $(GEN)/protocols.inc
+$(REQUESTGEN_OBJECT): HOST_CFLAGS += -Ikernel/abi '-DREQUEST_NAMES="$(GEN)/requests.inc"' '-DPROTOCOLS="$(GEN)/protocols.inc"'
 $(eval $(call generator,requestgen,servers/protocol/requestgen.c))
 $(GEN)/requests.enum: $(B)/host/requestgen
 	@$< >$@

@@ -10,14 +10,13 @@
 #include <servers/lib/cpio.h>
 #include <servers/lib/program.h>
 #include <servers/lib/server.h>
+#include <servers/lib/servers.h>
 #include <signal.h>
 #include <string.h>
 #include <tarn/file_kind.h>
 #include <tarn/runtime.h>
 
 #define ANSWER_NS 10000000000ull /* a server that is silent for so long is broken */
-
-enum { NEEDS_TRACE = 1, NEEDS_MACHINE = 2, NEEDS_ARCHIVE = 4, MAY_BADGE = 8, OPTIONAL = 16 };
 
 static struct server_program {
     const char *path; /* in the archive */
@@ -26,14 +25,7 @@ static struct server_program {
     unsigned flags;
     struct program program;
     bool running;
-} servers[] = {
-    {.path = "sbin/console", .slot = SLOT_CONSOLE, .flags = NEEDS_MACHINE},
-    {.path = "sbin/fs", .slot = SLOT_FS, .flags = NEEDS_ARCHIVE},
-    {.path = "sbin/proc", .slot = SLOT_PROC, .flags = NEEDS_TRACE | NEEDS_MACHINE | MAY_BADGE},
-    {.path = "sbin/net", .slot = SLOT_NET, .flags = NEEDS_MACHINE | OPTIONAL},
-    {.path = "sbin/traced", .slot = SLOT_TRACED, .flags = NEEDS_TRACE | NEEDS_MACHINE | OPTIONAL},
-};
-#define SERVER_COUNT (sizeof(servers) / sizeof(servers[0]))
+} servers[SERVER_COUNT]; /* as in server_declarations */
 
 static cap_t deaths;         /* notification: bit i = servers[i] is dead */
 static cap_t fault_endpoint; /* for the servers' threads */
@@ -180,8 +172,17 @@ static void drop_receive(struct server_program *server)
     server->receive = 0;
 }
 
+static void take_declarations(void)
+{
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        servers[i] = (struct server_program){.path = server_declarations[i].path,
+                                             .slot = server_declarations[i].slot,
+                                             .flags = server_declarations[i].flags};
+}
+
 void start_servers(void)
 {
+    take_declarations();
     map_archive();
     deaths = require(sys_notification_create(), "a notification");
     fault_endpoint = require(sys_endpoint_create(), "an endpoint");

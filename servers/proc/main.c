@@ -8,6 +8,7 @@
 #include "proc.h"
 #include "process.h"
 #include <errno.h>
+#include <servers/lib/servers.h>
 #include <servers/protocol/proc.h>
 #include <signal.h>
 #include <tarn/runtime.h>
@@ -16,16 +17,17 @@
 #define TREE_MAX 256u
 
 uint32_t init_pid;
-cap_t servers[4];
+cap_t servers[SERVER_COUNT];
 unsigned server_count;
 
 /* init gives no endpoint of a server that it did not find. */
 static void find_servers(void)
 {
-    static const cap_t slots[] = {SLOT_FS, SLOT_CONSOLE, SLOT_NET, SLOT_TRACED};
-    for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
-        if (slot_is_filled(slots[i]))
-            servers[server_count++] = slots[i];
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        cap_t slot = server_declarations[i].slot;
+        if (slot != SLOT_PROC && slot_is_filled(slot))
+            servers[server_count++] = slot;
+    }
 }
 
 static int64_t proc_wait(struct server_request *request, uint32_t client)

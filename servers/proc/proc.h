@@ -7,7 +7,7 @@
 
 extern uint32_t init_pid;    /* never changes after start */
 extern cap_t fault_endpoint; /* where threads that fault ask what to do: fault.c */
-extern cap_t servers[4];     /* slots of the other servers that exist: main.c */
+extern cap_t servers[];      /* slots of the other servers that exist: main.c */
 extern unsigned server_count;
 extern cap_t death_notification; /* bit per group of processes: reap.c */
 

@@ -6,7 +6,7 @@
  *     find_image      fs gives the memory of the file, or of the interpreter that a script names (script.c)
  *     program_*       a space, the image mapped into it (servers/lib/program.c)
  *     give_authority  servers' endpoints with the child's pid as badge, trace and machine if it may
- *     inherit_files   fs and net give the child its parent's open files
+ *     inherit_files   servers that have files (fs, net) give the child its parent's
  *     program_start   stack, startup block, first thread
  *
  * Until program_start nothing of the child runs, so an error on the way just takes everything back.
@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <servers/lib/client.h>
 #include <servers/lib/program.h>
+#include <servers/lib/servers.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static int take_request(struct server_request *message, struct spawn *spawn)
 /* This worker's window with a server; it is made when it is needed first. */
 static struct client_window *window_with(cap_t server)
 {
-    static __thread struct client_window windows[SLOT_SERVICE];
+    static __thread struct client_window windows[SLOT_FIRST_FREE];
     struct client_window *window = &windows[server];
     if (!window->bytes && client_attach(window, server) < 0)
         return NULL;
@@ -186,8 +187,11 @@ static int inherit_from(const struct spawn *spawn, cap_t server)
 
 static int inherit_files(const struct spawn *spawn)
 {
-    int error = inherit_from(spawn, SLOT_FS);
-    return error ? error : inherit_from(spawn, SLOT_NET); /* without net nobody has sockets */
+    int error = 0;
+    for (unsigned i = 0; !error && i < SERVER_COUNT; i++)
+        if (server_declarations[i].flags & HAS_FILES)
+            error = inherit_from(spawn, server_declarations[i].slot);
+    return error;
 }
 
 static int give_authority(const struct spawn *spawn)

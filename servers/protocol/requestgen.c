@@ -5,16 +5,12 @@
  *     requestgen [SERVER]     prints lines `name = number`, for `enum ... from "requests"` of trace/schema;
  *                             of one server: its own, and those that every server understands
  *
- * The build lists the constants in the protocols' headers (REQUEST_NAMES, one REQUEST(NAME) a line); the
- * compiler tells their values. What lies below SERVER_LABEL_MIN is the same for all servers, or no label.
+ * The build lists the protocols' headers (PROTOCOLS) and the constants in them (REQUEST_NAMES, one
+ * REQUEST(NAME) a line); the compiler tells their values. What lies below SERVER_LABEL_MIN is the same for
+ * all servers, or no label. A request outside the labels that servers.def gives to its server ends the build.
  */
+#include PROTOCOLS /* every servers/protocol/NAME.h */
 #include <ctype.h>
-#include <servers/protocol/console.h>
-#include <servers/protocol/fs.h>
-#include <servers/protocol/net.h>
-#include <servers/protocol/proc.h>
-#include <servers/protocol/server.h>
-#include <servers/protocol/traced.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -31,6 +27,25 @@ static const struct {
     {"NOTIFICATION", IPC_LABEL_NOTIFICATION},
 };
 
+static const struct {
+    const char *prefix;
+    unsigned long long labels;
+} servers[] = {
+#define SERVER(NAME, program, labels, flags) {#NAME "_", labels},
+#include <servers/protocol/servers.def>
+};
+
+/* Is it one of the numbers of the server that it is named after? */
+static int is_in_range(const char *name, unsigned long long label)
+{
+    if (label < SERVER_LABEL_MIN || label >= IPC_LABEL_PAGE)
+        return 1;
+    for (unsigned i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+        if (strncmp(name, servers[i].prefix, strlen(servers[i].prefix)) == 0)
+            return label >= servers[i].labels && label < servers[i].labels + 0x100;
+    return 0;
+}
+
 /* SERVER NULL: all */
 static int is_wanted(const char *name, unsigned long long label, const char *server)
 {
@@ -45,6 +60,13 @@ static int is_wanted(const char *name, unsigned long long label, const char *ser
 int main(int argc, char **argv)
 {
     for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        if (!is_in_range(requests[i].name, requests[i].label)) {
+            fprintf(
+                stderr,
+                "servers/protocol: %s = %#llx is no label of its server: see servers/protocol/servers.def\n",
+                requests[i].name, requests[i].label);
+            return 1;
+        }
         if (!is_wanted(requests[i].name, requests[i].label, argc > 1 ? argv[1] : NULL))
             continue;
         for (const char *at = requests[i].name; *at != '\0'; at++)
