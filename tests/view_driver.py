@@ -4,11 +4,12 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 import urllib.request
 
 import end_to_end as e2e
 
-OUT = e2e.out_directory("view_page")
+OUT = e2e.out_directory(os.path.basename(sys.argv[0]))  # of the test
 TRACE = os.path.join(OUT, "trace")
 
 

@@ -16,16 +16,16 @@ static const char help[] =
     "A trace that is still being written is shown as it grows; of a SOURCE, as `tarn pull` takes it\n"
     "(tcp:HOST:PORT, serial:PATH, ram:FILE, ...), while it is pulled.\n\n"
     "  --port N            listen there; by default any port that is free\n"
-    "  --from TIME         what the page shows at first: seconds since the start\n"
-    "  --to TIME\n"
+    "  --from TIME         what the page shows at first, in seconds since the start; by default the\n"
+    "  --to TIME           shortest range with 98 % of the events, without boot and waiting\n"
     "  --open yes|no       open the page in a browser (default: when there is a display)\n"
     "  -o, --output DIR    where the trace of a SOURCE goes; without it, it is gone in the end\n"
     "  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n"
-    "  --png FILE          write the picture of --from to --to to FILE instead, and end; then also:\n"
+    "  --png FILE          write the picture of that range to FILE instead, and end; then also:\n"
     "  --size WIDTHxHEIGHT of the picture, in pixels (1600x900)\n"
     "  --threads N         show the N threads that ran longest (as many as have room)\n"
     "  --tid LIST          show these threads\n"
-    "  --mark PATTERNS     mark events with these names\n"
+    "  --mark PATTERNS     mark events with these names, at most 8 kinds\n"
     "  --dark              on a dark ground\n"
     "  --help              this text\n";
 
@@ -203,6 +203,19 @@ static int serve(const struct options *options, struct view *view, struct puller
     return EXIT_FINE;
 }
 
+/* As the page does: what is asked for, else where it happened. */
+static void choose_range(struct options *options, const struct view *view)
+{
+    uint64_t from = view->index.begin, to = view->index.end;
+
+    if (options->from < 0 && options->to < 0)
+        index_find_busy(&view->index, &from, &to);
+    options->draw.from = options->from >= 0 ? (uint64_t)(options->from * 1e9) : view_ns(view, from);
+    options->draw.to = options->to >= 0 ? (uint64_t)(options->to * 1e9) : view_ns(view, to);
+    if (options->draw.to > view_duration(view))
+        options->draw.to = view_duration(view);
+}
+
 /* What ends within a packet was no end, unless somebody IS_WRITING. */
 static int write_png(struct options *options, struct view *view, bool is_writing)
 {
@@ -211,10 +224,7 @@ static int write_png(struct options *options, struct view *view, bool is_writing
     bool fine;
 
     view_read_lock(view);
-    options->draw.from = options->from >= 0 ? (uint64_t)(options->from * 1e9) : 0;
-    options->draw.to = options->to >= 0 ? (uint64_t)(options->to * 1e9) : view_duration(view);
-    if (options->draw.to > view_duration(view))
-        options->draw.to = view_duration(view);
+    choose_range(options, view);
     fine = draw_png(view, &options->draw, &fail);
     view_losses(view, &losses);
     losses.damaged += is_writing ? 0 : trace_count_partial(&view->trace);
@@ -273,6 +283,8 @@ int run_view(int argc, char **argv)
             complain("%s", fail.text);
             return EXIT_USAGE;
         }
+        options.view.name =
+            options.output == NULL ? options.view.directory : NULL; /* where it lies is no name */
         options.view.directory = puller.directory;
     }
     status = show(&options, &puller);

@@ -89,6 +89,16 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
     return set;
 }
 
+bool request_is_waiting(const struct request *request)
+{
+    return request->is_waiting == NULL || request->is_waiting(request);
+}
+
+static bool waits_for_news(const void *request)
+{
+    return request_is_waiting(request);
+}
+
 /* Waits without the lock. */
 static unsigned answer_changes(struct view *view, const struct request *request, struct json *json)
 {
@@ -97,7 +107,7 @@ static unsigned answer_changes(struct view *view, const struct request *request,
 
     if (!request_number(request, "since", &since, UINT64_MAX, &fail))
         return 400;
-    version = view_wait(view, since, CHANGES_SECONDS);
+    version = view_wait(view, since, CHANGES_SECONDS, waits_for_news, request);
     view_read_lock(view);
     json_open(json, '{');
     json_key_number(json, "version", version);

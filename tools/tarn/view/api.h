@@ -25,6 +25,9 @@ struct request {
     void *asker;
 };
 
+/* Whether somebody waits for the answer. */
+bool request_is_waiting(const struct request *request);
+
 #define API_JSON "application/json; charset=utf-8"
 #define API_SVG  "image/svg+xml"
 

@@ -119,10 +119,9 @@ static void finished(struct walk_range *range)
 static bool go_on(struct walk_range *range, uint64_t events)
 {
     struct asker *asker = asker_of(range);
-    const struct request *request = asker->request;
 
     note_progress(asker->view, asker->job, asker->walked + events);
-    return !view_is_stopping(asker->view) && (request->is_waiting == NULL || request->is_waiting(request));
+    return !view_is_stopping(asker->view) && request_is_waiting(asker->request);
 }
 
 static void set_filter(struct filter *filter, const struct request *request)

@@ -2,11 +2,12 @@
 /*
  * tools/tarn/view/api_list.c - /api/list: events around a moment with all that they say, and /api/search: the
  * next one before or after it. Both walk strides of the index (the blocks of one checkpoint), forwards and
- * backwards, until they have what is asked for or their time is over; then the answer says how far they came.
+ * backwards, but for those that cannot hold what is wanted (sieve.h), until they have what is asked for or
+ * their time is over; then the answer says how far they came.
  */
 #include <stdlib.h>
 #include <time.h>
-#include <tools/tarn/view/match.h>
+#include <tools/tarn/view/sieve.h>
 #include <tools/tarn/view/walk.h>
 
 #define ROWS_MOST    2000u
@@ -16,7 +17,9 @@
 struct list {
     struct view *view;
     struct match match;
-    uint64_t start; /* number of the first event that is not before the moment */
+    struct sieve sieve;
+    uint64_t walked; /* events that were looked at */
+    uint64_t start;  /* number of the first event that is not before the moment */
     uint64_t before, after;
     uint64_t deadline; /* ns, of the monotonic clock */
 };
@@ -81,50 +84,82 @@ static uint64_t stride_first(const struct list *list, size_t stride)
     return index_first(&list->view->index, stride * INDEX_STRIDE);
 }
 
-static bool is_late(const struct list *list, const struct walk *walk)
+static bool is_late(const struct list *list)
 {
-    return walk->number % CLOCK_EVENTS == 0 && now_ns() > list->deadline;
+    return now_ns() > list->deadline;
 }
 
-/* Rows of the events from FROM on, up to the index's end; returns the number of the first that was not
- * looked at. */
-static uint64_t list_forward(const struct list *list, struct json *json, uint64_t *found)
+/* Rows of a walk up to the event END, with those before REACHED passed over; returns the number of the first
+ * that was not looked at. */
+static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, uint64_t end,
+                        struct json *json, uint64_t *found)
 {
-    const struct index *index = &list->view->index;
-    struct walk walk;
     struct cursor *cursor;
-    uint64_t reached = list->start;
 
-    if (list->after == 0 || reached >= index->events)
-        return reached;
-    walk_open(&walk, &list->view->trace, index, index_find_event(index, list->start));
-    while (*found < list->after && walk.next < index->events && (cursor = walk_next(&walk)) != NULL) {
-        if (walk.number < list->start)
+    while (*found < list->after && walk->next < end) {
+        if ((cursor = walk_next(walk)) == NULL)
+            return list->view->index.events; /* somebody has cut the files */
+        if (walk->number < list->start)
             continue;
-        reached = walk.number + 1;
+        list->walked++;
+        reached = walk->number + 1;
         if (match_event(&list->match, cursor)) {
-            add_row(list, cursor, walk.number, json);
+            add_row(list, cursor, walk->number, json);
             ++*found;
         }
-        if (is_late(list, &walk))
+        if (walk->number % CLOCK_EVENTS == 0 && is_late(list))
             break;
     }
-    walk_close(&walk);
+    return reached;
+}
+
+/* Rows of the events from the start on, up to the index's end; returns the number of the first that was not
+ * looked at. Strides that follow one another are one walk. */
+static uint64_t list_forward(struct list *list, struct json *json, uint64_t *found)
+{
+    const struct index *index = &list->view->index;
+    uint64_t reached = list->start, end;
+    struct walk walk;
+    bool is_open = false;
+
+    for (bool is_first = true;
+         *found < list->after && reached < index->events && (is_first || !is_late(list)); is_first = false) {
+        size_t stride = stride_of(list, reached);
+
+        end = stride_first(list, stride + 1);
+        if (!sieve_may_hold(&list->sieve, stride)) {
+            if (is_open)
+                walk_close(&walk);
+            is_open = false;
+            reached = end;
+            continue;
+        }
+        if (!is_open)
+            walk_open(&walk, &list->view->trace, index, stride * INDEX_STRIDE);
+        is_open = true;
+        reached = walk_to(list, &walk, reached, end, json, found);
+    }
+    if (is_open)
+        walk_close(&walk);
     return reached;
 }
 
 /* Numbers of the last WANT events before END in a stride that match, oldest first. */
-static size_t find_last(const struct list *list, size_t stride, uint64_t end, uint64_t *numbers, size_t want)
+static size_t find_last(struct list *list, size_t stride, uint64_t end, uint64_t *numbers, size_t want)
 {
-    uint64_t *ring = alloc_zero(want + 1, sizeof(*ring));
+    uint64_t *ring = alloc_zero(want + 1, sizeof(*ring)), first = stride_first(list, stride);
     struct walk walk;
     struct cursor *cursor;
     size_t count = 0, kept;
 
     walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
-    while (walk.next < end && (cursor = walk_next(&walk)) != NULL)
+    while (walk.next < end && (cursor = walk_next(&walk)) != NULL) {
+        if (walk.number < first)
+            continue;
+        list->walked++;
         if (match_event(&list->match, cursor))
             ring[count++ % want] = walk.number;
+    }
     walk_close(&walk);
     kept = count < want ? count : want;
     for (size_t i = 0; i < kept; i++)
@@ -151,21 +186,27 @@ static void add_rows(const struct list *list, size_t stride, const uint64_t *num
 
 /* Rows of the events before, found from stride to stride backwards and put together in order; returns
  * the number before which nothing was looked at. */
-static uint64_t list_backward(const struct list *list, struct json *json, uint64_t *found)
+static uint64_t list_backward(struct list *list, struct json *json, uint64_t *found)
 {
     uint64_t *numbers = alloc_zero(list->before + 1, sizeof(*numbers)), reached = list->start;
     struct json *parts = NULL; /* newest stride first */
-    size_t part_count = 0;
+    size_t part_count = 0, count;
 
-    while (*found < list->before && reached > 0 && (part_count == 0 || now_ns() < list->deadline)) {
+    for (bool is_first = true; *found < list->before && reached > 0 && (is_first || !is_late(list));
+         is_first = false) {
         size_t stride = stride_of(list, reached - 1);
-        size_t count = find_last(list, stride, reached, numbers, list->before - *found);
 
+        count = sieve_may_hold(&list->sieve, stride)
+                    ? find_last(list, stride, reached, numbers, list->before - *found)
+                    : 0;
+        reached = stride_first(list, stride);
+        if (count == 0)
+            continue;
         parts = alloc_more(parts, part_count + 1, sizeof(*parts));
         parts[part_count] = (struct json){0};
         add_rows(list, stride, numbers, count, &parts[part_count++]);
         *found += count;
-        reached = *found == list->before ? numbers[0] : stride_first(list, stride);
+        reached = *found == list->before ? numbers[0] : reached;
     }
     while (part_count-- > 0) {
         if (parts[part_count].text.used != 0)
@@ -214,7 +255,14 @@ static bool list_open(struct list *list, struct view *view, const struct request
     if (list->start > view->index.events)
         list->start = view->index.events;
     match_open(&list->match, view, request);
+    sieve_open(&list->sieve, view, &list->match);
     return true;
+}
+
+static void list_close(struct list *list)
+{
+    sieve_close(&list->sieve);
+    match_close(&list->match);
 }
 
 bool api_list(struct view *view, const struct request *request, struct json *json, struct fail *fail)
@@ -236,7 +284,7 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
     json_key_number(json, "from", from);
     json_key_number(json, "to", to);
     json_key_number(json, "total", view->index.events);
-    match_close(&list.match);
+    list_close(&list);
     return true;
 }
 
@@ -263,6 +311,9 @@ bool api_search(struct view *view, const struct request *request, struct json *j
     json_key(json, "done");
     json_bool(json, found != 0 || reached == (list.before ? 0 : view->index.events));
     json_key_number(json, "n", reached);
-    match_close(&list.match);
+    json_key_number(json, "start", list.start);
+    json_key_number(json, "total", view->index.events);
+    json_key_number(json, "walked", list.walked);
+    list_close(&list);
     return true;
 }

@@ -207,17 +207,30 @@ static void add_losses(const struct view *view, struct json *json)
     json_close(json, '}');
 }
 
+static void add_busy(const struct view *view, struct json *json)
+{
+    uint64_t from, to;
+
+    index_find_busy(&view->index, &from, &to);
+    json_key(json, "busy");
+    json_open(json, '{');
+    json_key_number(json, "from", view_ns(view, from));
+    json_key_number(json, "to", view_ns(view, to));
+    json_close(json, '}');
+}
+
 bool api_trace(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     const struct schema *schema = &view->trace.schema;
 
-    json_key_text(json, "name", view->trace.directory);
+    json_key_text(json, "name", view_name(view));
     json_key_text(json, "arch", environment(view, "architecture"));
     json_key(json, "begin_clock_ns"); /* a text: more than a number of JavaScript holds */
     json_open(json, '"');
     json_signed(json, schema_ns(schema, view->index.begin));
     json_close(json, '"');
     json_key_number(json, "duration", view_duration(view));
+    add_busy(view, json);
     json_key_number(json, "events_total", view->index.events);
     json_key_number(json, "generation", view->generation);
     json_key_number(json, "version", view->version);

@@ -6,6 +6,7 @@
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
+#include <tools/tarn/view/puller.h>
 
 #define LEFT        200.0
 #define TITLE       30.0
@@ -241,13 +242,31 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     return fine;
 }
 
+/* More kinds than there are colours could not be told apart. */
+static bool refuse_marks(const struct draw *draw, unsigned count, struct fail *fail)
+{
+    const struct schema *schema = &draw->view->trace.schema;
+    char names[200] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < draw->mark_count && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
+                                 schema->events[draw->marks[i].type]->name);
+    return fail_set(fail,
+                    "--mark %.60s names %u kinds of events, and a picture can mark %u; name fewer of %s, ...",
+                    draw->options->marks, count, DRAW_MARKS_MAX, names);
+}
+
 static bool choose_marks(struct draw *draw, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
+    unsigned count = 0;
 
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
-        if (draw->mark_count < DRAW_MARKS_MAX && list_matches(draw->options->marks, schema->events[i]->name))
+        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < DRAW_MARKS_MAX)
             draw->marks[draw->mark_count++].type = i;
+    if (count > DRAW_MARKS_MAX)
+        return refuse_marks(draw, count, fail);
     return draw->options->marks == NULL || draw->mark_count != 0 ||
            fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those that happened",
                     draw->options->marks);
@@ -255,12 +274,12 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
 
 /* ---- the picture --------------------------------------------------------------------------------- */
 
-/* The end of the trace's name, which tells most. */
+/* The end of the trace's path, which tells most; a source's whole name. */
 static const char *short_name(const char *name)
 {
-    size_t slashes = 0;
+    size_t slashes = is_source(name) ? 2 : 0;
 
-    for (const char *at = name + strlen(name); at > name; at--)
+    for (const char *at = name + strlen(name); at > name && slashes < 2; at--)
         if (at[-1] == '/' && at[0] != '\0' && ++slashes == 2)
             return at;
     return name;
@@ -276,7 +295,7 @@ static void draw_title(struct draw *draw)
     draw_box(draw, 0, 0, draw->options->width, TITLE, draw->theme.raised);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     draw_colour(draw, draw->theme.text);
-    draw_text(draw, 10, 20, LEFT - 20, 13, short_name(view->trace.directory));
+    draw_text(draw, 10, 20, LEFT - 20, 13, short_name(view_name(view)));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     snprintf(text, sizeof(text), "%.9f s to %.9f s, %.4g %s, %llu events", from, to,
              (to - from) * (to - from < 0.9995e-3 ? 1e6
@@ -331,11 +350,7 @@ static void close_picture(struct draw *draw)
 
 bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
-    struct draw draw = {.view = view,
-                        .options = options,
-                        .left = LEFT,
-                        .right = options->width - 12.0,
-                        .bottom = options->height - DRAW_LEGEND};
+    struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
     bool fine;
 
     draw.lanes.from = view_ticks(view, options->from);
@@ -346,6 +361,8 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
         return fail_set(fail, "there is nothing in this range");
     if (!choose_marks(&draw, fail))
         return false;
+    draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);
+    draw.bottom = options->height - draw.legend;
     open_picture(&draw);
     fine = choose_lanes(&draw, fail) && lanes_find(&draw.lanes, view, fail);
     if (fine) {

@@ -106,7 +106,7 @@ static void add_text(struct draw *draw, struct place *at, const char *text)
     cairo_text_extents(draw->cairo, text, &extents);
     if (at->x + 24 + extents.x_advance > draw->right) {
         at->x = 10;
-        at->y += 18;
+        at->y += DRAW_LEGEND_LINE;
     }
     draw_colour(draw, draw->theme.text);
     draw_text(draw, at->x + 20, at->y + 10, 400, DRAW_TEXT, text);
@@ -170,7 +170,7 @@ void draw_legend(struct draw *draw)
 {
     static const char *const activities[ACTIVITIES] = {"POSIX call", "system call", "fault",  "exception",
                                                        "interrupt",  "IPI",         "request"};
-    struct place at = {10, draw->options->height - DRAW_LEGEND + 8};
+    struct place at = {10, draw->options->height - draw->legend + 8};
     struct process_colours some = theme_process(&draw->theme, "fs");
     char text[160];
 

@@ -44,6 +44,7 @@ struct draw {
     cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
     double left, top, right, bottom; /* of the lanes, pixels; top moves down while they are drawn */
+    double legend;                   /* its height */
     double *tops;                    /* of each lane of a thread; negative: it had no room */
     struct draw_mark marks[DRAW_MARKS_MAX];
     uint32_t mark_count, arrow_count;                       /* arrow_count: that have both ends to be seen */
@@ -57,7 +58,9 @@ struct draw {
 #define DRAW_GAP          5.0
 #define DRAW_AXIS_HEIGHT  26.0
 #define DRAW_TEXT         11.0
-#define DRAW_LEGEND       64.0
+#define DRAW_LEGEND       64.0 /* without marks */
+#define DRAW_LEGEND_LINE  18.0
+#define DRAW_LEGEND_MARK  200.0 /* pixels of its line that a mark may take */
 
 static inline double draw_x(const struct draw *draw, uint64_t ticks)
 {

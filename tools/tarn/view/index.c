@@ -31,6 +31,38 @@ size_t index_find_event(const struct index *index, uint64_t number)
     return find_block(index, offsetof(struct index_block, first), number);
 }
 
+#define BUSY_SHARE  0.98 /* of the events */
+#define BUSY_MARGIN 0.02 /* of the range, on either side */
+#define BUSY_LENGTH 0.9  /* of the trace: what is longer leaves nothing out */
+
+void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to)
+{
+    size_t blocks = index_block_count(index), end = 0;
+    double wanted = BUSY_SHARE * (double)index->events, margin;
+    uint64_t least = UINT64_MAX;
+
+    *from = index->begin;
+    *to = index->end;
+    for (size_t begin = 0; begin < blocks; begin++) {
+        while (end < blocks && (double)(index_first(index, end) - index_first(index, begin)) < wanted)
+            end++;
+        if ((double)(index_first(index, end) - index_first(index, begin)) < wanted)
+            break;
+        if (index_begin(index, end) - index_begin(index, begin) >= least)
+            continue;
+        least = index_begin(index, end) - index_begin(index, begin);
+        *from = index_begin(index, begin);
+        *to = index_begin(index, end);
+    }
+    margin = BUSY_MARGIN * (double)(*to - *from);
+    *from = (double)(*from - index->begin) > margin ? *from - (uint64_t)margin : index->begin;
+    *to = (double)(index->end - *to) > margin ? *to + (uint64_t)margin : index->end;
+    if ((double)(*to - *from) > BUSY_LENGTH * (double)(index->end - index->begin)) {
+        *from = index->begin;
+        *to = index->end;
+    }
+}
+
 static uint64_t end_of(const struct index_pile *pile, size_t number)
 {
     uint64_t end;

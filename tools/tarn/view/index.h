@@ -139,6 +139,10 @@ void index_free(struct index *index);
 bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
                  struct fail *fail);
 
+/* Where it happened: the shortest range of whole blocks with nearly all events, and a little on either side,
+ * so that a boot and a wait without events are left out. All, where that is hardly longer. In ticks. */
+void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to);
+
 /* Called now and then by index_extend, when the index is of use so far. */
 struct index_yield {
     bool (*yield)(struct index_yield *yield); /* false: stop here */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/view/match.c - which events a list or a search wants; see match.h. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <tools/tarn/print/print_value.h>
@@ -29,21 +30,70 @@ void field_text(const struct field *field, const struct event *event, struct buf
     text->used += (size_t)(at - start);
 }
 
-static bool has_part(const char *text, size_t length, const char *part)
+bool has_part(const char *text, size_t length, const char *part)
 {
     size_t wanted = strlen(part);
+    const char *end = length >= wanted ? text + length - wanted + 1 : text;
+    const char *next[2] = {text, text};
+    const int first[2] = {tolower((unsigned char)part[0]), toupper((unsigned char)part[0])};
 
-    for (size_t i = 0; i + wanted <= length; i++)
-        if (strncasecmp(text + i, part, wanted) == 0)
+    if (wanted == 0)
+        return true;
+    for (const char *at = text; at < end; at++) {
+        for (int i = 0; i < 2; i++)
+            if (next[i] != NULL && next[i] <= at)
+                next[i] = memchr(at, first[i], (size_t)(end - at));
+        at = next[0] == NULL || (next[1] != NULL && next[1] < next[0]) ? next[1] : next[0];
+        if (at == NULL)
+            return false;
+        if (strncasecmp(at, part, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool label_has_text(const struct field *field, const char *text)
+{
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+        if (has_part(label->name, strlen(label->name), text))
             return true;
     return false;
+}
+
+/* What the types of events have to do with the text and the field that are wanted. */
+static void learn_types(struct match *match, const struct schema *schema)
+{
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        const struct event_type *type = schema->events[i];
+
+        if (match->field != NULL)
+            match->fields[i] = schema_find_field(type, match->field);
+        if (match->text == NULL)
+            continue;
+        match->may_have_text[i] = match->named[i] = has_part(type->name, strlen(type->name), match->text);
+        for (unsigned k = 0; k < type->field_count; k++) {
+            const struct field *field = &type->fields[k];
+
+            match->may_have_text[i] |= field->kind == FIELD_TEXT || field->kind == FIELD_STRING ||
+                                       (field->kind == FIELD_INTEGER && match->has_number) ||
+                                       (field->kind == FIELD_ENUM && label_has_text(field, match->text));
+        }
+    }
+}
+
+static bool parse_number(const char *text, uint64_t *number)
+{
+    char *end;
+
+    *number = strtoull(text, &end, 0);
+    return *text != '\0' && end != text && *end == '\0';
 }
 
 void match_open(struct match *match, const struct view *view, const struct request *request)
 {
     const struct schema *schema = &view->trace.schema;
+    size_t room = schema->event_count + 1;
     uint32_t types, cpus;
-    char *end;
 
     memset(match, 0, sizeof(*match));
     match->trace = &view->trace;
@@ -53,15 +103,16 @@ void match_open(struct match *match, const struct view *view, const struct reque
     match->text = request_text(request, "text");
     match->field = request_text(request, "field");
     match->value = request_text(request, "value");
-    match->named = alloc_zero(schema->event_count + 1, sizeof(bool));
+    match->named = alloc_zero(room, sizeof(bool));
+    match->may_have_text = alloc_zero(room, sizeof(bool));
+    match->fields = alloc_zero(room, sizeof(match->fields[0]));
+    match->runners = alloc_zero(view->trace.stream_count + 1, sizeof(match->runners[0]));
     if (match->text != NULL && *match->text == '\0')
         match->text = NULL;
-    if (match->text != NULL) {
-        match->number = strtoull(match->text, &end, 0);
-        match->has_number = *match->text >= '0' && *match->text <= '9' && *end == '\0';
-        for (unsigned i = 0; i < schema->event_count; i++)
-            match->named[i] = has_part(schema->events[i]->name, strlen(schema->events[i]->name), match->text);
-    }
+    match->has_number = match->text != NULL && *match->text >= '0' && *match->text <= '9' &&
+                        parse_number(match->text, &match->number);
+    match->has_value = match->value != NULL && parse_number(match->value, &match->wanted);
+    learn_types(match, schema);
     match->all = types == schema->event_count && cpus == view->trace.stream_count && match->tids == NULL &&
                  match->text == NULL && match->field == NULL;
 }
@@ -71,6 +122,9 @@ void match_close(struct match *match)
     free(match->types);
     free(match->cpus);
     free(match->named);
+    free(match->may_have_text);
+    free(match->fields);
+    free(match->runners);
 }
 
 static bool label_has_part(const struct field *field, uint64_t value, const char *part)
@@ -96,15 +150,16 @@ static bool field_has_text(const struct match *match, const struct field *field,
     return match->has_number && value == match->number;
 }
 
-static bool has_text(const struct match *match, const struct cursor *cursor)
+static bool has_text(const struct match *match, const struct event *event, const struct match_runner *runner)
 {
-    const struct event_type *type = cursor->event.type;
-    const struct running *running = cursor_running(cursor);
+    const struct event_type *type = event->type;
 
-    if (match->named[type->index] || has_part(running->comm, running->comm_length, match->text))
+    if (match->named[type->index] || runner->has_text)
         return true;
+    if (!match->may_have_text[type->index])
+        return false;
     for (unsigned i = 0; i < type->field_count; i++)
-        if (field_has_text(match, &type->fields[i], &cursor->event))
+        if (field_has_text(match, &type->fields[i], event))
             return true;
     return false;
 }
@@ -112,18 +167,16 @@ static bool has_text(const struct match *match, const struct cursor *cursor)
 /* By its text, so that an enumeration's labels and hexadecimal numbers can be asked for as they are shown. */
 static bool has_value(const struct match *match, const struct event *event)
 {
-    const struct field *field = schema_find_field(event->type, match->field);
+    const struct field *field = match->fields[event->type->index];
     struct buffer text = {0};
-    char *end;
     bool same;
 
     if (field == NULL)
         return false;
     if (match->value == NULL)
         return true;
-    if ((field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) &&
-        strtoull(match->value, &end, 0) == field_integer(field, event->bytes) && *end == '\0' &&
-        end != match->value)
+    if (match->has_value && (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) &&
+        match->wanted == field_integer(field, event->bytes))
         return true;
     field_text(field, event, &text);
     same = text.used == strlen(match->value) && memcmp(text.bytes, match->value, text.used) == 0;
@@ -131,20 +184,36 @@ static bool has_value(const struct match *match, const struct event *event)
     return same;
 }
 
-static bool is_wanted_thread(const struct match *match, const struct running *running)
+static bool is_same(const struct running *a, const struct running *b)
 {
-    return running->is_known && list_has(match->tids, running->tid);
+    return a->is_known == b->is_known && a->tid == b->tid && a->comm_length == b->comm_length &&
+           memcmp(a->comm, b->comm, a->comm_length) == 0;
 }
 
-bool match_event(const struct match *match, const struct cursor *cursor)
+static const struct match_runner *find_runner(struct match *match, const struct cursor *cursor)
 {
+    const struct running *running = cursor_running(cursor);
+    struct match_runner *runner = &match->runners[cursor->rank];
+
+    if (!is_same(&runner->running, running)) {
+        runner->running = *running;
+        runner->is_wanted = match->tids != NULL && running->is_known && list_has(match->tids, running->tid);
+        runner->has_text = match->text != NULL && has_part(running->comm, running->comm_length, match->text);
+    }
+    return runner;
+}
+
+bool match_event(struct match *match, const struct cursor *cursor)
+{
+    const struct event *event = &cursor->event;
+
     if (match->all)
         return true;
-    if (!match->types[cursor->event.type->index] || !match->cpus[cursor->stream->rank])
+    if (!match->types[event->type->index] || !match->cpus[cursor->rank])
         return false;
-    if (match->tids != NULL && !is_wanted_thread(match, cursor_running(cursor)))
+    if (match->tids != NULL && !find_runner(match, cursor)->is_wanted)
         return false;
-    if (match->field != NULL && !has_value(match, &cursor->event))
+    if (match->field != NULL && !has_value(match, event))
         return false;
-    return match->text == NULL || has_text(match, cursor);
+    return match->text == NULL || has_text(match, event, find_runner(match, cursor));
 }

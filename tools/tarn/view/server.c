@@ -62,7 +62,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT);
 }
 
-/* Whether a Host header is one of ours: a loopback name and our port. */
+/* Whether HOST, from a Host or Origin header, is ours: a loopback name and our port. */
 static bool is_our_host(const struct server *server, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -74,6 +74,24 @@ static bool is_our_host(const struct server *server, const char *host)
             return true;
     }
     return false;
+}
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* Whether a page of another site makes the browser ask. Origin names that page; browsers leave it out of what
+ * a page embeds, such as a picture, but tell in Sec-Fetch-Site where the page is from. A link on another site
+ * may lead to our page, but not to an answer. */
+static bool is_foreign(const struct server *server, struct MHD_Connection *connection, bool is_question)
+{
+    const char *origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN);
+    const char *site = header_of(connection, "Sec-Fetch-Site");
+
+    if (origin != NULL && (strncasecmp(origin, "http://", 7) != 0 || !is_our_host(server, origin + 7)))
+        return true;
+    return is_question && site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
 static const char *type_of(const char *name)
@@ -144,12 +162,15 @@ static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, 
                               size_t *upload_size, void **state)
 {
     struct server *server = closure;
+    bool is_question = strncmp(path, "/api/", 5) == 0;
 
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
-    if (!is_our_host(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
+    if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers to localhost only.\n");
-    if (strncmp(path, "/api/", 5) == 0)
+    if (is_foreign(server, connection, is_question))
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers its own page only.\n");
+    if (is_question)
         return answer_question(server, connection, path);
     return answer_file(connection, path);
 }

@@ -2,9 +2,12 @@
 /*
  * tools/tarn/view/server.h - the page and its questions over HTTP, for browsers on this machine only.
  *
- * It listens on the loopback address. What a browser was lured to send is refused: a request must name this
- * server as its host (so that no name of a stranger's can be made to point here), and answers carry headers
- * that keep other sites from reading them. Only GET and HEAD; the only files are those in the program.
+ * It listens on the loopback address, and refuses what a page of another site makes a browser send: a request
+ * must name this server as its host (a stranger's name may be made to point here), its Origin, if it has one,
+ * must be this server, and Sec-Fetch-Site must not say that another site asks. Answers carry headers that
+ * keep other sites from reading them. Only GET and HEAD; the only files are those in the program.
+ *
+ * An answer for which nobody waits any more, because the connection is closed, is given up.
  */
 #ifndef TARN_SERVER_H
 #define TARN_SERVER_H

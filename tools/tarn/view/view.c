@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define WATCH_MS      200      /* between looks at the files */
+#define LOOK_SECONDS  0.2      /* between looks whether somebody still waits for news */
 #define LIVE_ROUNDS   15       /* without growth: then a trace is no longer live */
 #define WORTH_KEEPING 1000000u /* events: the index of fewer is made in a moment */
 
@@ -111,16 +112,21 @@ static void deadline_in(struct timespec *at, double seconds)
     }
 }
 
-uint64_t view_wait(struct view *view, uint64_t since, double seconds)
+uint64_t view_wait(struct view *view, uint64_t since, double seconds, bool (*is_waiting)(const void *asker),
+                   const void *asker)
 {
     struct timespec until;
     uint64_t version;
-    int error = 0;
 
-    deadline_in(&until, seconds);
     pthread_mutex_lock(&view->mutex);
-    while (view->version == since && !view->stopping && error == 0)
-        error = pthread_cond_timedwait(&view->changed, &view->mutex, &until);
+    for (double left = seconds; view->version == since && !view->stopping && left > 0 && is_waiting(asker);
+         left -= LOOK_SECONDS) {
+        int error = 0;
+
+        deadline_in(&until, left < LOOK_SECONDS ? left : LOOK_SECONDS);
+        while (view->version == since && !view->stopping && error == 0)
+            error = pthread_cond_timedwait(&view->changed, &view->mutex, &until);
+    }
     version = view->version;
     pthread_mutex_unlock(&view->mutex);
     return version;

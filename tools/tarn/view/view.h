@@ -18,6 +18,7 @@
 
 struct view_options {
     const char *directory;
+    const char *name;    /* what it is called where a person reads; NULL: as the directory */
     const char *symbols; /* where programs lie: DIR[:DIR]..., or NULL */
     bool watch;          /* go on looking whether the files grow */
     bool keep_index;     /* read the index from its file and write it there */
@@ -68,8 +69,15 @@ bool view_open_files(const struct view *view, struct trace *trace, struct fail *
 /* What was lost and damaged so far, and what the schema lacks. With the lock held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
 
-/* Waits until the version is no longer SINCE, for at most SECONDS; returns the version. */
-uint64_t view_wait(struct view *view, uint64_t since, double seconds);
+/* Waits until the version is no longer SINCE, for at most SECONDS, and only while IS_WAITING(ASKER), which is
+ * asked a few times a second; returns the version. */
+uint64_t view_wait(struct view *view, uint64_t since, double seconds, bool (*is_waiting)(const void *asker),
+                   const void *asker);
+
+static inline const char *view_name(const struct view *view)
+{
+    return view->options.name != NULL ? view->options.name : view->trace.directory;
+}
 
 bool view_is_stopping(struct view *view);
 

@@ -51,6 +51,12 @@ export class Latest {
       this.#abort.abort();
   }
 
+  // Nobody wants the answer any more.
+  stop() {
+    this.#next = null;
+    this.#abort?.abort();
+  }
+
   get isBusy() {
     return this.#current !== null;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many events of each kind the view holds, where those are that are marked, and on which lanes.
 import {Latest, ask, ranges} from "./api.js";
+import {WIDEST} from "./data.js";
 
 export const FLAG = 3; // time, event, count: stride of a lane's flags
 const GRAIN = 2; // pixels that share a flag
@@ -29,7 +30,7 @@ export class Counts {
   follow(wantsAll) {
     const {from, to} = this.state;
     if (this.state.marks.size)
-      this.#asking.want({from, to, width: Math.max(1, Math.round(this.layout.width)), indexes: this.indexes});
+      this.#asking.want({from, to, width: Math.min(WIDEST, Math.max(1, Math.round(this.layout.width))), indexes: this.indexes});
     else if (this.marks) {
       this.marks = null;
       this.#takeFlags(new Map(), false);

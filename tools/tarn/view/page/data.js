@@ -5,7 +5,8 @@ import {Latest, ask, ranges} from "./api.js";
 
 const SETS = 10;
 const MARGIN = 0.3; // of the view, fetched on either side of it
-const WIDEST = 8000; // pixels that the server takes
+export const WIDEST = 8000; // pixels that the server takes
+const MOST = 1000; // lanes of threads in one question; the server takes a few more
 
 // Strides of the server's flat arrays.
 export const BOX = 6; // begin, end, thread, activity, detail, merged
@@ -59,11 +60,12 @@ export class LaneData {
 
   // Called whenever the view or the lanes change; asks only for what is not there.
   follow() {
-    const {from, to, span} = this.state, pixels = Math.max(100, Math.round(this.rows.width * Math.min(devicePixelRatio, 2)));
+    const {from, to, span} = this.state, sharp = Math.round(this.rows.width * Math.min(devicePixelRatio, 2));
+    const pixels = Math.max(100, Math.min(sharp, Math.floor(WIDEST / (1 + 2 * MARGIN))));
     const wanted = this.rows.wanted, grain = span / pixels;
     const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
                                           (set.isExact || set.grain >= grain / 4));
-    const missing = fits ? wanted.filter((key) => !fits.lanes.has(key)) : wanted;
+    const missing = fits ? wanted.filter((key) => !fits.asked.has(key)) : wanted;
     if (fits && missing.length === 0) {
       this.rows.takeDepths(this.depths, fits.isExact);
       return;
@@ -71,8 +73,8 @@ export class LaneData {
     const begin = fits ? fits.from : Math.max(0, Math.floor(from - span * MARGIN));
     const end = fits ? fits.to : Math.min(this.state.duration, Math.ceil(to + span * MARGIN));
     const width = fits ? fits.width : Math.min(WIDEST, Math.round((end - begin) / grain));
-    const wish = {from: begin, to: end, width, keys: missing, into: fits, view: {from, to}};
-    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.keys.join() === missing.join();
+    const wish = {from: begin, to: end, width, keys: missing.slice(0, MOST), into: fits, view: {from, to}};
+    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.keys.join() === wish.keys.join();
     if (same && this.isBusy)
       return;
     this.#wish = wish;
@@ -85,7 +87,8 @@ export class LaneData {
     const answer = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
                                        threads: ranges(threads) || "none"}, signal);
     const set = wish.into ?? {from: answer.from, to: answer.to, width: answer.width, isExact: answer.exact, lanes: new Map(),
-                              arrows: [], waits: new Map(), grain: (answer.to - answer.from) / answer.width};
+                              asked: new Set(), arrows: [], waits: new Map(), grain: (answer.to - answer.from) / answer.width};
+    wish.keys.forEach((key) => set.asked.add(key)); // of one that the trace does not have there is no answer
     for (const lane of answer.cpus)
       set.lanes.set("c" + lane.rank, lane);
     for (const lane of answer.threads) {

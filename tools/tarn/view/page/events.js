@@ -12,13 +12,15 @@ export function eventRow(event, before, {trace, colors, state}) {
   const thread = event.tid ? `${event.comm} (${event.tid})` : event.comm || "idle";
   const fields = fieldsOf(event).map(([name, value]) =>
     element("span", {class: "field"}, element("b", {}, name), " " + value));
-  return element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
+  const node = element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
                  element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),
                  element("span", {class: "cpu", title: "processor"}, `cpu ${trace.cpu(event.cpu)}`),
                  element("span", {class: "who"}, element("i", {class: "swatch", style:
                    `background:${colors.process(event.tid ? trace.processName(event.pid) : "kernel").user}`}), thread),
                  element("div", {class: "what"}, color === undefined ? null
                    : element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("strong", {}, event.name), " ", ...fields));
+  node.event = event;
+  return node;
 }
 
 // Who logs in a lane: a choice for the server.
@@ -28,14 +30,25 @@ export function laneChoice(trace, lane) {
   return lane[0] === "c" ? {cpus: lane.slice(1)} : {tids: String(trace.thread(Number(lane.slice(1))).tid)};
 }
 
-// The next event that fits, or null. `from` is {n} or {at}; the server looks a while at a time, and is asked to go on.
-export async function findEvent(from, direction, choice, signal) {
-  for (let place = from;;) {
+// The next event that fits, or null. `from` is {n} or {at}. The server looks a while at a time and is asked to go on; each time
+// told(done, total) hears how many events it has passed.
+export async function findEvent(from, direction, choice, signal, told = () => {}) {
+  for (let place = from, start = null;;) {
     const answer = await ask("search", {...place, direction, ...choice}, signal);
     if (answer.found)
       return answer.rows[0];
     if (answer.done)
       return null;
+    start ??= answer.start;
+    told(Math.abs(answer.n - start), direction === "next" ? answer.total - start : start);
     place = {n: answer.n};
   }
 }
+
+// Where a search begins: behind the cursor or before it.
+export function searchPlace({cursor, from}, isNext) {
+  return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
+}
+
+const millions = (events) => (events / 1e6).toFixed(1);
+export const formatProgress = (done, total) => `${millions(done)} of ${millions(total)} million events`;

@@ -4,7 +4,7 @@ import {element} from "./element.js";
 import {legend} from "./legend.js";
 
 const SHOWN = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page ↑", PageDown: "Page ↓", Escape: "Esc"};
-const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
+const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also two fingers sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
                  ["drag", "move the view"], ["drag ruler", "select a range; also ⇧ drag"], ["click", "cursor: events around it"],
                  ["double click", "fit this box into the view"],
                  ["overview", "drag the view or its edges; beside it: another view"]];

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pointer, wheel and keys over the timeline.
 import {RULER_HEIGHT} from "./rows.js";
+import {Gesture, wheelPixels} from "./wheel.js";
 
 const CLICK = 4; // pixels: more is a drag
 
 export class Pointer {
   #drag = null;
+  #gesture = new Gesture();
 
   // `view` has what the timeline can do: see timeline.js.
   constructor(canvas, view) {
@@ -19,17 +21,16 @@ export class Pointer {
     canvas.addEventListener("dblclick", (event) => view.zoomTo(event.offsetX, event.offsetY));
   }
 
-  // Up and down zooms where the pointer is, sideways (or with Shift) pans, with Alt the lanes scroll.
+  // Up and down zooms where the pointer is, sideways (or with Shift) pans, with Alt the lanes scroll. Browsers tell of two fingers
+  // that move apart as a wheel with Ctrl.
   #wheel(event) {
     event.preventDefault();
-    const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 400 : 1;
-    let dx = event.deltaX * unit, dy = event.deltaY * unit;
-    if (event.shiftKey && dx === 0)
-      [dx, dy] = [dy, 0];
+    const {dx, dy} = event.ctrlKey || event.altKey ? {dx: 0, dy: wheelPixels(event).dy} : this.#gesture.take(event);
+    const sideways = event.shiftKey ? dx || dy : dx;
     if (event.altKey)
       this.view.scrollBy(dy);
-    else if (Math.abs(dx) > Math.abs(dy))
-      this.state.pan(dx / this.rows.width);
+    else if (sideways !== 0)
+      this.state.pan(sideways / this.rows.width);
     else if (dy !== 0)
       this.state.zoom(Math.exp(Math.max(-300, Math.min(300, dy)) * (event.ctrlKey ? 0.01 : 0.0022)), this.view.scale.t(event.offsetX));
     this.view.hover(event);
@@ -37,13 +38,13 @@ export class Pointer {
 
   // On the ruler, or with Shift, a drag selects; else it takes the view along.
   #press(event) {
-    if (event.button !== 0)
+    if (event.button !== 0 || this.#drag)
       return;
     this.canvas.focus({preventScroll: true});
     this.canvas.setPointerCapture(event.pointerId);
     const {from, to, selection} = this.state, t = this.view.scale.t(event.offsetX);
     const selects = event.shiftKey || event.offsetY < RULER_HEIGHT;
-    this.#drag = {x: event.offsetX, y: event.offsetY, from, to, scroll: this.rows.scroll, selects, start: t, hasMoved: false};
+    this.#drag = {pointer: event.pointerId, x: event.offsetX, y: event.offsetY, from, to, scroll: this.rows.scroll, selects, start: t, hasMoved: false};
     const near = (edge) => Math.abs(this.view.scale.x(edge) - event.offsetX) < 6;
     if (selection && event.offsetY < RULER_HEIGHT && (near(selection.from) || near(selection.to)))
       this.#drag.start = near(selection.from) ? selection.to : selection.from;
@@ -55,6 +56,8 @@ export class Pointer {
       this.view.hover(event);
       return;
     }
+    if (drag.pointer !== event.pointerId) // another finger
+      return;
     const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
     if (!drag.hasMoved && Math.hypot(dx, dy) < CLICK)
       return;
@@ -73,6 +76,8 @@ export class Pointer {
 
   #release(event) {
     const drag = this.#drag;
+    if (drag && drag.pointer !== event.pointerId)
+      return;
     this.#drag = null;
     this.canvas.style.cursor = "";
     if (drag && !drag.hasMoved)
@@ -96,7 +101,7 @@ export function keyTable(view, page) {
     [["ArrowUp", "k"], "lane above", () => view.nextLane(-1)],
     [["ArrowDown", "j"], "lane below", () => view.nextLane(1)],
     [["f", "Enter"], "fit the selection into the view", () => view.fitSelection()],
-    [["Escape"], "forget selection, lane and cursor", () => view.forget()],
+    [["Escape"], "stop looking; forget selection, lane and cursor", () => page.stopLooking() || view.forget()],
     [[".", "n"], "next event, of the lane that is chosen", () => page.step(1)],
     [[",", "p"], "previous event, of the lane that is chosen", () => page.step(-1)],
     [["m"], "mark the selection (or the cursor) as a place", () => page.markPlace()],
@@ -120,23 +125,32 @@ export function keyTable(view, page) {
   ];
 }
 
+// Whether a key is for the element that has the focus. A field for text has all keys. Buttons are pressed. Other controls have keys
+// of their own when they were reached by keys; one that was clicked leaves them to the page.
+function isOwnKey(at, key, wasClicked) {
+  if (at.matches("input:not([type=radio], [type=checkbox]), textarea"))
+    return true;
+  if (at.matches("button, a, [role=tab], [role=row], [type=checkbox]"))
+    return key === "Enter" || key === " ";
+  return !wasClicked && (at.matches("select") || (at.matches("[type=radio]") && (key.startsWith("Arrow") || key === " ")));
+}
+
 export function listenToKeys(table) {
   const actions = new Map(table.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
+  let wasClicked = false; // the focus came with the pointer, not with Tab
+  addEventListener("pointerdown", () => wasClicked = true, {capture: true});
+  addEventListener("keydown", (event) => wasClicked &&= event.key !== "Tab", {capture: true});
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+    const {key, target: at} = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]"))
       return;
-    const at = event.target;
-    if (at.matches("input, select, textarea")) {
-      if (event.key === "Escape")
+    if (at instanceof Element && isOwnKey(at, key, wasClicked)) {
+      if (key === "Escape")
         at.blur();
       return;
     }
-    if (document.querySelector("dialog[open]"))
-      return;
-    if ((event.key === "Enter" || event.key === " ") && at.matches("button, a, [role=tab], [role=row]"))
-      return;
-    const action = actions.get(event.key) ?? actions.get(event.key.toLowerCase());
-    if (action && !(event.shiftKey && event.key === "Tab")) {
+    const action = actions.get(key) ?? actions.get(key.toLowerCase());
+    if (action) {
       event.preventDefault();
       action();
     }

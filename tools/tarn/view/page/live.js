@@ -8,9 +8,10 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export class Live {
   // grown(before): there is more; replaced(): it is another trace, in which no number means what it did.
-  // follows: whether the view is to stay at the end once it is known that the trace grows.
-  constructor(trace, state, {grown, replaced, follows}) {
-    Object.assign(this, {trace, state, grown, replaced, follows});
+  // follows: whether the view is to stay at the end once it is known that the trace grows; waits: whether it is to go where it
+  // happened once it is known that it does not.
+  constructor(trace, state, {grown, replaced, follows, waits}) {
+    Object.assign(this, {trace, state, grown, replaced, follows, waits});
   }
 
   // Never returns.
@@ -33,7 +34,7 @@ export class Live {
 
   #begin() {
     if (this.follows && this.trace.live) {
-      this.follows = false; // from now on the user decides
+      this.follows = this.waits = false; // from now on the user decides
       this.state.change({follow: true});
     }
   }
@@ -46,6 +47,17 @@ export class Live {
       this.replaced();
     this.grown(before);
     this.#begin();
+    this.#move(before, wasWhole);
+    if (this.waits && trace.isReady && !trace.live) {
+      this.waits = false;
+      if (state.from <= 0 && state.to >= state.duration)
+        state.show(trace.busy.from, trace.busy.to);
+    }
+  }
+
+  // What is seen of a trace that has grown.
+  #move(before, wasWhole) {
+    const {state, trace} = this;
     if (trace.duration === before)
       return;
     // One that is read anew is shorter for a while, and reaches where it did before.

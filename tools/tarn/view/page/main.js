@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Joins the parts: the trace and the state in the middle, everything that shows them around.
-import {onFailure} from "./api.js";
+import {Latest, onFailure} from "./api.js";
 import {Colors} from "./colors.js";
 import {Counts} from "./counts.js";
 import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
-import {findEvent, laneChoice} from "./events.js";
+import {findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
 import {makeHelp} from "./help.js";
 import {Pointer, keyTable, listenToKeys} from "./input.js";
 import {Live} from "./live.js";
@@ -29,6 +29,9 @@ const SYSTEM_IS_DARK = matchMedia("(prefers-color-scheme: dark)");
 const ARROWS = ["auto", "all", "none"];
 
 class Page {
+  #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, wish) => current.direction !== wish.direction);
+  #progress = ""; // of a step
+
   constructor(trace) {
     this.trace = trace;
     this.state = new State();
@@ -52,7 +55,7 @@ class Page {
 
   #panels() {
     const parts = {trace: this.trace, state: this.state, colors: this.colors, counts: this.counts,
-                   goTo: (t, n) => this.goTo(t, n), showLane: (key) => this.showLane(key)};
+                   goTo: (t) => this.goTo(t), goToEvent: (event) => this.goToEvent(event), showLane: (key) => this.showLane(key)};
     this.marksPanel = new MarksPanel(parts);
     this.searchPanel = new SearchPanel(parts);
     this.listPanel = new ListPanel(parts);
@@ -76,6 +79,7 @@ class Page {
     rows.onChange = () => {
       names.update();
       byId("scroll-size").style.height = `${rows.movingHeight + rows.movingTop - 34}px`;
+      timeline.followScroll();
       this.#hint("hidden-threads", rows.hiddenThreads ? `${rows.hiddenThreads.toLocaleString("en")} more threads: filter to find them` : "");
       byId("empty").style.top = `${rows.movingTop + 16}px`;
       byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
@@ -101,8 +105,8 @@ class Page {
 
   start() {
     const {state, trace} = this;
-    document.title = `${trace.name.split("/").filter(Boolean).slice(-2).join("/")} – tarn view`;
-    byId("name").textContent = trace.name.split("/").filter(Boolean).slice(-2).join("/");
+    document.title = `${trace.shortName} – tarn view`;
+    byId("name").textContent = trace.shortName;
     byId("name").title = trace.name;
     this.#theme();
     this.timeline.start(); // so that what is asked for first fits the window
@@ -110,15 +114,18 @@ class Page {
       this.rows.layOut();
       this.counts.follow(false);
     };
-    const hasRange = location.hash.includes("from=");
-    state.start(Math.max(trace.duration, 1));
+    const hasRange = /[#&](from|to)=/.test(location.hash);
+    state.usual = trace.isReady && !trace.live ? trace.busy : null;
+    state.start(Math.max(trace.duration, 1), (key) => trace.hasLane(key));
+    this.#aimAtLane();
+    addEventListener("popstate", () => this.#aimAtLane());
     const grown = (before) => {
       this.data.grow(before);
       this.overview.refresh();
       this.rows.refresh();
       this.#showState();
     };
-    new Live(trace, state, {grown, replaced: () => this.#replaced(), follows: !hasRange}).run();
+    new Live(trace, state, {grown, replaced: () => this.#replaced(), follows: !hasRange, waits: !hasRange && !state.usual}).run();
   }
 
   // Other files, or a program has declared events of its own.
@@ -137,7 +144,7 @@ class Page {
       `${formatSpan(state.duration)}, ${trace.events_total.toLocaleString("en")} events`;
     byId("follow").hidden = !trace.live && !state.follow;
     byId("follow").setAttribute("aria-pressed", state.follow);
-    byId("busy").textContent = trace.indexing ? "indexing…" : "";
+    byId("busy").textContent = this.#progress || (trace.indexing ? "indexing…" : "");
     byId("arrows").textContent = `Arrows: ${{auto: "auto", all: "all", none: "none"}[state.arrows]}`;
     byId("lane-sort").value = state.sort;
     if (document.activeElement !== byId("lane-filter"))
@@ -179,34 +186,47 @@ class Page {
       this.#goToText(byId("goto").value.trim());
     });
     SYSTEM_IS_DARK.addEventListener("change", () => this.#theme());
+    for (const kind of ["keydown", "pointerdown"]) // what was said was said of what the user did before
+      addEventListener(kind, () => document.body.classList.contains("failed") || this.#told(""), {capture: true});
   }
 
   // ---- going somewhere
 
-  goTo(t, n = null) {
-    this.state.change({cursor: {t, n}});
+  goTo(t) {
+    this.state.change({cursor: {t, n: null}});
     this.state.reveal(t);
+  }
+
+  // To an event as the server's lists have it: its moment, and its lane.
+  goToEvent(event) {
+    const lanes = this.trace.lanesOfEvent(event);
+    this.state.change({cursor: {t: event.t, n: event.n, lanes}});
+    this.state.reveal(event.t);
+    this.timeline.aim(lanes);
   }
 
   showLane(key) {
     this.state.change({lane: key});
-    this.rows.reveal(key);
-    this.names.place();
-    this.timeline.redraw();
+    this.timeline.aim(this.trace.lanesFor(key));
   }
 
-  async #goToText(text) {
-    const number = /^#\s*(\d+)$/.exec(text), t = parseTime(text);
-    if (number) {
-      const event = await findEvent({n: Number(number[1])}, "next", {});
-      this.#told(event ? "" : `There is no event ${number[1]}.`);
-      if (event)
-        this.goTo(event.t, event.n);
-    } else if (!Number.isNaN(t)) {
-      this.#told(t <= this.state.duration ? "" : "The trace ends before that.");
-      if (t <= this.state.duration)
-        this.goTo(t);
-    } else if (text) {
+  // That of the address.
+  #aimAtLane() {
+    if (this.state.lane)
+      this.timeline.aim(this.trace.lanesFor(this.state.lane));
+  }
+
+  #goToText(text) {
+    const number = /^#\s*(\d+)$/.exec(text), t = parseTime(text), n = Number(number?.[1]), {state, trace} = this;
+    if (number && n >= trace.events_total)
+      this.#told(`There is no event ${number[1]}: the last is ${trace.events_total - 1}.`);
+    else if (number)
+      this.#looking.want({place: {n}, direction: "next", choice: {}, none: `There is no event ${n}.`});
+    else if (t > state.duration)
+      this.#told(`The trace ends before that, at ${formatTime(state.duration)}.`);
+    else if (!Number.isNaN(t))
+      this.goTo(t);
+    else if (text) {
       this.openTab("search");
       this.searchPanel.find("next", text);
     }
@@ -214,12 +234,33 @@ class Page {
   }
 
   // The event after or before the cursor; on the lane that is chosen, if one is.
-  async step(direction) {
-    const {cursor, from, lane} = this.state, isNext = direction > 0;
-    const place = cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
-    const event = await findEvent(place, isNext ? "next" : "previous", laneChoice(this.trace, lane));
-    if (event)
-      this.goTo(event.t, event.n);
+  step(direction) {
+    const {state, trace} = this, isNext = direction > 0;
+    this.#looking.want({place: searchPlace(state, isNext), direction: isNext ? "next" : "previous", choice: laneChoice(trace, state.lane),
+                        none: `There is no ${isNext ? "later" : "earlier"} event${state.lane ? " on this lane" : ""}.`});
+  }
+
+  async #look({place, direction, choice, none}, signal) {
+    try {
+      const event = await findEvent(place, direction, choice, signal, (done, total) => {
+        this.#progress = `looking, ${formatProgress(done, total)}; Esc stops it`;
+        this.#showState();
+      });
+      if (event)
+        this.goToEvent(event);
+      else
+        this.#told(none);
+    } finally {
+      this.#progress = "";
+      this.#showState();
+    }
+  }
+
+  // True: something was looked for.
+  stopLooking() {
+    const isLooking = this.#looking.isBusy;
+    this.#looking.stop();
+    return this.searchPanel.stop() || isLooking;
   }
 
   markPlace() {

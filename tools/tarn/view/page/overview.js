@@ -2,8 +2,9 @@
 // The whole trace in small, above: how busy each processor was, and which part the view shows. Dragging moves the view,
 // dragging beside it chooses another.
 import {Latest, ask} from "./api.js";
-import {BOX, RUN} from "./data.js";
+import {BOX, RUN, WIDEST} from "./data.js";
 import {Scale} from "./draw.js";
+import {wheelPixels} from "./wheel.js";
 
 const NARROWEST = 4; // pixels of a lane
 const EDGE = 5; // pixels around the edges of the view, which can be dragged
@@ -22,7 +23,7 @@ export class Overview {
     canvas.addEventListener("pointerup", () => this.#grip = null);
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      state.zoom(Math.exp(event.deltaY * 0.002));
+      state.zoom(Math.exp(wheelPixels(event).dy * 0.002));
     }, {passive: false});
   }
 
@@ -34,7 +35,7 @@ export class Overview {
   }
 
   refresh() {
-    this.#asking.want({width: Math.max(50, this.canvas.clientWidth)});
+    this.#asking.want({width: Math.min(WIDEST, Math.max(50, this.canvas.clientWidth))});
   }
 
   async #load({width}, signal) {
@@ -68,9 +69,9 @@ export class Overview {
 
   // The lanes, which do not follow the view: painted when something that they are made of is another.
   #picture(context, scale, width, height) {
-    if (!width || !height)
-      return;
     const {width: pixels, height: lines} = this.canvas;
+    if (!pixels || !lines) // a small window leaves no room, or the canvas has not heard of it yet
+      return;
     const made = [this.#data, this.state.duration, this.trace.threads, this.colors.patterns, pixels, lines];
     if (made.some((part, i) => part !== this.#made?.[i])) {
       this.#made = made;

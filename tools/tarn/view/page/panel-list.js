@@ -20,7 +20,7 @@ export class ListPanel {
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(parts) {
-    Object.assign(this, parts); // trace, state, colors
+    Object.assign(this, parts); // trace, state, colors, goToEvent
     this.state.on(["cursor", "lane", "marks"], () => this.show());
     this.state.on(["from", "to"], () => this.#follow());
   }
@@ -178,8 +178,7 @@ export class ListPanel {
     if (!node)
       return;
     this.#isOwn = true;
-    this.state.change({cursor: {t: Number(node.dataset.t), n: Number(node.dataset.n)}});
-    this.state.reveal(Number(node.dataset.t));
+    this.goToEvent(node.event);
     node.scrollIntoView({block: "nearest"});
   }
 

@@ -2,6 +2,7 @@
 // The answers of `tarn NAME` for the selected range, or for the view while nothing is selected.
 import {Latest, ask, wasAborted} from "./api.js";
 import {element} from "./element.js";
+import {formatProgress} from "./events.js";
 import {FlameGraph} from "./flame.js";
 import {makeTable, momentOf} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
@@ -11,8 +12,6 @@ const PATIENCE = 600; // ms, before it is shown how far a walk is, and between t
 const MOST = 1000; // rows of a table
 // Those that are asked for most come first.
 const USUAL = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
-
-const millions = (events) => (events / 1e6).toFixed(1);
 
 // Whether the answer to one wish is of no use to who has the other. A view that follows a live trace moves all the time: what
 // it asks for a moment later is nearly the same.
@@ -122,7 +121,7 @@ export class RangePanel {
         return;
       if (total) {
         bar.value = Math.min(1, walked / total);
-        text.textContent = ` ${millions(walked)} of ${millions(total)} million events; another range or question stops it`;
+        text.textContent = ` ${formatProgress(walked, total)}; another range or question stops it`;
         this.progress.replaceChildren(bar, text);
         this.progress.hidden = false;
       }

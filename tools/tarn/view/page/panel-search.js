@@ -2,14 +2,16 @@
 // Looks for events by text, kind, field and value; lists what it finds, and goes there.
 import {Latest, wasAborted} from "./api.js";
 import {element} from "./element.js";
-import {eventRow, findEvent, laneChoice} from "./events.js";
+import {eventRow, findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
 
 export class SearchPanel {
   title = "Search";
+  #looksFor = ""; // what is listed was found by this choice
   #asking = new Latest((wish, signal) => this.#search(wish, signal), () => true);
 
   constructor(parts) {
-    Object.assign(this, parts); // trace, state, colors, goTo
+    Object.assign(this, parts); // trace, state, colors, goToEvent
+    this.state.on(["cursor"], () => this.#tell("")); // what was said was said of another one
   }
 
   build() {
@@ -19,6 +21,9 @@ export class SearchPanel {
     this.value = element("input", {placeholder: "value", "aria-label": "value", size: 10});
     this.lane = element("input", {type: "checkbox"});
     this.status = element("p", {class: "note", role: "status"});
+    this.progress = element("progress");
+    this.stopper = element("button", {type: "button", click: () => this.stop()}, "Stop");
+    this.node.addEventListener("input", () => this.#tell(""));
     this.found = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "found events"});
     this.node.append(element("form", {class: "tools", submit: (event) => {
       event.preventDefault();
@@ -31,7 +36,7 @@ export class SearchPanel {
     this.found.addEventListener("click", (event) => {
       const row = event.target.closest(".event");
       if (row)
-        this.goTo(Number(row.dataset.t), Number(row.dataset.n));
+        this.goToEvent(row.event);
     });
   }
 
@@ -56,25 +61,48 @@ export class SearchPanel {
     this.field.replaceChildren(element("option", {value: ""}, "any field"), ...names.map((name) => element("option", {value: name}, name)));
   }
 
+  get #choice() {
+    return {text: this.text.value.trim() || undefined, events: this.kind.value || undefined, field: this.field.value || undefined,
+            value: (this.field.value && this.value.value.trim()) || undefined,
+            ...(this.lane.checked ? laneChoice(this.trace, this.state.lane) : {})};
+  }
+
   find(direction, text = undefined) {
     if (text !== undefined)
       this.text.value = text;
-    this.#asking.want({direction, choice: {
-      text: this.text.value.trim() || undefined, events: this.kind.value || undefined, field: this.field.value || undefined,
-      value: (this.field.value && this.value.value.trim()) || undefined, ...(this.lane.checked ? laneChoice(this.trace, this.state.lane) : {})}});
+    this.#asking.want({direction, choice: this.#choice});
+  }
+
+  // True: it was looking.
+  stop() {
+    const isLooking = this.#asking.isBusy;
+    this.#asking.stop();
+    return isLooking;
+  }
+
+  #tell(...what) {
+    this.status.replaceChildren(...what);
+  }
+
+  #showProgress(done, total) {
+    this.progress.value = total > 0 ? done / total : 0;
+    this.#tell(this.progress, ` ${formatProgress(done, total)} `, this.stopper);
   }
 
   async #search({direction, choice}, signal) {
-    const {cursor, from} = this.state, isNext = direction === "next";
-    const place = cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
-    this.status.textContent = "Looking…";
+    const isNext = direction === "next", key = JSON.stringify(choice);
+    if (key !== this.#looksFor)
+      this.found.replaceChildren();
+    this.#looksFor = key;
+    this.#tell("Looking…");
     try {
-      const row = await findEvent(place, direction, choice, signal);
-      this.status.textContent = row ? "" : isNext ? "There is none after the cursor." : "There is none before the cursor.";
+      const row = await findEvent(searchPlace(this.state, isNext), direction, choice, signal,
+                                  (done, total) => this.#showProgress(done, total));
+      this.#tell(row ? "" : isNext ? "There is none after the cursor." : "There is none before the cursor.");
       if (row)
         this.#show(row, isNext);
     } catch (error) {
-      this.status.textContent = wasAborted(error) ? "" : error.message;
+      this.#tell(wasAborted(error) ? "Stopped." : error.message);
     }
   }
 
@@ -88,6 +116,6 @@ export class SearchPanel {
     }
     node.classList.add("current");
     node.scrollIntoView({block: "nearest"});
-    this.goTo(row.t, row.n);
+    this.goToEvent(row);
   }
 }

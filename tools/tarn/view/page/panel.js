@@ -2,6 +2,9 @@
 // The panel beside or under the timeline: tabs, of which only the one that is open asks the server anything.
 import {byId, element} from "./element.js";
 
+const NARROW = 640; // pixels of a window
+const LANES_WIDE = 300, LANES_HIGH = 170; // what the lanes keep, with their names and the overview
+
 export class Panel {
   constructor(state, tabs) { // tabs: {name: {title, node, show(), hide?()}}
     Object.assign(this, {state, tabs});
@@ -17,6 +20,7 @@ export class Panel {
     byId("dock").addEventListener("click", () => this.turn());
     state.on(["tab", "panel"], () => this.#update());
     state.on(["dock"], () => this.#place());
+    addEventListener("resize", () => this.#place());
     this.#split();
   }
 
@@ -26,11 +30,11 @@ export class Panel {
   }
 
   get current() {
-    return this.state.panel ? this.tabs[this.state.tab] ?? null : null;
+    return this.state.panel && Object.hasOwn(this.tabs, this.state.tab) ? this.tabs[this.state.tab] : null;
   }
 
   #update() {
-    if (!this.tabs[this.state.tab])
+    if (!Object.hasOwn(this.tabs, this.state.tab))
       this.state.tab = Object.keys(this.tabs)[0];
     document.body.classList.toggle("no-panel", !this.state.panel);
     for (const [name, tab] of Object.entries(this.tabs)) {
@@ -54,8 +58,9 @@ export class Panel {
 
   // ---- where it is
 
+  // Where there is no room beside the lanes, always.
   get #isBelow() {
-    return this.state.dock === "bottom";
+    return this.state.dock === "bottom" || innerWidth < NARROW;
   }
 
   #place() {
@@ -75,8 +80,9 @@ export class Panel {
   }
 
   #size(pixels) {
-    const room = this.#isBelow ? innerHeight : innerWidth, least = this.#isBelow ? 120 : 240;
-    const fine = Math.round(Math.max(Math.min(pixels, room * 0.7), least)), {style} = byId("panel");
+    const {height, width} = byId("panel").parentNode.getBoundingClientRect();
+    const room = this.#isBelow ? height - LANES_HIGH : width - LANES_WIDE, least = this.#isBelow ? 120 : 240;
+    const fine = Math.round(Math.max(Math.min(Math.max(pixels, least), room), 0)), {style} = byId("panel");
     style.width = this.#isBelow ? "" : `${fine}px`;
     style.height = this.#isBelow ? `${fine}px` : "";
     byId("splitter").setAttribute("aria-valuenow", fine);

@@ -26,7 +26,8 @@ export class Raster {
 
   // An empty one of the canvas's size that it will be painted on; lengths below are `ratio` pixels each.
   begin({width, height}, ratio) {
-    if (this.#image?.width !== width || this.#image.height !== height) {
+    const isSeen = width > 0 && height > 0; // a canvas that a small window leaves no room for is not
+    if (isSeen && (this.#image?.width !== width || this.#image.height !== height)) {
       Object.assign(this.#canvas, {width, height});
       this.#image = this.#context.createImageData(width, height);
       this.#pixels = new Uint32Array(this.#image.data.buffer);

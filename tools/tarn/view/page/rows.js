@@ -21,6 +21,7 @@ export class Rows {
   #depths = new Map(); // deepest call of a thread
   #mayShrink = true;
   #wasExact = false;
+  #aim = null; // keys of lanes: the first that there is stays to be seen
   #asking;
 
   constructor(trace, state) {
@@ -100,7 +101,7 @@ export class Rows {
     const groups = new Map();
     const matching = this.#active.filter((use) => this.#matches(use.n));
     this.hiddenThreads = this.state.filter ? Math.max(0, matching.length - MOST) : Math.max(0, (this.total ?? 0) - MOST);
-    for (const use of matching.slice(0, MOST)) {
+    for (const use of this.#withChosen(matching.slice(0, MOST), matching)) {
       const {pid} = this.trace.thread(use.n);
       if (!groups.has(pid))
         groups.set(pid, {pid, name: this.trace.processName(pid), ran: 0, busy: 0, members: []});
@@ -118,6 +119,14 @@ export class Rows {
       group.members.sort((a, b) => (sort === "name" ? name(a).localeCompare(name(b)) : sort === "tid" ? tid(a) - tid(b)
                                     : b.ran - a.ran || tid(a) - tid(b)));
     return all;
+  }
+
+  // The thread whose lane is chosen has one, whatever it does in the view.
+  #withChosen(uses, matching) {
+    const {lane} = this.state, n = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
+    if (n < 0 || this.trace.thread(n).idle || !this.#matches(n) || uses.some((use) => use.n === n))
+      return uses;
+    return [...uses, matching.find((use) => use.n === n) ?? {n, ran: 0, ready: 0, blocked: 0}];
   }
 
   layOut() {
@@ -169,6 +178,7 @@ export class Rows {
     if (now && !now.isFixed && !anchor.isFixed && this.scroll > 0)
       this.scroll += now.y - anchor.y;
     this.scrollTo(this.scroll);
+    this.#reveal();
   }
 
   get movingTop() {
@@ -227,15 +237,31 @@ export class Rows {
     return (isFixed ? this.fixed : this.moving).find((row) => inside >= row.y && inside < row.y + row.height) ?? null;
   }
 
-  reveal(key) {
-    const row = this.#byKey.get(key);
+  // Scrolls to the first of these lanes that there is, and again after each new layout, for lanes move as their data come.
+  aim(keys) {
+    this.#aim = keys;
+    this.#reveal();
+  }
+
+  // The user scrolls.
+  release() {
+    this.#aim = null;
+  }
+
+  #reveal() {
+    const row = this.first(this.#aim);
     if (!row || row.isFixed)
       return;
     const y = this.yOf(row);
     if (y < this.movingTop)
       this.scrollTo(row.y);
     else if (y + row.height > this.height)
-      this.scrollTo(row.y + row.height - (this.height - this.movingTop));
+      this.scrollTo(row.y + Math.min(0, row.height - (this.height - this.movingTop)));
+  }
+
+  // The first lane of these keys that there is.
+  first(keys) {
+    return keys?.map((key) => this.#byKey.get(key)).find(Boolean);
   }
 
   // The next lane up or down.

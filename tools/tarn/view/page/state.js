@@ -2,8 +2,24 @@
 // What is looked at: the range, what is chosen in it, and the address that says the same. Everyone reads it; who changes it
 // calls change(), and all others hear of it.
 
+import {MARK_COLORS} from "./colors.js";
+
 const SETTLED = 500; // ms without a change of the range: a step in the browser's history
 const NARROWEST = 20; // ns
+
+// A number of an address, no larger than `most`; `otherwise` when it is none.
+function number(text, most, otherwise) {
+  return /^\d+(\.\d+)?$/.test(text ?? "") ? Math.min(Number(text), most) : otherwise;
+}
+
+// A label as an address has it. A link that was written by hand may hold a % that begins no escape.
+function unescaped(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 // Where the panel was last; at first, where there is more room.
 function usualDock() {
@@ -14,8 +30,10 @@ export class State extends EventTarget {
   from = 0;
   to = 1;
   duration = 1;
+  usual = null; // the range of a link that names none: {from, to}; null: all
+  isLane = () => false; // whether the trace has a lane of that key
   follow = false;
-  cursor = null; // {t, n}: a moment, and the event there or null
+  cursor = null; // {t, n, lanes?}: a moment, the event there or null, and keys of lanes where that is: the first that there is
   selection = null; // {from, to}
   lane = null; // key of the lane that is chosen
   marks = new Map(); // an event's name to the number of its colour
@@ -106,35 +124,50 @@ export class State extends EventTarget {
     return "#" + words.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
   }
 
-  // What an address says; nonsense is left out.
+  // What an address says. Anybody may have written it: nonsense is left out, and this never fails.
   read(hash) {
-    const words = new URLSearchParams(hash.replace(/^#/, ""));
-    const number = (text, otherwise) => (/^\d+(\.\d+)?$/.test(text ?? "") ? Number(text) : otherwise);
+    const words = new URLSearchParams(hash.replace(/^#/, "")), {duration} = this;
     const list = (key) => (words.get(key) ?? "").split(",").filter((part) => part !== "");
-    const from = Math.min(number(words.get("from"), 0), this.duration - 1);
-    const to = Math.min(number(words.get("to"), this.duration), this.duration);
-    const selection = /^(\d+)-(\d+)$/.exec(words.get("selection") ?? ""), at = /^(\d+)(-(\d+))?$/.exec(words.get("at") ?? "");
+    const oneOf = (key, known, usual) => (known.includes(words.get(key)) ? words.get(key) : usual);
+    const usual = words.has("from") || words.has("to") ? {from: 0, to: duration} : this.usual ?? {from: 0, to: duration};
+    const from = number(words.get("from"), duration - 1, usual.from), to = number(words.get("to"), duration, usual.to);
     return {
-      from, to: to - from < NARROWEST ? Math.min(from + NARROWEST, this.duration) : to,
-      selection: selection ? {from: Number(selection[1]), to: Number(selection[2])} : null,
-      cursor: at ? {t: Number(at[1]), n: at[3] === undefined ? null : Number(at[3])} : null,
-      lane: /^[ct]\d+$/.test(words.get("lane") ?? "") ? words.get("lane") : null,
-      marks: new Map(list("marks").map((part) => [part.replace(/:\d+$/, ""), number(/:(\d+)$/.exec(part)?.[1], 0)])),
-      places: list("places").map((part) => /^(\d+)-(\d+)-(.*)$/.exec(part)).filter(Boolean)
-        .map(([, a, b, label]) => ({from: Number(a), to: Number(b), label: decodeURIComponent(label)})),
-      pins: new Set(list("pins").filter((key) => /^[ct]\d+$/.test(key))),
+      from, to: to - from < NARROWEST ? Math.min(from + NARROWEST, duration) : to,
+      selection: this.#range(words.get("selection") ?? "", 1), cursor: this.#moment(words.get("at") ?? ""),
+      lane: this.isLane(words.get("lane")) ? words.get("lane") : null,
+      marks: new Map(list("marks").map((part) => [part.replace(/:\d+$/, ""),
+                                                  number(/:(\d+)$/.exec(part)?.[1], Number.MAX_SAFE_INTEGER, 0) % MARK_COLORS])),
+      places: list("places").map((part) => this.#place(part)).filter(Boolean),
+      pins: new Set(list("pins").filter((key) => this.isLane(key))),
       folded: new Set(list("folded")),
-      sort: ["time", "name", "tid"].includes(words.get("sort")) ? words.get("sort") : "time",
+      sort: oneOf("sort", ["time", "name", "tid"], "time"),
       filter: words.get("filter") ?? "",
-      arrows: ["auto", "all", "none"].includes(words.get("arrows")) ? words.get("arrows") : "auto",
+      arrows: oneOf("arrows", ["auto", "all", "none"], "auto"),
       tab: words.get("tab") ?? "list",
       panel: words.get("panel") !== "no",
-      dock: ["right", "bottom"].includes(words.get("dock")) ? words.get("dock") : usualDock(),
+      dock: oneOf("dock", ["right", "bottom"], usualDock()),
     };
   }
 
-  start(duration) {
-    this.duration = duration;
+  // FROM-TO, within the trace and at least that long; or null.
+  #range(text, least) {
+    const [, a, b] = /^(\d+)-(\d+)$/.exec(text) ?? [], from = number(a, this.duration, NaN), to = number(b, this.duration, NaN);
+    return to - from >= least ? {from, to} : null;
+  }
+
+  #place(text) {
+    const [, range, label] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [], found = this.#range(range ?? "", 0);
+    return found && {...found, label: unescaped(label)};
+  }
+
+  // TIME or TIME-EVENT; or null.
+  #moment(text) {
+    const [, t, n] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+    return t === undefined ? null : {t: number(t, this.duration), n: Number.isSafeInteger(Number(n)) ? Number(n) : null};
+  }
+
+  start(duration, isLane) {
+    Object.assign(this, {duration, isLane});
     this.change(this.read(location.hash));
     history.replaceState(null, "", this.link);
     this.#pushed = this.link;

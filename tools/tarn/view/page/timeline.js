@@ -8,6 +8,7 @@ import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
 import {RULER_HEIGHT} from "./rows.js";
 import {drawGrid, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
+import {wheelPixels} from "./wheel.js";
 
 export class Timeline {
   #frame = 0;
@@ -18,10 +19,10 @@ export class Timeline {
   constructor(parts) {
     Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, counts, names, overview, tooltip, colors
     this.painter = new LanePainter(this.scene.getContext("2d"), this.colors, this.trace);
-    this.scroller.addEventListener("scroll", () => this.scrollTo(this.scroller.scrollTop, true));
+    this.scroller.addEventListener("scroll", () => this.#takeScroll());
     this.names.root.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.scrollBy(event.deltaY);
+      this.scrollBy(wheelPixels(event).dy);
     }, {passive: false});
     this.onResize = () => {};
     this.onArrows = () => {}; // how many are not drawn
@@ -153,8 +154,21 @@ export class Timeline {
       context.lineTo(x + 0.5, RULER_HEIGHT);
       context.fill();
     }
+    this.#paintEvent(context, scale);
     if (this.#pointer)
       this.#paintPointer(context, scale);
+  }
+
+  // A ring where the event of the cursor is.
+  #paintEvent(context, scale) {
+    const {rows, state, colors} = this, row = rows.first(state.cursor?.lanes);
+    if (!row || !rows.isVisible(row) || rows.yOf(row) < (row.isFixed ? 0 : rows.movingTop - row.height / 2))
+      return;
+    context.strokeStyle = colors.accent;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(scale.snap(state.cursor.t) + 0.5, rows.yOf(row) + Math.min(row.height / 2, 12), 6, 0, 2 * Math.PI);
+    context.stroke();
   }
 
   #paintPointer(context, scale) {
@@ -244,31 +258,49 @@ export class Timeline {
       state.change({follow: true});
   }
 
-  scrollTo(y, isFromScroller = false) {
+  // The scroll bar was moved, or follows what is shown already.
+  #takeScroll() {
+    if (Math.abs(this.scroller.scrollTop - this.rows.scroll) >= 1)
+      this.scrollTo(this.scroller.scrollTop);
+  }
+
+  // By the user.
+  scrollTo(y) {
     if (Math.abs(y - this.rows.scroll) < 0.5)
       return;
+    this.rows.release();
     this.rows.scrollTo(y);
-    if (!isFromScroller)
-      this.scroller.scrollTop = this.rows.scroll;
-    this.names.place();
-    this.data.follow();
-    this.redraw();
+    this.#hasScrolled();
   }
 
   scrollBy(dy) {
     this.scrollTo(Math.max(0, this.rows.scroll + dy));
   }
 
+  #hasScrolled() {
+    this.followScroll();
+    this.names.place();
+    this.data.follow();
+    this.redraw();
+  }
+
+  // After the lanes have moved.
+  followScroll() {
+    if (Math.abs(this.scroller.scrollTop - this.rows.scroll) >= 1)
+      this.scroller.scrollTop = this.rows.scroll;
+  }
+
+  // So that the first of these lanes that there is can be seen.
+  aim(keys) {
+    this.rows.aim(keys);
+    this.#hasScrolled();
+  }
+
   nextLane(step) {
     const key = this.rows.next(this.state.lane, step);
     this.state.change({lane: key});
-    if (key) {
-      this.rows.reveal(key);
-      this.scroller.scrollTop = this.rows.scroll;
-      this.names.place();
-      this.data.follow();
-      this.redraw();
-    }
+    if (key)
+      this.aim([key]);
   }
 
   foldLane() {

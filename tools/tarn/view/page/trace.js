@@ -34,8 +34,40 @@ export class Trace {
         this.byTid.set(thread.tid, thread); // the last one that had it
   }
 
+  // The index is there.
+  get isReady() {
+    return !this.indexing && this.events_total > 0;
+  }
+
+  // The end of a path; a source's whole name, such as tcp:127.0.0.1:7000.
+  get shortName() {
+    return /^[a-z]+:/.test(this.name) ? this.name : this.name.split("/").filter(Boolean).slice(-2).join("/");
+  }
+
   thread(n) {
     return this.byNumber.get(n) ?? {n, tid: -1, pid: -1, name: `thread ${n}`, begin: 0, end: this.duration, idle: false};
+  }
+
+  hasLane(key) {
+    const [, kind, number] = /^([ct])(\d+)$/.exec(key ?? "") ?? [];
+    return kind === "c" ? Number(number) < this.cpus.length : kind === "t" && this.byNumber.has(Number(number));
+  }
+
+  // Keys of the lanes where something of a thread can be seen, the best first: its own, its process's, the processor's.
+  lanesOf(n, rank = this.thread(n).cpu) {
+    const {idle, pid} = this.thread(n);
+    return idle ? [`c${rank}`] : [`t${n}`, `p${pid}`, `c${rank}`];
+  }
+
+  // The same for an event of the server's lists. A tid may be given again.
+  lanesOfEvent({tid, t, cpu}) {
+    const thread = this.threads.findLast((one) => one.tid === tid && !one.idle && one.begin <= t) ?? this.byTid.get(tid);
+    return thread ? this.lanesOf(thread.n, cpu) : [`c${cpu}`];
+  }
+
+  // The lanes to go to for a key of a lane.
+  lanesFor(key) {
+    return key[0] === "t" ? this.lanesOf(Number(key.slice(1))) : [key];
   }
 
   processName(pid) {
