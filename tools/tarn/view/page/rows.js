@@ -36,9 +36,10 @@ export class Rows {
   // The order follows the view, but not each small step of it: lanes that jump about cannot be read.
   follow() {
     const {from, to, span} = this.state, last = this.#sortedFor;
+    const isWhole = span >= this.state.duration; // that is always told as it is
     const moved = !last || span < last.span / 1.8 || span > last.span * 1.8 || Math.abs(from + to - last.from - last.to) > span * 0.7;
-    if (moved) {
-      this.#sortedFor = {from, to, span};
+    if (moved || isWhole !== last.isWhole) {
+      this.#sortedFor = {from, to, span, isWhole};
       this.#asking.want({from, to});
     }
   }
