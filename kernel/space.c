@@ -146,10 +146,8 @@ void space_release_memory(struct space *space)
         }
     }
     spin_unlock(&space->lock);
-    for (struct mapping *mapping; (mapping = mappings);) {
-        mapping_remove(&mappings, mapping);
+    for (struct mapping *mapping; (mapping = mapping_take_any(&mappings));)
         drop_mapping(mapping);
-    }
     trace_process_free(space->pid, frames);
 }
 

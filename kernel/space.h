@@ -16,7 +16,7 @@ struct thread;
 struct endpoint;
 struct notification;
 
-/* A range of a space that shows a range of an object. Node of the space's tree (treap by address). */
+/* A range of a space that shows a range of an object. Node of the space's tree (mapping.h). */
 struct mapping {
     uint64_t start, end;   /* user addresses, page aligned */
     uint64_t offset;       /* in the object */
@@ -24,7 +24,7 @@ struct mapping {
     struct memory
         *private; /* MAP_PRIVATE: frames written to, by the same offsets; a reference, or NULL so far */
     uint32_t flags, allowed; /* MAP_*: in force, and the most that the capability allowed */
-    uint32_t weight;         /* treap priority */
+    uint32_t height;         /* of the tree below, this node included */
     struct mapping *left, *right;
 };
 

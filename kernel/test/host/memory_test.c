@@ -214,13 +214,36 @@ static void test_copy(void)
 /* ---- mappings
  * ---------------------------------------------------------------------------------------------------- */
 
-static void test_treap(void)
+/* Nodes below; each must be where a search for it goes. */
+static unsigned depth_of(const struct mapping *node)
+{
+    if (!node)
+        return 0;
+    unsigned left = depth_of(node->left), right = depth_of(node->right);
+    return 1 + (left > right ? left : right);
+}
+
+/* The deepest that a tree of `count` nodes may be whose subtrees differ by one at most. */
+static unsigned depth_limit(unsigned count)
+{
+    unsigned depth = 0, fewest = 0, fewer = 0; /* nodes of the thinnest tree of that depth, and of one less */
+    while (fewest <= count) {
+        unsigned next = fewest + fewer + 1;
+        fewer = fewest;
+        fewest = next;
+        depth++;
+    }
+    return depth - 1;
+}
+
+static void test_tree(void)
 {
     enum { NODES = 300 };
     static struct mapping node[NODES];
     static bool used[NODES];
     struct mapping *root = NULL;
-    bool good = true;
+    unsigned count = 0;
+    bool good = true, flat = true;
     for (int round = 0; round < 20000; round++) {
         unsigned i = pick(NODES);
         if (used[i]) {
@@ -229,14 +252,89 @@ static void test_treap(void)
             node[i] = (struct mapping){.start = i * 0x3000ull + 0x1000, .end = i * 0x3000ull + 0x2000};
             mapping_insert(&root, &node[i]);
         }
+        count += used[i] ? -1u : 1;
         used[i] = !used[i];
         unsigned at = pick(NODES);
         unsigned next = at;
         while (next < NODES && !used[next])
             next++;
         good &= mapping_find(root, at * 0x3000ull + 0x1800) == (next < NODES ? &node[next] : NULL);
+        flat &= depth_of(root) <= depth_limit(count);
     }
     tap_check(good, "the tree of mappings finds what a linear search finds");
+    tap_check(flat, "and is never deeper than a balanced tree of so many");
+}
+
+/* A program that knows how deep each mapping lies, because it times look-ups, keeps those that make the tree
+ * deeper and takes the others away again. */
+static void test_deep_tree(void)
+{
+    enum { NODES = 20000 };
+    static struct mapping node[NODES];
+    struct mapping *root = NULL;
+    unsigned kept = 0, depth = 0;
+    uint64_t place[NODES + 1] = {0};
+    for (unsigned i = 0; i < NODES; i++) {
+        /* Anywhere between two that were kept. */
+        unsigned gap = pick(kept + 1);
+        uint64_t below = gap ? place[gap - 1] : 0, above = gap < kept ? place[gap] : 1ull << 62;
+        node[i] = (struct mapping){.start = below + (above - below) / 2};
+        node[i].end = node[i].start + 1;
+        if (above - below < 4)
+            continue;
+        mapping_insert(&root, &node[i]);
+        if (depth_of(root) <= depth) {
+            mapping_remove(&root, &node[i]);
+            continue;
+        }
+        depth++;
+        memmove(&place[gap + 1], &place[gap], (kept - gap) * sizeof place[0]);
+        place[gap] = node[i].start;
+        kept++;
+    }
+    tap_check(depth <= depth_limit(kept), "who keeps what makes the tree deeper gets no list: %u of %u", depth,
+              kept);
+}
+
+/* Every order in which a few come, and each of them gone: rotations of all kinds. */
+static bool try_order(const unsigned *order, unsigned count)
+{
+    struct mapping node[8], *root = NULL;
+    bool good = true;
+    for (unsigned gone = 0; gone < count; gone++) {
+        root = NULL;
+        for (unsigned i = 0; i < count; i++) {
+            node[order[i]] = (struct mapping){.start = order[i] * 2 + 2, .end = order[i] * 2 + 3};
+            mapping_insert(&root, &node[order[i]]);
+        }
+        mapping_remove(&root, &node[gone]);
+        for (unsigned i = 0; i < count; i++) {
+            unsigned next = i != gone ? i : i + 1;
+            good &= mapping_find(root, i * 2 + 2) == (next < count ? &node[next] : NULL);
+        }
+        good &= depth_of(root) <= depth_limit(count - 1);
+    }
+    return good;
+}
+
+static bool try_orders(unsigned *order, unsigned fixed, unsigned count)
+{
+    bool good = fixed < count || try_order(order, count);
+    for (unsigned i = fixed; i < count; i++) {
+        unsigned swap = order[i];
+        order[i] = order[fixed];
+        order[fixed] = swap;
+        good &= try_orders(order, fixed + 1, count);
+        order[fixed] = order[i];
+        order[i] = swap;
+    }
+    return good;
+}
+
+static void test_orders(void)
+{
+    unsigned order[] = {0, 1, 2, 3, 4, 5, 6};
+    tap_check(try_orders(order, 0, 7), "seven mappings in every order, each taken away: found and balanced");
 }
 
 /* ---- spaces: a model of pages
@@ -615,7 +713,9 @@ int main(void)
     test_processors();
     test_slab();
     test_copy();
-    test_treap();
+    test_tree();
+    test_deep_tree();
+    test_orders();
     test_space();
     test_hostile_ranges();
     test_paged();
