@@ -9,8 +9,8 @@
  * generations). A reader loads meta, then object and badge, takes the *object's* lock and looks, after all
  * these loads, whether meta is still the same. It is: then the slot still holds its reference, because a slot
  * is emptied before its reference is dropped, and the last drop must take the object's lock before it
- * destroys anything. It is not: the memory behind the pointer is still an object of that type (slab.h), so
- * the lock that was taken was one.
+ * destroys anything. It is not: until this kernel entry ends, the memory behind the pointer is an object of
+ * that type (slab.h), so the lock that was taken was one.
  *
  * Lock: cap_table.lock, innermost but for frames; no object is destroyed while it is held. Two tables: lower
  * address first.

@@ -48,6 +48,7 @@ struct cpu {
     uint64_t next_call_id; /* of ipc calls: processor in the top byte, then a count */
     struct space *work;    /* space_do_in_turn: what is still to be done */
     bool working;
+    _Atomic uint64_t quiet_epoch;                /* quiet.c: the last in which it was outside the kernel */
     const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
     uint32_t acquired[LOCK_CLASSES_MAX]; /* by number: since the last that was logged, of watched classes */
     bool wants_yield;                    /* current asked to go behind its equals */

@@ -376,13 +376,12 @@ int64_t ipc_reply_receive_general(cap_t slot)
     struct thread *woken = NULL;
     int64_t error = cap_look(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
     if (!error && self->reply_target.caller) {
-        error = ipc_answer(self, self->reply_target, &woken);
+        error = ipc_answer_own(self, &woken);
         if (error == -E_DEAD) /* the caller has gone; there may be others */
             error = 0;
     }
     if (error)
         return error;
-    self->reply_target.caller = NULL;
     int64_t result = receive(self, &cap);
     if (woken && result == SYSCALL_NO_RESULT)
         sched_hand_over(woken);

@@ -17,9 +17,9 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
         return false;
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
-    /* The memory of endpoints is type-stable (slab.h), so a stale pointer could be locked. If it is found
-     * again now, with the lock held, it is not stale: its reference is given back after it has been replaced,
-     * and the last one takes the lock. */
+    /* The memory of endpoints keeps its type while we are in the kernel (slab.h), so a stale pointer could be
+     * locked. If it is found again now, with the lock held, it is not stale: its reference is given back
+     * after it has been replaced, and the last one takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
         spin_unlock_unwatched(&endpoint->lock);

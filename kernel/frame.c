@@ -13,6 +13,7 @@
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
+#include <kernel/slab.h>
 #include <trace/frame.h>
 
 #define SOURCE_CACHE 0
@@ -210,6 +211,10 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
 
 static void refill_cache(struct frame_cache *cache)
 {
+    /* Before the last is gone: empty slabs may have some. */
+    if (__atomic_load_n(&buddy.free_count, __ATOMIC_RELAXED) < FRAME_CACHE_MAX &&
+        slab_reclaim(FRAME_CACHE_MAX / 2) > 0)
+        return;
     spin_lock(&buddy.lock);
     while (cache->count < FRAME_CACHE_MAX / 2) {
         uint64_t number = allocate_block(0);

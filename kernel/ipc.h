@@ -33,6 +33,8 @@ void ipc_put_fault_message(struct thread *from, struct thread *to);
 /* The message in self's frame answers `target`: 0 and the woken caller, which is then the caller's of this
  * function to wake; -E_DEAD if it waits no more; an error of capabilities, and then nothing has happened. */
 int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);
+/* The same of self's own target, which is used up unless capabilities fail. */
+int64_t ipc_answer_own(struct thread *self, struct thread **woken);
 
 /* Bits become the message of a thread whose wait is over. */
 void ipc_put_notification(struct thread *to, uint64_t bits);

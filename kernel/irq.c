@@ -3,7 +3,8 @@
  * kernel/irq.c - interrupts become signals. Interface: irq.h.
  *
  * irq_table maps numbers to objects. The handler loads the pointer, locks the object and looks at the number
- * again: the memory is type-stable, so a pointer that became stale in between does no harm.
+ * again: the memory keeps its type until the handler ends (slab.h), so a pointer that became stale in between
+ * does no harm.
  */
 #include <arch/machine.h>
 #include <kernel/call.h>

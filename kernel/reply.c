@@ -2,8 +2,8 @@
 /*
  * kernel/reply.c - answers: of the thread that took a message, and saved ones.
  *
- * A reply_target is a weak reference. Whether the caller that it names still waits for this very answer is
- * decided by lock_caller, under the caller's answer_lock (thread.h, Answers).
+ * Whether the caller that a reply_target names still waits for this very answer is decided by lock_caller,
+ * under the caller's answer_lock (thread.h, Answers). Why it may be looked at: endpoint.h, reply_target.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -70,7 +70,7 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
     } else {
         frame_set_caps(&caller->frame, 0);
         int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
-        if (error) {
+        if (error && error != -E_DEAD) { /* dead: the caller's space is dying, and the answer ends its wait */
             spin_unlock(&caller->answer_lock);
             return error;
         }
@@ -88,8 +88,12 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
 void ipc_fail_caller(struct reply_target target, int64_t error)
 {
     struct thread *caller = target.caller;
-    if (!caller || !lock_caller(target))
+    if (!caller)
         return;
+    if (!lock_caller(target)) {
+        thread_put(caller); /* the target's: its wait ended otherwise */
+        return;
+    }
     if (caller->message_kind != MESSAGE_FAULT) /* a fault is tried again, and asks whoever is there then */
         frame_set_result(&caller->frame, error);
     thread_end_wait(caller);
@@ -97,15 +101,24 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
     sched_wake(caller);
 }
 
+int64_t ipc_answer_own(struct thread *self, struct thread **woken)
+{
+    struct reply_target target = self->reply_target;
+    int64_t error = ipc_answer(self, target, woken);
+    if (error && error != -E_DEAD)
+        return error;
+    self->reply_target.caller = NULL;
+    if (error)
+        thread_put(target.caller); /* as in ipc_fail_caller */
+    return error;
+}
+
 int64_t sys_ipc_reply(void)
 {
     struct thread *self = current_thread(), *woken;
     if (!self->reply_target.caller)
         return -E_NO_REPLY;
-    int64_t error = ipc_answer(self, self->reply_target, &woken);
-    if (error && error != -E_DEAD)
-        return error;
-    self->reply_target.caller = NULL;
+    int64_t error = ipc_answer_own(self, &woken);
     if (!error)
         sched_wake(woken);
     return error;
@@ -140,7 +153,13 @@ int64_t sys_ipc_reply_to(uint64_t slot)
     if (error)
         return error;
     struct reply *reply = object;
-    error = ipc_answer(self, reply->target, &woken);
+    struct reply_target target = {__atomic_load_n(&reply->target.caller, __ATOMIC_RELAXED),
+                                  reply->target.call_id};
+    /* Another holder of the capability may answer meanwhile, and the caller end: its memory stays until we
+     * leave the kernel (quiet.h). */
+    error = target.caller ? ipc_answer(self, target, &woken) : -E_DEAD;
+    if (!error)
+        __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
     if (!error || error == -E_DEAD)
         cap_close_if(self->space, slot, reply);
     reply_put(reply);

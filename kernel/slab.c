@@ -2,17 +2,32 @@
 /*
  * kernel/slab.c - caches of kernel objects (after Bonwick, USENIX 1994: constructed state survives a free).
  *
- * A slab takes whole frames, cuts them into objects and never gives them back, which is what makes its memory
- * type-stable. The free list runs through a word behind each object, so a free object keeps its contents.
- * Frames are linked through their last words, so that the debugger finds all objects there are.
+ * A slab takes whole frames and cuts them into objects. The last bytes of a frame say what is in it; its list
+ * of free objects runs through a word behind each, so a free object keeps its contents. Objects come from
+ * frames that have live ones, the one that has waited longest first, so that few frames are partly used; an
+ * empty frame is the last resort before a new one, and goes back when nobody can hold a pointer into it any
+ * more (slab.h, quiet.h).
  */
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
+#include <kernel/quiet.h>
 #include <kernel/slab.h>
 #include <trace/mem.h>
 
+#define EMPTY_KEPT \
+    1u /* of each slab, lest one object that comes and goes takes and gives a frame each time */
+
+/* At the end of each frame. */
+struct frame_end {
+    struct list all;     /* in slab->all */
+    struct list link;    /* in slab->partial or slab->empty; in neither when no object is free */
+    void *free;          /* objects, through the word behind each */
+    uint64_t live;       /* objects */
+    uint64_t quiet_from; /* an empty frame: quiet_stamp() of when it became empty */
+};
+
 static _Atomic uint64_t frames_total;
-static struct slab *_Atomic all_slabs; /* that have frames; they stay */
+static struct slab *_Atomic all_slabs; /* that have had frames; they stay */
 
 static uint64_t stride_of(const struct slab *slab)
 {
@@ -24,14 +39,19 @@ static void **link_of(const struct slab *slab, void *object)
     return (void **)((char *)object + stride_of(slab) - sizeof(void *));
 }
 
-static void **frame_link(void *frame)
+static char *frame_of(void *address)
 {
-    return (void **)((char *)frame + FRAME_SIZE - sizeof(void *));
+    return (char *)((uintptr_t)address & ~(uintptr_t)(FRAME_SIZE - 1));
+}
+
+static struct frame_end *end_of(void *address)
+{
+    return (struct frame_end *)(frame_of(address) + FRAME_SIZE - sizeof(struct frame_end));
 }
 
 uint32_t slab_objects_in_frame(const struct slab *slab)
 {
-    return (uint32_t)((FRAME_SIZE - sizeof(void *)) / stride_of(slab));
+    return (uint32_t)((FRAME_SIZE - sizeof(struct frame_end)) / stride_of(slab));
 }
 
 void *slab_object(const struct slab *slab, void *frame, uint32_t index)
@@ -39,49 +59,85 @@ void *slab_object(const struct slab *slab, void *frame, uint32_t index)
     return (char *)frame + index * stride_of(slab);
 }
 
-/* Whoever finds the frame finds what is in it. Lock held. */
-static void add_frame(struct slab *slab, void *frame)
+/* ---- frames; lock held ----------------------------------------------------------------------------------
+ */
+
+static void make_known(struct slab *slab)
 {
-    *frame_link(frame) = slab->newest;
-    __atomic_store_n(&slab->newest, frame, __ATOMIC_RELEASE);
-    if (slab->frames++)
-        return;
+    list_init(&slab->all);
+    list_init(&slab->partial);
+    list_init(&slab->empty);
+    slab->known = true;
     slab->other = all_slabs;
+    /* Release, as all of it: who walks the slabs finds the lists initialised. */
     while (!atomic_compare_exchange_weak(&all_slabs, &slab->other, slab))
         ;
 }
 
-/* Takes one frame more. Lock held. */
-static bool grow(struct slab *slab)
+static void trace_grown(const struct slab *slab)
+{
+    char name[TARN_NAME_BYTES] = {0};
+    memcpy(name, slab->name, strlen(slab->name) < sizeof name ? strlen(slab->name) : sizeof name - 1);
+    trace_mem_slab_grow(name, slab->frames);
+}
+
+/* A frame more, all free, in no list but `all`; NULL: no memory. */
+static struct frame_end *add_frame(struct slab *slab)
 {
     const uint32_t objects = slab_objects_in_frame(slab);
     assert(objects > 0);
     paddr_t frame = frame_alloc_zeroed();
     if (frame == FRAME_NONE)
-        return false;
+        return NULL;
     char *memory = phys_to_virt(frame);
+    struct frame_end *end = end_of(memory);
     for (uint32_t i = 0; i < objects; i++) {
         void *object = slab_object(slab, memory, i);
         if (slab->construct)
             slab->construct(object);
-        *link_of(slab, object) = slab->free;
-        slab->free = object;
+        *link_of(slab, object) = end->free;
+        end->free = object;
     }
-    add_frame(slab, memory);
+    list_add_head(&slab->all, &end->all);
+    slab->frames++;
     atomic_fetch_add_explicit(&frames_total, 1, memory_order_relaxed);
-    char name[TARN_NAME_BYTES] = {0};
-    memcpy(name, slab->name, strlen(slab->name) < sizeof name ? strlen(slab->name) : sizeof name - 1);
-    trace_mem_slab_grow(name, slab->frames);
-    return true;
+    trace_grown(slab);
+    return end;
 }
+
+/* A frame with a free object, in slab->partial; NULL: no memory. */
+static struct frame_end *find_frame(struct slab *slab)
+{
+    if (!slab->known)
+        make_known(slab);
+    if (!list_empty(&slab->partial))
+        return list_object(slab->partial.next, struct frame_end, link);
+    struct frame_end *end;
+    if (slab->empty_count > 0) {
+        end = list_object(slab->empty.previous, struct frame_end, link);
+        list_remove(&end->link);
+        slab->empty_count--;
+    } else if (!(end = add_frame(slab))) {
+        return NULL;
+    }
+    list_add_head(&slab->partial, &end->link);
+    return end;
+}
+
+/* ---- objects --------------------------------------------------------------------------------------------
+ */
 
 void *slab_alloc(struct slab *slab)
 {
     void *object = NULL;
     spin_lock(&slab->lock);
-    if (slab->free || grow(slab)) {
-        object = slab->free;
-        slab->free = *link_of(slab, object);
+    struct frame_end *end = find_frame(slab);
+    if (end) {
+        object = end->free;
+        end->free = *link_of(slab, object);
+        end->live++;
+        if (!end->free)
+            list_remove(&end->link);
         slab->live++;
     }
     spin_unlock(&slab->lock);
@@ -90,10 +146,19 @@ void *slab_alloc(struct slab *slab)
 
 void slab_free(struct slab *slab, void *object)
 {
+    struct frame_end *end = end_of(object);
     spin_lock(&slab->lock);
-    *link_of(slab, object) = slab->free;
-    slab->free = object;
+    if (!end->free)
+        list_add_tail(&slab->partial, &end->link);
+    *link_of(slab, object) = end->free;
+    end->free = object;
     slab->live--;
+    if (--end->live == 0) {
+        end->quiet_from = quiet_stamp();
+        list_remove(&end->link);
+        list_add_tail(&slab->empty, &end->link);
+        slab->empty_count++;
+    }
     spin_unlock(&slab->lock);
 }
 
@@ -102,6 +167,51 @@ uint64_t slab_live(const struct slab *slab)
     return __atomic_load_n(&slab->live, __ATOMIC_RELAXED);
 }
 
+/* ---- giving frames back ----------------------------------------------------------------------------------
+ */
+
+/* The frame that has been empty longest, if it can be given back; out of all lists. Lock held. */
+static struct frame_end *take_unreachable(struct slab *slab)
+{
+    if (slab->empty_count <= EMPTY_KEPT)
+        return NULL;
+    struct frame_end *end = list_object(slab->empty.next, struct frame_end, link);
+    if (!quiet_since(end->quiet_from))
+        return NULL;
+    list_remove(&end->link);
+    list_remove(&end->all);
+    slab->empty_count--;
+    slab->frames--;
+    atomic_fetch_sub_explicit(&frames_total, 1, memory_order_relaxed);
+    return end;
+}
+
+uint32_t slab_reclaim(uint32_t most)
+{
+    uint32_t count = 0;
+    for (struct slab *slab = all_slabs; slab && count < most; slab = slab->other) {
+        /* Not even looked at where there is nothing to be had: this is done all the time. */
+        if (__atomic_load_n(&slab->empty_count, __ATOMIC_RELAXED) <= EMPTY_KEPT ||
+            !spin_try_lock(&slab->lock))
+            continue;
+        struct frame_end *end;
+        while (count < most && (end = take_unreachable(slab))) {
+            frame_free(virt_to_phys(frame_of(end)));
+            count++;
+        }
+        spin_unlock(&slab->lock);
+    }
+    return count;
+}
+
+uint64_t slab_frames_total(void)
+{
+    return atomic_load_explicit(&frames_total, memory_order_relaxed);
+}
+
+/* ---- for the debugger -----------------------------------------------------------------------------------
+ */
+
 const struct slab *slab_next_unlocked(const struct slab *previous)
 {
     return previous ? previous->other : all_slabs;
@@ -109,10 +219,6 @@ const struct slab *slab_next_unlocked(const struct slab *previous)
 
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous)
 {
-    return previous ? *frame_link(previous) : slab->newest;
-}
-
-uint64_t slab_frames_total(void)
-{
-    return atomic_load_explicit(&frames_total, memory_order_relaxed);
+    const struct list *link = previous ? end_of(previous)->all.next : slab->all.next;
+    return link == &slab->all ? NULL : frame_of((void *)link);
 }

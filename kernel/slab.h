@@ -2,28 +2,33 @@
 /*
  * kernel/slab.h - caches of kernel objects of one size.
  *
- * Memory of a slab never serves another type (type-stable): a pointer to a freed object still points to an
- * object of that type, free or reused. Capability look-up relies on it (cap.h): look up, lock, look again.
+ * A pointer to a freed object points to an object of that type, free or reused, until all processors have
+ * been outside the kernel (type-stable for one kernel entry, quiet.h): look-ups without a lock rely on it
+ * (cap.h): look up, lock, look again. Who keeps a pointer longer needs a reference. Frames whose objects have
+ * all been free for that long are given back, but one of each slab.
+ *
  * The lock inside an object is initialised once, by `construct`, when the slab takes its frame, and survives
  * free and reuse.
  */
 #ifndef KERNEL_SLAB_H
 #define KERNEL_SLAB_H
 
+#include <kernel/list.h>
 #include <kernel/lock.h>
 #include <stddef.h>
 #include <tarn/abi.h>
 
 struct slab {
     const char *name;
-    uint32_t size;                   /* of an object; at most 4096 bytes */
+    uint32_t size;                   /* of an object; slab_objects_in_frame says how many fit */
     void (*construct)(void *object); /* once per memory, on zeroed bytes; may be NULL */
     struct spinlock lock;
     /* under lock */
-    void *free; /* list through a word that slab.c places behind each object */
     uint64_t live, frames;
-    void *newest;       /* frame; the last word of each leads to the one before */
-    struct slab *other; /* the next of all slabs that have frames */
+    uint64_t empty_count;
+    struct list all, partial, empty; /* frames: all; with free and live objects; the empty, oldest first */
+    struct slab *other;              /* the next of all slabs that have had frames */
+    bool known;                      /* is among them, and its lists are initialised */
 };
 #define SLAB(slab_name, type, constructor, lock_class)                                                  \
     {                                                                                                   \
@@ -34,6 +39,9 @@ void *slab_alloc(struct slab *slab); /* contents as the last user left them; NUL
 void slab_free(struct slab *slab, void *object);
 uint64_t slab_live(const struct slab *slab);
 uint64_t slab_frames_total(void); /* of all slabs */
+/* Gives back frames that nobody can reach any more, at most `most`; how many. Slabs whose lock is held are
+ * left out, so any locks may be held. */
+uint32_t slab_reclaim(uint32_t most);
 
 /* Without locks, for the debugger, while all processors stand: all slabs, the frames of one, and what a frame
  * holds. Free objects are among them, as their last user left them. NULL as previous: the first; NULL as

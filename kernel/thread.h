@@ -19,8 +19,8 @@
  *   READY, RUNNING   the lock of the run queue of thread->cpu covers membership in the queue; RUNNING belongs
  * to the processor that runs it. waiting          (everything else but DEAD) covered by the lock that
  * thread->wait_lock points to: the endpoint's, notification's or futex bucket's, or one of the thread's own:
- * `answer_lock` (BLOCKED_REPLY, a fault being answered) or `lock` (SLEEPING, SUSPENDED). A thread waits exactly
- * while wait_lock is not NULL.
+ * `answer_lock` (BLOCKED_REPLY, a fault being answered) or `lock` (SLEEPING, SUSPENDED). A thread waits
+ * exactly while wait_lock is not NULL.
  *
  * Answers. A thread waits for the answer to call N exactly if, with its answer_lock held, wait_lock points to
  * answer_lock and call_id is N. No other wait uses that lock, call_id changes only before the next message is
@@ -48,8 +48,9 @@
  * A time-out is somebody who ends the wait with E_TIMEOUT if under its lock the deadline has passed
  * (thread_expire).
  *
- * References: capabilities, and one for being alive. The memory is type-stable (slab.h): a stale pointer to a
- * thread may be locked and looked at.
+ * References: capabilities, one for being alive, and those of whoever is to answer calls that it gave up
+ * (endpoint.h, reply_target). A pointer that was found without one may be locked and looked at until this
+ * kernel entry ends (slab.h).
  *
  * Read next: sched.h (READY, RUNNING), endpoint.h (messages), process.h (death).
  */

@@ -10,14 +10,17 @@
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/profile.h>
+#include <kernel/quiet.h>
 #include <kernel/sched.h>
+#include <kernel/slab.h>
 #include <kernel/thread.h>
 #include <kernel/timer.h>
 #include <kernel/watchdog.h>
 #include <trace/control/control.h>
 #include <trace/timer.h>
 
-#define NANOSECONDS 1000000000ull
+#define NANOSECONDS     1000000000ull
+#define RECLAIM_AT_ONCE 1024u /* frames: with interrupts off */
 
 static LOCK_CLASS(timer_class, "timer queue");
 uint64_t clock_hz;
@@ -201,6 +204,8 @@ static void beat(struct timer_queue *queue, uint64_t now)
     find_periodic(queue);
     console_poll();
     watchdog_beat(now);
+    quiet_report(); /* the timer came out of a program or out of this processor's sleep */
+    slab_reclaim(RECLAIM_AT_ONCE);
 }
 
 /* The sample first: it tells what was interrupted. */

@@ -3,8 +3,8 @@
  * kernel/debug/objects.c - finds threads, spaces, endpoints, locks, and says what a thread waits for.
  *
  * Without locks: all processors stand, but one may have been stopped in the middle of a change. Lists are
- * linked so that they can be walked forwards at every moment; the memory of all objects keeps its type
- * (slab.h); walks are bounded; and what leads nowhere ends the command by a fault, not the system.
+ * linked so that they can be walked forwards at every moment; the memory of objects keeps its type while all
+ * stand (slab.h); walks are bounded; and what leads nowhere ends the command by a fault, not the system.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
