@@ -30,11 +30,18 @@ static const char *reason_name(uint32_t reason)
     return reason < sizeof names / sizeof names[0] && names[reason] ? names[reason] : "fault";
 }
 
-static void kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
+/* Nobody is there to ask. The fault that the space dies of gets a line; of one in a space that is dying
+ * already only the thread ends, at once: who kills the others may not come to it before it has faulted many
+ * times more. True: this was the one. */
+static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
 {
+    if (!space_kill(self->space, -(int32_t)reason)) {
+        thread_kill(self);
+        return false;
+    }
     log_line("%s/%u of pid %u killed: %s at %#lx, ip %#lx", self->block->name, self->tid, self->space->pid,
              reason_name(reason), address, ip);
-    space_kill(self->space, -(int32_t)reason);
+    return true;
 }
 
 /* The space's handler, with a reference; NULL: there is none. */
@@ -48,7 +55,7 @@ static struct endpoint *get_fault_handler(struct space *space)
     return handler;
 }
 
-/* True: the thread waits for its handler's answer. False: it has been killed. */
+/* True: the thread waits for its handler's answer. False: there is no handler. */
 static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
 {
     uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
@@ -62,7 +69,6 @@ static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, 
         if (!error)
             return true;
     }
-    kill_faulter(self, reason, address, ip);
     return false;
 }
 
@@ -90,15 +96,16 @@ static inline __attribute__((always_inline)) void hand_on(struct thread *self, s
         arch_switched();
         return;
     }
-    if (result == FAULT_NO_MEMORY)
-        log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
     self->fault_kind = TRACE_FAULT_HANDLER;
     self->fault_since = since;
     self->fault_address = request->address;
-    if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access))
+    if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access)) {
         arch_switched();
-    else
-        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        return;
+    }
+    if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
+        log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
+    trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
 }
 
 static enum fault_result resolve(struct thread *self, struct fault_request *request, bool watched,
@@ -159,6 +166,8 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
     trace_exception_entry(vector, self->tid, ip, code);
     self->fault_kind = vector;
     self->fault_since = 0;
-    if (!ask_handler(self, reason, ip, ip, 0))
+    if (!ask_handler(self, reason, ip, ip, 0)) {
+        kill_faulter(self, reason, ip, ip);
         trace_exception_exit(vector, 2);
+    }
 }

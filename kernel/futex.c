@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/futex.c - waiting for a word of user memory to change. Waiters hang in buckets by space and address.
+ * kernel/futex.c - waiting for a word of user memory to change. Waiters hang in their space's buckets
+ * (futex.h).
  *
  * The word is read under the bucket's lock, so that a wake between the look and the wait is not lost. That
  * read may fault and take the space's lock: buckets are outermost. The page is brought in before, without a
@@ -18,27 +19,20 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-#define BUCKETS 256u
-
 static LOCK_CLASS(futex_class, "futex bucket");
 
-static struct bucket {
-    struct spinlock lock;
-    struct list waiters; /* under lock: thread.link */
-} buckets[BUCKETS];
-
-void futex_init(void)
+void futex_construct(struct futex_table *table)
 {
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        spin_init(&buckets[i].lock, &futex_class);
-        list_init(&buckets[i].waiters);
+    for (unsigned i = 0; i < 1u << FUTEX_BUCKET_BITS; i++) {
+        spin_init(&table->buckets[i].lock, &futex_class);
+        list_init(&table->buckets[i].waiters);
     }
 }
 
-static struct bucket *find_bucket(const struct space *space, uint64_t address)
+static struct futex_bucket *find_bucket(struct space *space, uint64_t address)
 {
-    uint64_t hash = (address >> 2 ^ (uint64_t)space >> 6) * 0x9e3779b97f4a7c15ull;
-    return &buckets[hash >> 56];
+    uint64_t hash = (address >> 2) * 0x9e3779b97f4a7c15ull; /* Knuth's multiplicative hash */
+    return &space->futexes.buckets[hash >> (64 - FUTEX_BUCKET_BITS)];
 }
 
 static bool is_word_address(uint64_t address)
@@ -60,7 +54,7 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
     uint64_t ticks = timer_ticks(deadline);
     if (ticks <= arch_clock())
         return -E_TIMEOUT;
-    struct bucket *bucket = find_bucket(self->space, (uint64_t)address);
+    struct futex_bucket *bucket = find_bucket(self->space, (uint64_t)address);
     spin_lock(&bucket->lock);
     /* Whoever waits may have said so in another word before (semaphores, workers of servers): that must be
      * out before this one is read. Pairs with the sequentially consistent change of this word and look at
@@ -77,36 +71,42 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
     return SYSCALL_NO_RESULT;
 }
 
-/* The first waiter on a word, its wait ended; NULL: there is none. Lock held. */
-static struct thread *take_waiter(struct bucket *bucket, const struct space *space, uint64_t address)
+/* Ends the waits of the first `count` waiters on a word, and moves them to `taken`. Lock held. */
+static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint32_t count,
+                             struct list *taken)
 {
-    for (struct list *link = bucket->waiters.next; link != &bucket->waiters; link = link->next) {
+    uint32_t found = 0;
+    for (struct list *link = bucket->waiters.next, *next; link != &bucket->waiters && found < count;
+         link = next) {
         struct thread *thread = list_object(link, struct thread, link);
-        if (thread->space == space && thread->futex_address == address) {
-            list_remove(link);
-            thread_end_wait(thread);
-            return thread;
-        }
+        next = link->next;
+        if (thread->futex_address != address)
+            continue;
+        list_remove(link);
+        thread_end_wait(thread);
+        list_add_tail(taken, link);
+        found++;
     }
-    return NULL;
+    return found;
 }
 
+/* Who waits now is taken at once, and then woken: who comes back meanwhile waits for the next wake. So it
+ * ends after as many threads as the space has, whatever they do. */
 int64_t sys_futex_wake(const uint32_t *address, uint32_t count)
 {
-    const struct space *space = current_thread()->space;
+    struct list taken;
     if (!is_word_address((uint64_t)address))
         return -E_BAD_ARGUMENT;
-    struct bucket *bucket = find_bucket(space, (uint64_t)address);
-    uint32_t woken = 0;
-    while (woken < count) {
-        spin_lock(&bucket->lock);
-        struct thread *thread = take_waiter(bucket, space, (uint64_t)address);
-        spin_unlock(&bucket->lock);
-        if (!thread)
-            break;
+    struct futex_bucket *bucket = find_bucket(current_thread()->space, (uint64_t)address);
+    list_init(&taken);
+    spin_lock(&bucket->lock);
+    uint32_t woken = take_waiters(bucket, (uint64_t)address, count, &taken);
+    spin_unlock(&bucket->lock);
+    while (!list_empty(&taken)) {
+        struct thread *thread = list_object(taken.next, struct thread, link);
+        list_remove(&thread->link);
         frame_set_result(&thread->frame, 0);
         sched_wake(thread);
-        woken++;
     }
     return woken;
 }

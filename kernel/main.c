@@ -11,7 +11,6 @@
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/frame.h>
-#include <kernel/futex.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
 #include <kernel/machine.h>
@@ -133,7 +132,6 @@ void kernel_main(void)
     trace_init();
     arch_irq_init();
     pci_init();
-    futex_init();
     profile_boot();
     init_cpu(this_cpu());
     console_init();

@@ -29,7 +29,7 @@ static struct thread *next_victim(struct space *space)
     return thread;
 }
 
-void space_kill(struct space *space, int32_t status)
+bool space_kill(struct space *space, int32_t status)
 {
     spin_lock(&space->lock);
     bool first = !space->dying;
@@ -40,7 +40,7 @@ void space_kill(struct space *space, int32_t status)
     }
     spin_unlock(&space->lock);
     if (!first)
-        return;
+        return false;
     /* Not under the space's lock: a wait's lock may have to be taken, which may come before it in the order.
      */
     struct thread *thread;
@@ -50,6 +50,7 @@ void space_kill(struct space *space, int32_t status)
     }
     if (deserted)
         space_finish(space);
+    return true;
 }
 
 void space_abandon(struct space *space)

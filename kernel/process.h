@@ -15,7 +15,8 @@ struct space;
 /* The last capability that others had to it is gone: killed too, for nobody could do it later. Not init,
  * which nobody made. */
 void space_abandon(struct space *space);
-void space_kill(struct space *space, int32_t status); /* any number of times, from anywhere; no locks held */
-void space_finish(struct space *space);               /* the last thread is gone; once */
+/* Any number of times, from anywhere; no locks held. True the first time: that is why it dies. */
+bool space_kill(struct space *space, int32_t status);
+void space_finish(struct space *space); /* the last thread is gone; once */
 
 #endif

@@ -30,6 +30,7 @@ static void construct_space(void *object)
     struct space *space = object;
     spin_init(&space->lock, &space_class);
     cap_table_construct(&space->caps);
+    futex_construct(&space->futexes);
 }
 
 static struct slab space_slab = SLAB("space", struct space, construct_space, &space_slab_class);

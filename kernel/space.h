@@ -8,6 +8,7 @@
 #include <arch/mmu.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
+#include <kernel/futex.h>
 #include <kernel/lock.h>
 #include <kernel/memory.h>
 #include <tarn/abi.h>
@@ -36,8 +37,9 @@ struct space {
     uint32_t pid, parent_pid;
     bool is_parent; /* has ever created a space; written by its own threads, read when they are gone */
     char name[TARN_NAME_BYTES];
-    _Atomic uint64_t cpus; /* processors that have run it; each sets its own bit, see space_activate */
-    struct cap_table caps; /* own lock, see cap.h */
+    _Atomic uint64_t cpus;      /* processors that have run it; each sets its own bit, see space_activate */
+    struct cap_table caps;      /* own lock, see cap.h */
+    struct futex_table futexes; /* own locks */
     /* under lock */
     struct mapping *mappings;
     uint64_t mapping_count, private_frames;

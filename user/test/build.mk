@@ -13,8 +13,9 @@ GUEST_libc_pthread := smp=16
 GUEST_load := smp=64 memory=2G seconds=400
 
 # Of the kernel; child.c makes spaces with bare system calls.
-$(foreach t,kernel_answer kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_answer kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_ipc := smp=16
+GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
 GUEST_kernel_tlb := seconds=240
 
@@ -23,6 +24,10 @@ $(foreach t,trace_control trace_state trace_schema trace_damage trace_command tr
     $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
 GUEST_trace_locks := append=debug.hang=1
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
+
+# What tests/one_fault counts the lines of.
+$(eval $(call user_program,test_faults,user/test/faults.c user/test/child.c))
+BOOT_FILES += test/faults=$(BA)/user/test_faults
 
 # What tests/debugger looks at.
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))

@@ -129,17 +129,16 @@ class Waits:
         for at in self.kernel.spaces():
             yield at + offset("struct space", "lock")
             yield at + offset("struct space", "caps") + offset("struct cap_table", "lock")
+            yield from self._bucket_locks(at)
         for at in self.endpoints():
             yield at + offset("struct endpoint", "lock")
-        yield from self._bucket_locks()
         yield from self._static_locks()
 
-    def _bucket_locks(self):
-        buckets = gdb.parse_and_eval("&'kernel/futex.c'::buckets").type.target()
-        first = self.kernel.address_of("'kernel/futex.c'::buckets")
-        size = buckets.target().sizeof
+    def _bucket_locks(self, space):
+        buckets = gdb.lookup_type("struct futex_table")["buckets"].type
+        first = space + self.kernel.offset_in("struct space", "futexes")
         for i in range(buckets.range()[1] + 1):
-            yield first + i * size
+            yield first + i * buckets.target().sizeof
 
     def _static_locks(self):
         listing = gdb.execute("info variables -q -t struct\\ spinlock", to_string=True)
