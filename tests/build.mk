@@ -36,9 +36,10 @@ HOST_tests/watchdog := seconds=360 each
 HOST_tests/demo_bugs := seconds=300 each
 HOST_tests/nmi_at_entry := seconds=200 each
 HOST_tests/locks := seconds=200 each
+HOST_tests/again := seconds=500 each
 HOST_tests/one_fault := seconds=200 each
 HOST_tests/panic := seconds=300 each
-HOST_TESTS += tests/answers_agree tests/one_fault
+HOST_TESTS += tests/answers_agree tests/one_fault tests/again
 HOST_tests/answers_agree := seconds=200 each
 HOST_TESTS += tests/export tests/geometry
 HOST_tests/geometry := seconds=300 each

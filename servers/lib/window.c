@@ -7,6 +7,9 @@
  * so dead windows are taken back in batches: a janitor thread waits a moment, then unmaps runs of neighbours
  * with one call each.
  *
+ * Nothing that a request costs grows with how many windows there are or ever were: a client's are found
+ * through its bucket, and the window that came back last is given first, so that few are ever used.
+ *
  * Locking: window_lock covers everything but reads of `owner` in server_span. Any worker may still copy into
  * a window whose owner it saw just before it changed, so the janitor waits for all of them (worker_wait_all).
  */
@@ -20,6 +23,8 @@
 #include <time.h>
 
 #define WINDOW_COUNT    4096u
+#define WINDOW_NONE     WINDOW_COUNT
+#define CLIENT_BUCKETS  256u
 #define WINDOW_REGION   0x0000500000000000ull
 #define WINDOW_BATCH_NS 50000000ull /* how long a dead window may wait for others */
 
@@ -35,11 +40,13 @@ static struct window {
     _Atomic uint64_t owner;
     cap_t memory;
     uint32_t state;
+    uint32_t next; /* live: of its client's bucket; free: of the free ones; WINDOW_NONE: the last */
 } windows[WINDOW_COUNT];
 
 static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost */
+static uint32_t client_windows[CLIENT_BUCKETS];                 /* the first live one, by client */
+static uint32_t window_free;                                    /* the free one that was used last */
 static uint32_t window_top;                                     /* no window from here on was ever used */
-static uint32_t window_next;                                    /* where the search for a free one starts */
 static uint32_t window_dead;                                    /* how many are dead */
 static uint32_t window_used;                                    /* how many are not free */
 static cap_t janitor_bell;                                      /* notification: there are dead windows */
@@ -60,24 +67,39 @@ void *server_span(uint32_t client, uint64_t span)
     return (char *)window_address(window) + offset;
 }
 
+static uint32_t *bucket_of(uint32_t client)
+{
+    return &client_windows[client % CLIENT_BUCKETS];
+}
+
+static bool is_owned_by(uint32_t window, uint32_t client)
+{
+    return atomic_load_explicit(&windows[window].owner, memory_order_relaxed) == client + 1ull;
+}
+
 static uint32_t count_windows(uint32_t client)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < window_top; i++)
-        count += atomic_load_explicit(&windows[i].owner, memory_order_relaxed) == client + 1ull;
+    for (uint32_t i = *bucket_of(client); i != WINDOW_NONE; i = windows[i].next)
+        count += is_owned_by(i, client);
     return count;
 }
 
-/* An index whose window is free, or -1. */
-static int find_free(void)
+/* WINDOW_NONE: all are in use. */
+static uint32_t take_free(void)
 {
-    for (uint32_t tried = 0; tried < WINDOW_COUNT; tried++) {
-        uint32_t index = window_next;
-        window_next = (window_next + 1) % WINDOW_COUNT;
-        if (windows[index].state == WINDOW_FREE)
-            return (int)index;
-    }
-    return -1;
+    uint32_t index = window_free;
+    if (index != WINDOW_NONE)
+        window_free = windows[index].next;
+    else if (window_top < WINDOW_COUNT)
+        index = window_top++;
+    return index;
+}
+
+static void put_free(uint32_t index)
+{
+    windows[index] = (struct window){.state = WINDOW_FREE, .next = window_free};
+    window_free = index;
 }
 
 /* May the client have one more? 0, -EMFILE (it has its own limit) or -ENFILE (too few are left). */
@@ -90,30 +112,40 @@ static int check_share(uint32_t client)
     return left > kept ? 0 : -ENFILE;
 }
 
-static int64_t attach_locked(struct server_request *request)
+/* Memory where window `index` lies: the capability, or -errno. */
+static int64_t map_window(uint32_t index)
 {
-    int error = check_share(request->client);
-    if (error)
-        return error;
-    int index = find_free();
-    if (index < 0)
-        return -ENFILE;
     int64_t memory = sys_memory_create(SERVER_WINDOW_BYTES);
     if (memory < 0)
         return errno_of(memory);
     int64_t mapped = sys_space_map(SLOT_SPACE, (cap_t)memory, (uint64_t)(uintptr_t)window_address(index),
                                    SERVER_WINDOW_BYTES, 0, MAP_READ | MAP_WRITE | MAP_FIXED);
-    if (mapped < 0) {
-        sys_cap_close((cap_t)memory);
-        return errno_of(mapped);
+    if (mapped >= 0)
+        return memory;
+    sys_cap_close((cap_t)memory);
+    return errno_of(mapped);
+}
+
+static int64_t attach_locked(struct server_request *request)
+{
+    int error = check_share(request->client);
+    if (error)
+        return error;
+    uint32_t index = take_free(), *bucket = bucket_of(request->client);
+    if (index == WINDOW_NONE)
+        return -ENFILE;
+    int64_t memory = map_window(index);
+    if (memory < 0) {
+        put_free(index);
+        return memory;
     }
     struct window *window = &windows[index];
     window->memory = (cap_t)memory;
     window->state = WINDOW_LIVE;
+    window->next = *bucket;
+    *bucket = index;
     window_used++;
     atomic_store(&window->owner, request->client + 1ull);
-    if ((uint32_t)index >= window_top)
-        window_top = (uint32_t)index + 1;
     request->send[0] = (cap_t)memory;
     request->word[0] = SERVER_WINDOW_BYTES;
     return index;
@@ -131,11 +163,15 @@ void window_close_client(uint32_t client)
 {
     uint32_t closed = 0;
     pthread_mutex_lock(&window_lock);
-    for (uint32_t i = 0; i < window_top; i++) {
-        if (windows[i].state != WINDOW_LIVE || atomic_load(&windows[i].owner) != client + 1ull)
+    for (uint32_t *link = bucket_of(client); *link != WINDOW_NONE;) {
+        struct window *window = &windows[*link];
+        if (!is_owned_by(*link, client)) {
+            link = &window->next;
             continue;
-        atomic_store(&windows[i].owner, 0);
-        windows[i].state = WINDOW_DEAD;
+        }
+        *link = window->next;
+        atomic_store(&window->owner, 0);
+        window->state = WINDOW_DEAD;
         closed++;
     }
     bool ring = closed && window_dead == 0;
@@ -159,9 +195,10 @@ static void reclaim_windows(void)
             end++;
         sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)window_address(first),
                         (uint64_t)(end - first) * SERVER_WINDOW_BYTES);
-        for (uint32_t i = first; i < end; i++) {
+        for (uint32_t i = end;
+             i-- > first;) { /* so that the first is given first, and neighbours stay together */
             sys_cap_close(windows[i].memory);
-            windows[i] = (struct window){.state = WINDOW_FREE};
+            put_free(i);
         }
         window_used -= end - first;
     }
@@ -191,6 +228,9 @@ static void *janitor_main(void *argument)
 void window_init(void)
 {
     pthread_t thread;
+    for (uint32_t i = 0; i < CLIENT_BUCKETS; i++)
+        client_windows[i] = WINDOW_NONE;
+    window_free = WINDOW_NONE;
     int64_t bell = sys_notification_create();
     janitor_bell = bell > 0 ? (cap_t)bell : 0;
     if (bell < 0 || pthread_create(&thread, NULL, janitor_main, NULL) != 0)

@@ -29,6 +29,9 @@ GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once a
 $(eval $(call user_program,test_faults,user/test/faults.c user/test/child.c))
 BOOT_FILES += test/faults=$(BA)/user/test_faults
 
+# The workload that tests/again repeats.
+BOOT_FILES += test/again=user/test/again.rc
+
 # What tests/debugger looks at.
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))
 BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
