@@ -55,7 +55,8 @@ static inline bool same_frames(const struct system_stats *before, const struct s
     return is > was ? is - was <= FRAMES_OF_SERVERS : was - is <= FRAMES_OF_SERVERS;
 }
 
-/* Frames that slabs took meanwhile are no leak: slabs keep their frames. */
+/* Frames that slabs took meanwhile are no leak here: they go back later than objects (kernel_frames.c waits
+ * for them). */
 static inline bool compare_stats(const struct system_stats *before, const struct system_stats *after,
                                  bool print)
 {

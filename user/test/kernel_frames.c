@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_frames.c - whatever a dead program made the kernel hold, its frames are free again: not
+ * only the objects are gone, but the memory that they were in.
+ *
+ * For each kind of object a child makes so many that they fill far more frames than may differ, and is ended.
+ */
+#include "child.h"
+#include "leak.h"
+#include "tap.h"
+
+#include <arch/runtime.h>
+
+#define PLACE      0x0000002000000000ull
+#define TABLE_SPAN (1ull << 21) /* what a last-level table covers, on either machine */
+#define FILLED     60u          /* frames, at least, for each kind */
+#define STAYS      24u          /* an empty frame of each slab, and what servers take meanwhile */
+#define MS         1000000ull
+
+enum { SLOT_DONE = 16 };
+
+/* ---- in the child ----------------------------------------------------------------------------------------
+ */
+
+static void make_mappings(void)
+{
+    cap_t memory = (cap_t)sys_memory_create(TARN_PAGE_SIZE);
+    for (uint64_t i = 0; i < 20000; i++)
+        sys_space_map(SLOT_SPACE, memory, PLACE + i * 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, 0,
+                      MAP_READ | MAP_FIXED);
+}
+
+static void make_tables(void)
+{
+    cap_t memory = (cap_t)sys_memory_create(TARN_PAGE_SIZE);
+    for (uint64_t i = 0; i < 500; i++) {
+        sys_space_map(SLOT_SPACE, memory, PLACE + i * TABLE_SPAN, TARN_PAGE_SIZE, 0, MAP_READ | MAP_FIXED);
+        (void)*(volatile char *)(PLACE + i * TABLE_SPAN);
+    }
+}
+
+static void make_pages(void)
+{
+    const uint64_t size = 1000 * TARN_PAGE_SIZE;
+    cap_t memory = (cap_t)sys_memory_create(size);
+    sys_space_map(SLOT_SPACE, memory, PLACE, size, 0, MAP_READ | MAP_WRITE | MAP_FIXED);
+    sys_space_map(SLOT_SPACE, memory, PLACE * 2, size, 0, MAP_READ | MAP_WRITE | MAP_PRIVATE | MAP_FIXED);
+    for (uint64_t at = 0; at < size; at += TARN_PAGE_SIZE)
+        *(volatile char *)(PLACE + at) = *(volatile char *)(PLACE * 2 + at) = 1;
+}
+
+static void make_memories(void)
+{
+    char byte = 1;
+    for (int i = 0; i < 3000; i++)
+        sys_memory_write((cap_t)sys_memory_create(1ull << 30), 0, &byte, i % 10 == 0);
+}
+
+static void make_endpoints(void)
+{
+    for (int i = 0; i < 5000; i++)
+        sys_endpoint_create();
+}
+
+static void make_notifications(void)
+{
+    for (int i = 0; i < 5000; i++)
+        sys_notification_create();
+}
+
+static void make_capabilities(void)
+{
+    for (int i = 0; i < 60000; i++)
+        sys_cap_copy(SLOT_SPACE, SLOT_SPACE, 0, RIGHT_ALL, 0);
+}
+
+static void make_spaces(void)
+{
+    static const char name[TARN_NAME_BYTES] = "grandchild";
+    for (int i = 0; i < 200; i++)
+        sys_space_create(name);
+}
+
+static void hold_call(uint64_t endpoint)
+{
+    for (;;)
+        ipc_call_deadline((cap_t)endpoint, &(struct ipc_message){.label = 1}, deadline_after(MS / 100));
+}
+
+static int64_t make_thread(void (*entry)(uint64_t), uint64_t arg, unsigned stack)
+{
+    struct thread_config config = {.entry = (uint64_t)entry,
+                                   .stack = arch_stack_start(CHILD_STACKS + stack * CHILD_STACK_BYTES),
+                                   .arg = arg,
+                                   .priority = TARN_PRIO_USER};
+    return sys_thread_create(SLOT_SPACE, &config);
+}
+
+static void make_threads(void)
+{
+    for (int i = 0; i < 500; i++)
+        make_thread(hold_call, 0, 32); /* it never runs */
+}
+
+/* Calls that were given up, and whoever is to answer them has not: by threads that have died since, too. */
+static void make_replies(void)
+{
+    struct ipc_message message;
+    cap_t endpoint = (cap_t)sys_endpoint_create();
+    int64_t thread = 0;
+    for (unsigned i = 0; i < 6000; i++) {
+        if (i % 32 == 0) {
+            if (thread > 0) {
+                sys_thread_kill((cap_t)thread);
+                sys_cap_close((cap_t)thread);
+            }
+            thread = make_thread(hold_call, endpoint, 8 + i / 32 % 48);
+            sys_thread_resume((cap_t)thread);
+        }
+        if (ipc_receive(endpoint, &message) == 0)
+            ipc_save_reply();
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+} kinds[] = {
+    {"mappings", make_mappings},         {"page tables", make_tables},  {"pages and copies", make_pages},
+    {"memory objects", make_memories},   {"endpoints", make_endpoints}, {"notifications", make_notifications},
+    {"capabilities", make_capabilities}, {"spaces", make_spaces},       {"threads", make_threads},
+    {"calls given up", make_replies},
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static void make(uint64_t kind)
+{
+    kinds[kind].make();
+    sys_notification_signal(SLOT_DONE, 1);
+    for (;;)
+        sys_thread_sleep(TARN_FOREVER);
+}
+
+/* ---- the test --------------------------------------------------------------------------------------------
+ */
+
+/* How many frames were taken while the child lived. */
+static uint64_t make_and_die(uint64_t kind, uint64_t before)
+{
+    struct child child;
+    cap_t done = (cap_t)sys_notification_create();
+    uint64_t free = before;
+    if (child_create(&child, "maker") == 0 && child_give(&child, done, SLOT_DONE, RIGHT_ALL) == 0 &&
+        child_start(&child, make, kind) == 0 && sys_notification_wait(done, deadline_after(100000 * MS)) > 0)
+        free = read_stats().frames_free;
+    child_end(&child);
+    sys_cap_close(done);
+    return before - free;
+}
+
+/* Frames go back some heartbeats after the objects did. */
+static bool are_back(uint64_t before)
+{
+    uint64_t now = 0;
+    for (int i = 0; i < 3000; i++) {
+        now = read_stats().frames_free;
+        if (now + STAYS >= before)
+            return true;
+        sys_thread_sleep(deadline_after(10 * MS));
+    }
+    printf("# frames free: %llu before, %llu now\n", (unsigned long long)before, (unsigned long long)now);
+    return false;
+}
+
+int main(void)
+{
+    char what[100];
+    child_prepare();
+    make_and_die(1, 0); /* our own tables, and the servers' */
+    struct system_stats before = first_stats();
+    for (uint64_t kind = 0; kind < KINDS; kind++) {
+        uint64_t taken = make_and_die(kind, before.frames_free);
+        snprintf(what, sizeof what, "%s take frames (%u)", kinds[kind].name, (unsigned)taken);
+        CHECK(taken >= FILLED && taken < before.frames_free, what);
+        snprintf(what, sizeof what, "%s: all are free again", kinds[kind].name);
+        CHECK(are_back(before.frames_free), what);
+    }
+    CHECK(same_stats_soon(&before), "and no object is left");
+    return finish_tests();
+}
