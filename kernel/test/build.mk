@@ -11,6 +11,6 @@ SCHED_TEST := $(addprefix kernel/,sched.c leave.c timer.c)
 $(eval $(call host_test,sched,kernel/test/host/sched_test.c $(KERNEL_HOST) $(SCHED_TEST),-pthread))
 $(foreach s,kernel/test/host/sched_test.c $(SCHED_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
-ANSWER_TEST := $(addprefix kernel/,endpoint.c reply.c ipc_fast.c fault_fast.c wait.c thread.c notification.c cap.c slab.c frame.c)
+ANSWER_TEST := $(addprefix kernel/,endpoint.c reply.c ipc_fast.c fault_fast.c wait.c thread.c notification.c cap.c slab.c quiet.c frame.c)
 $(eval $(call host_test,answer,kernel/test/host/answer_test.c $(KERNEL_HOST) $(ANSWER_TEST),-pthread))
 $(foreach s,kernel/test/host/answer_test.c $(filter-out $(MEMORY_TEST),$(ANSWER_TEST)),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
