@@ -115,8 +115,10 @@ static void log_sample(struct profile *profile, const struct where *where, uint6
 {
     const struct thread *thread = current_thread();
     bool counts = arch_counts_instructions(), kernel = where->kernel_count != 0;
+    bool called = thread->space && frame_is_syscall(&thread->frame);
+    uint16_t mode = !kernel ? TRACE_PROFILE_USER : called ? TRACE_PROFILE_SYSCALL : TRACE_PROFILE_KERNEL;
     trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0, late,
-                         thread->tid, thread->block->pid, kernel ? TRACE_PROFILE_KERNEL : TRACE_PROFILE_USER,
+                         thread->tid, thread->block->pid, mode,
                          (uint16_t)(kernel ? where->kernel_count - 1 : 0), where->count - 1,
                          where->chain + 1);
     profile->busy = profile->instructions = 0;

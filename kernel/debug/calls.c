@@ -23,11 +23,16 @@ void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs
 
 void debugger_print_user_calls(const struct thread *thread, const struct kernel_regs *regs, arch_print *print)
 {
+    static char symbol[160];
     uint64_t chain[CHAIN_MAX];
     struct space *space = thread->space;
+    bool called = !regs && frame_is_syscall(&thread->frame); /* the first is a return address, too */
     uint32_t count = regs ? arch_trap_calls(regs, debug_read_user_word, space, chain, CHAIN_MAX)
                           : arch_frame_calls(&thread->frame, debug_read_user_word, space, chain, CHAIN_MAX);
     print("user call chain of %s in %s:\n", debug_thread_name(thread), debug_space_name(space));
-    for (uint32_t i = 0; i < count; i++)
-        print("  %016lx %s\n", chain[i], debug_user_name_of(space, chain[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        (i || called ? debugger_user_return_symbol : debugger_user_symbol)(symbol, sizeof symbol, space,
+                                                                           chain[i]);
+        print("  %016lx %s\n", chain[i], symbol);
+    }
 }

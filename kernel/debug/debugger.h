@@ -38,6 +38,7 @@ int debugger_symbol(char *text, size_t size, uint64_t address);
 int debugger_return_symbol(char *text, size_t size, uint64_t address);
 /* The same for a user address of a space: by the symbols of its program in the boot archive. */
 int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
+int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 
 /* arch_read_word of a processor's kernel stacks; context: struct cpu. No locks. */
 bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);

@@ -128,21 +128,33 @@ static bool is_function(const struct elf_symbol *symbol)
     return (symbol->info & 15) == SYMBOL_FUNCTION;
 }
 
-int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address)
+/* The function at PLACE; what is printed is ADDRESS's distance from its begin. */
+static int format_user_symbol(char *text, size_t size, const struct space *space, uint64_t place,
+                              uint64_t address)
 {
     struct symbols symbols;
     const struct elf_symbol *best = NULL;
-    bool in_image = address - space->image_base < space->image_size;
+    bool in_image = place - space->image_base < space->image_size;
     if (in_image && open_symbols(space, &symbols)) {
         for (uint64_t i = 0; i < symbols.count; i++) {
             const struct elf_symbol *symbol = &symbols.symbols[i];
-            if (is_function(symbol) && symbol->value <= address && (!best || symbol->value > best->value))
+            if (is_function(symbol) && symbol->value <= place && (!best || symbol->value > best->value))
                 best = symbol;
         }
     }
     if (!best)
         return format_text(text, size, "%#lx", address);
     return format_text(text, size, "%s+%#lx", name_of(&symbols, best), address - best->value);
+}
+
+int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address)
+{
+    return format_user_symbol(text, size, space, address, address);
+}
+
+int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address)
+{
+    return format_user_symbol(text, size, space, address - 1, address);
 }
 
 const char *debug_user_name_of(const struct space *space, uint64_t address)

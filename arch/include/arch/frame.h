@@ -8,6 +8,7 @@
 #ifndef ARCH_FRAME_H
 #define ARCH_FRAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tarn/abi.h>
 
@@ -16,6 +17,9 @@ struct arch_frame;
 static inline uint64_t frame_ip(const struct arch_frame *frame);
 static inline uint64_t frame_sp(const struct arch_frame *frame);
 static inline void frame_set_result(struct arch_frame *frame, int64_t result);
+/* The thread is in a system call: frame_ip is where the call returns to. Else it was interrupted, or has not
+ * run. */
+static inline bool frame_is_syscall(const struct arch_frame *frame);
 /* Makes the thread run its system call again when it returns to user mode (a fault came between). */
 static inline void frame_restart_syscall(struct arch_frame *frame);
 /* First entry of a new thread: everything zero but these. */

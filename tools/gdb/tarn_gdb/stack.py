@@ -84,25 +84,27 @@ class Stacks:
         chain = self.kernel.port.chain(registers, lambda address: self.kernel.load(address, root))
         return [address for address, _ in zip(chain, range(CHAIN_MAX))]
 
-    def _user(self, registers, space):
+    def _user(self, registers, space, is_syscall):
+        """is_syscall: the program counter is where a system call returns to."""
         root = int(space["arch"]["root"])
         path = find_program(self.programs, space)
         with symbols_of(path):
-            lines = [describe(address, i > 0) for i, address in enumerate(self._chain(registers, root))]
+            lines = [describe(address, i > 0 or is_syscall) for i, address in enumerate(self._chain(registers, root))]
         return ([] if path else ["(no symbols: build/ARCH/user has no such program)"]) + lines
 
     def of_thread(self, thread):
         """Lines of text. Of a thread that runs: the kernel's part, if it is in there, from its processor's registers."""
         port, lines = self.kernel.port, []
-        registers = port.from_frame(thread["frame"])
+        registers, is_syscall = port.from_frame(thread["frame"]), not int(thread["frame"]["interrupted"])
         if int(thread["on_cpu"]):
             cpu = self.kernel.at(int(thread["cpu"]), "struct cpu")
             now = self.kernel.target.registers(int(cpu["index"]))
             if port.is_kernel(now[port.program_counter]):
                 lines += [describe(a, i > 0) for i, a in enumerate(self._chain(now)) if port.is_kernel(a)]
             else:
-                registers = now
+                registers, is_syscall = now, False
         if int(thread["space"]):
             space = self.kernel.at(int(thread["space"]), "struct space")
-            lines += ["-- user --", *self._user(registers, space)] if lines else self._user(registers, space)
+            lines += ["-- user --"] if lines else []
+            lines += self._user(registers, space, is_syscall)
         return lines

@@ -42,8 +42,9 @@ static struct stack_node *root_of(struct profile *profile, uint32_t pid)
     return node;
 }
 
-#define IS_KERNEL 0x100000000ull
-#define IS_RETURN 0x200000000ull
+#define IS_KERNEL    0x100000000ull
+#define IS_RETURN    0x200000000ull
+#define IS_INNERMOST 0x400000000ull
 
 static struct stack_node *call_from(struct profile *profile, struct stack_node *outer, uint64_t address,
                                     uint64_t flags)
@@ -58,26 +59,36 @@ static struct stack_node *call_from(struct profile *profile, struct stack_node *
         node->depth = outer->depth + 1;
         node->is_kernel = flags & IS_KERNEL;
         node->is_return = flags & IS_RETURN;
+        node->is_innermost = flags & IS_INNERMOST;
         node->image = images_find(&profile->answer.model->images, node->is_kernel ? 0 : node->pid, address);
     }
     return node;
 }
 
-/* From the outermost. Behind the kernel's part of a chain comes where the program was, which is exact. */
-static struct stack_node *take_chain(struct profile *profile, const struct event *event, uint32_t pid,
-                                     bool is_kernel)
+/* Behind the kernel's part comes where the program was: where its system call returns to, or exactly where
+ * it was interrupted. */
+static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
 {
+    if (mode == 0 || i > kernel_count)
+        return IS_RETURN;
+    if (i < kernel_count)
+        return IS_KERNEL | IS_RETURN;
+    return IS_INNERMOST | (mode == syscall_mode ? IS_RETURN : 0);
+}
+
+/* From the outermost. */
+static struct stack_node *take_chain(struct profile *profile, const struct event *event, uint32_t pid)
+{
+    uint64_t mode = field_integer(profile->mode, event->bytes);
     uint64_t count = field_count(profile->chain, event);
-    uint64_t kernel_count = is_kernel ? field_integer(profile->kernel_depth, event->bytes) : 0;
+    uint64_t kernel_count = field_integer(profile->kernel_depth, event->bytes);
     struct stack_node *node = root_of(profile, pid);
 
-    for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;) {
-        bool in_kernel = is_kernel && i < kernel_count, is_exact = is_kernel && i == kernel_count;
-
+    for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
         node = call_from(profile, node, element(profile->chain, event, i),
-                         (in_kernel ? IS_KERNEL : 0) | (is_exact ? 0 : IS_RETURN));
-    }
-    return call_from(profile, node, field_integer(profile->ip, event->bytes), is_kernel ? IS_KERNEL : 0);
+                         flags_of(i, mode, kernel_count, profile->syscall_mode));
+    return call_from(profile, node, field_integer(profile->ip, event->bytes),
+                     IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
 }
 
 static void take_sample(struct profile *profile, const struct event *event, const struct model_thread *thread)
@@ -91,9 +102,7 @@ static void take_sample(struct profile *profile, const struct event *event, cons
     sums_add(is_kernel ? &own->kernel : &own->user, &sums);
     sums_add(is_kernel ? &profile->kernel : &profile->user, &sums);
     sums_add(&profile->whole, &sums);
-    sums_add(
-        &take_chain(profile, event, (uint32_t)field_integer(profile->pid, event->bytes), is_kernel)->self,
-        &sums);
+    sums_add(&take_chain(profile, event, (uint32_t)field_integer(profile->pid, event->bytes))->self, &sums);
     distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
 }
 
@@ -146,6 +155,10 @@ static bool find_fields(struct profile *profile)
         if (*wanted[i].field == NULL)
             return false;
     }
+    profile->syscall_mode = UINT64_MAX;
+    for (const struct tsdl_label *label = profile->mode->labels; label != NULL; label = label->next)
+        if (strcmp(label->name, "syscall") == 0)
+            profile->syscall_mode = (uint64_t)label->low;
     return profile->chain->kind == FIELD_SEQUENCE && profile->chain->width == 8;
 }
 

@@ -18,7 +18,9 @@ struct stack_node {
     const struct image *image;
     uint64_t address;
     uint32_t pid, depth;
-    bool is_kernel, is_return; /* is_return: a return address, else where the program was */
+    bool is_kernel;
+    bool is_return;    /* look up the call before it; else the address itself */
+    bool is_innermost; /* of the kernel's or the program's part of the chain */
     struct sums self;
 };
 
@@ -59,6 +61,7 @@ struct profile {
     bool has_counter; /* samples tell instructions */
     const struct event_type *sample;
     const struct field *ip, *busy, *instructions, *lateness, *tid, *pid, *mode, *kernel_depth, *chain;
+    uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not tell system calls */
     /* options */
     enum weight weight;
     bool has_least;

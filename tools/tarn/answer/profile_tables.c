@@ -116,12 +116,18 @@ static const struct image *image_of(const struct profile *profile, const struct 
     return images_find(&profile->answer.model->images, node->is_kernel ? 0 : node->pid, node->address);
 }
 
+/* The address of what NODE calls, or does. */
+static uint64_t place_of(const struct stack_node *node)
+{
+    return node->address - node->is_return;
+}
+
 /* NODE comes behind INNER, where the program was. */
 static bool is_caller(const struct profile *profile, const struct stack_node *node,
                       const struct stack_node *inner)
 {
     return profile->answer.symbols != NULL &&
-           symbols_is_caller(profile->answer.symbols, image_of(profile, inner), inner->address,
+           symbols_is_caller(profile->answer.symbols, image_of(profile, inner), place_of(inner),
                              image_of(profile, node), node->address);
 }
 
@@ -140,8 +146,8 @@ static bool is_stale(struct profile *profile, const struct stack_node *node, con
 
     if (profile->answer.symbols == NULL || image_of(profile, node) == NULL)
         return true;
-    symbol = outermost(symbols_find(profile->answer.symbols, image_of(profile, node), node->address - 1));
-    inner = outermost(symbols_find(profile->answer.symbols, image_of(profile, caller), caller->address - 1));
+    symbol = outermost(symbols_find(profile->answer.symbols, image_of(profile, node), place_of(node)));
+    inner = outermost(symbols_find(profile->answer.symbols, image_of(profile, caller), place_of(caller)));
     return symbol->function != NULL && inner->function != NULL && symbol->image == inner->image &&
            strcmp(symbol->function, inner->function) == 0;
 }
@@ -152,9 +158,9 @@ static bool is_in_chain(struct profile *profile, const struct stack_node *node,
 {
     if (behind[0] == NULL || behind[0]->is_kernel != node->is_kernel)
         return true;
-    if (!behind[0]->is_return)
+    if (behind[0]->is_innermost)
         return is_caller(profile, node, behind[0]);
-    if (behind[1] == NULL || behind[1]->is_kernel != node->is_kernel || behind[1]->is_return)
+    if (behind[1] == NULL || behind[1]->is_kernel != node->is_kernel || !behind[1]->is_innermost)
         return true;
     return !is_caller(profile, behind[0], behind[1]) || !is_stale(profile, node, behind[0]);
 }
@@ -165,7 +171,7 @@ static const struct symbol *symbol_of(struct profile *profile, const struct stac
     const struct image *image = image_of(profile, node);
 
     if (profile->answer.symbols != NULL)
-        return symbols_find(profile->answer.symbols, image, node->address - node->is_return);
+        return symbols_find(profile->answer.symbols, image, place_of(node));
     *none = (struct symbol){.image = image,
                             .offset = image != NULL ? node->address - image->base : node->address};
     return none;

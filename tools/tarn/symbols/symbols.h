@@ -37,8 +37,8 @@ void symbols_close(struct symbols *symbols);
 /* At an address of IMAGE, or NULL. Of a return address pass the one before: the call's. Never NULL. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct image *image, uint64_t address);
 /* CALLER was found where a function's return address is before it has made a frame: in the link register or
- * on top of the stack, when the program was at ADDRESS of IMAGE. Is it the return address? CALLER_IMAGE:
- * where it is. */
+ * on top of the stack, when the program was at ADDRESS of IMAGE, or in its system call. Is it the return
+ * address? CALLER_IMAGE: where it is. */
 bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
                        const struct image *caller_image, uint64_t caller);
 /* The file that was found for an image; NULL: none. */

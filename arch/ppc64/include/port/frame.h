@@ -51,6 +51,11 @@ static inline uint64_t frame_sp(const struct arch_frame *frame)
     return frame->gpr[FRAME_R_STACK];
 }
 
+static inline bool frame_is_syscall(const struct arch_frame *frame)
+{
+    return !frame->interrupted;
+}
+
 static inline void frame_set_result(struct arch_frame *frame, int64_t result)
 {
     frame->gpr[FRAME_R_RESULT] = (uint64_t)result;

@@ -16,6 +16,10 @@ static inline uint64_t frame_sp(const struct arch_frame *frame)
 {
     return frame->sp;
 }
+static inline bool frame_is_syscall(const struct arch_frame *frame)
+{
+    return frame->ip != 0;
+}
 static inline void frame_set_result(struct arch_frame *frame, int64_t result)
 {
     frame->result = result;
