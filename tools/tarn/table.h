@@ -86,10 +86,11 @@ struct table {
     const char *others;  /* what the rows are, for "and N more ..." */
     const struct table_column *columns;
     unsigned column_count;
-    int order;      /* the column by which it is sorted unless asked otherwise, or TABLE_BY_NAME, ... */
-    bool is_extra;  /* shown only where --by asks for it */
-    bool is_whole;  /* of no use if only its first rows are shown */
-    bool is_wanted; /* will be shown; one that is not may stay empty */
+    int order;         /* the column by which it is sorted unless asked otherwise, or TABLE_BY_NAME, ... */
+    bool is_extra;     /* shown only where --by asks for it */
+    bool is_whole;     /* of no use if only its first rows are shown */
+    const char *needs; /* the option without which it has nothing; NULL: none */
+    bool is_wanted;    /* will be shown; one that is not may stay empty */
     struct table_row **rows;
     size_t count, size;
     struct table_row **places; /* hash table of those that table_row found or added; never full */
@@ -103,6 +104,11 @@ struct table {
     {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
      .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                    \
      .is_extra = (is_extra_), .is_whole = (is_whole_), .is_wanted = !(is_extra_)}
+/* One that is empty unless the option NEEDS is given. */
+#define TABLE_OF_OPTION(needs_, key_, heading_, others_, columns_, order_, is_whole_)            \
+    {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),           \
+     .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                \
+     .is_extra = true, .is_whole = (is_whole_), .needs = (needs_)}
 #define TABLE(key, heading, others, columns, order) \
     TABLE_AS(key, heading, others, columns, order, false, false)
 #define TABLE_EXTRA(key, heading, others, columns, order) \

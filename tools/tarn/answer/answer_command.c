@@ -50,16 +50,20 @@ static const struct option shared_options[] = {FILTER_OPTIONS,
 static void print_tables_help(FILE *to, const struct answer_kind *kind)
 {
     unsigned used = 0;
+    bool has_needs = false;
 
     fprintf(to, "  --by LIST           only these tables, or all:");
     for (unsigned i = 0; i < kind->table_count; i++) {
-        const char *key = kind->tables[i].key, *mark = kind->tables[i].is_extra ? "*" : "";
+        const struct table *table = &kind->tables[i];
+        const char *key = table->key, *mark = table->needs != NULL ? "+" : table->is_extra ? "*" : "";
 
+        has_needs |= table->needs != NULL;
         if (used == 0 || used + strlen(key) > 60)
             used = (unsigned)fprintf(to, "\n                     ") - 22;
         used += (unsigned)fprintf(to, " %s%s", key, mark);
     }
-    fprintf(to, "\n                      (* not shown unless asked for)\n");
+    fprintf(to, "\n                      (* not shown unless asked for%s)\n",
+            has_needs ? "; + only with its option" : "");
 }
 
 static void print_help(FILE *to, const void *context)

@@ -50,7 +50,12 @@ void answer_free(struct answer *answer)
 
 bool answer_set(struct answer *answer, const char *option, const char *value, struct fail *fail)
 {
-    return answer->kind->set(answer, option, value, fail);
+    if (!answer->kind->set(answer, option, value, fail))
+        return false;
+    for (unsigned i = 0; i < answer->kind->table_count; i++)
+        if (answer->tables[i].needs != NULL && strcmp(answer->tables[i].needs, option) == 0)
+            answer->tables[i].needs = NULL;
+    return true;
 }
 
 static struct table *find_table(struct answer *answer, const char *key, size_t length)
@@ -97,7 +102,8 @@ bool answer_choose_tables(struct answer *answer, const char *list, struct fail *
     bool is_all = list != NULL && strcmp(list, "all") == 0;
 
     for (unsigned i = 0; i < answer->kind->table_count; i++)
-        answer->tables[i].is_wanted = is_all || (list == NULL && !answer->tables[i].is_extra);
+        answer->tables[i].is_wanted =
+            answer->tables[i].needs == NULL && (is_all || (list == NULL && !answer->tables[i].is_extra));
     if (is_all || list == NULL)
         return true;
     do {
@@ -106,6 +112,8 @@ bool answer_choose_tables(struct answer *answer, const char *list, struct fail *
 
         if (table == NULL)
             return no_table(answer, list, length, fail);
+        if (table->needs != NULL)
+            return fail_set(fail, "table '%s' needs --%s", table->key, table->needs);
         table->is_wanted = true;
         list += length;
     } while (*list++ == ',');
@@ -231,6 +239,7 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     fine = answers_open(answers, count, &model, filter, symbols, fail);
     if (fine) {
+        model_learn_names(&model);
         merge_open(&merge, trace, NULL, 0, reporter);
         model_walk(&model, &merge);
         model_finish_range(&model, &merge);

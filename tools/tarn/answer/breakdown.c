@@ -29,8 +29,6 @@ static struct what what_of_call(struct breakdown *breakdown, const struct model_
     const struct model_call *call = thread->calling;
     enum what_kind kind = call->received == 0 ? WHAT_TAKE : call->parked != 0 ? WHAT_DEFERRED : WHAT_EX;
 
-    if (call->replied != 0)
-        return (struct what){WHAT_READY, 0}; /* as good as */
     return (struct what){kind, function_of(breakdown, call)->number};
 }
 

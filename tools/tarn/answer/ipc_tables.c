@@ -38,11 +38,16 @@ const struct table ipc_tables[IPC_TABLES] = {
     [BY_CHAIN] = TABLE("chain", "calls for calls", "chains", edge_columns, LATENCY_TOTAL),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
     [BY_LONGEST] = TABLE("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
-    [ABOUT_REQUEST] = TABLE_EXTRA("request", "request", "requests", ipc_request_columns, TABLE_AS_FILLED),
-    [SHARE] = TABLE_EXTRA("share", "whose time it was", "processes", ipc_share_columns, IPC_SHARE_TOTAL),
-    [PATH] = TABLE_AS("path", "who worked on it", "steps", ipc_path_columns, TABLE_AS_FILLED, true, true),
-    [STEP] = TABLE_AS("step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true, true),
-    [WORK] = TABLE_EXTRA("work", "where its time went", "kinds of work", ipc_work_columns, IPC_WORK_TOTAL),
+    [ABOUT_REQUEST] = TABLE_OF_OPTION("request", "request", "request", "requests", ipc_request_columns,
+                                      TABLE_AS_FILLED, false),
+    [SHARE] = TABLE_OF_OPTION("request", "share", "whose time it was", "processes", ipc_share_columns,
+                              IPC_SHARE_TOTAL, false),
+    [PATH] = TABLE_OF_OPTION("request", "path", "who worked on it", "steps", ipc_path_columns,
+                             TABLE_AS_FILLED, true),
+    [STEP] =
+        TABLE_OF_OPTION("request", "step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true),
+    [WORK] = TABLE_OF_OPTION("request", "work", "where its time went", "kinds of work", ipc_work_columns,
+                             IPC_WORK_TOTAL, false),
 };
 enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
 static const struct table_column total_columns[] = {

@@ -20,7 +20,7 @@ enum {
 };
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("samples", "samples"),          TIME_COLUMN("worked", "time_ns"),
-    TIME_COLUMN("in programs", "user_ns"),       TIME_COLUMN("in the kernel", "kernel_ns"),
+    TIME_COLUMN("in programs", "programs_ns"),       TIME_COLUMN("in the kernel", "kernel_ns"),
     TIME_OF_ONE("mean period", "period_ns"),     TIME_OF_ONE("late (median)", "late_p50_ns"),
     TIME_OF_ONE("late (p99)", "late_p99_ns"),    TIME_LARGEST("late at most", "late_max_ns"),
     COUNT_COLUMN("instructions", "instructions")};
@@ -34,7 +34,7 @@ const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE
 enum { SUM_SAMPLES, SUM_TIME, SUM_SHARE, SUM_INSTRUCTIONS, SUM_COUNT };
 
 enum { PROCESS_PID, PROCESS_SUMS, PROCESS_USER = PROCESS_SUMS + SUM_COUNT, PROCESS_KERNEL };
-#define MODE_COLUMNS TIME_COLUMN("user", "user_ns"), TIME_COLUMN("kernel", "kernel_ns")
+#define MODE_COLUMNS TIME_COLUMN("in programs", "programs_ns"), TIME_COLUMN("in the kernel", "kernel_ns")
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), SUMS_COLUMNS,
                                                       MODE_COLUMNS};
 enum { THREAD_TID, THREAD_PID, THREAD_SUMS, THREAD_USER = THREAD_SUMS + SUM_COUNT, THREAD_KERNEL };

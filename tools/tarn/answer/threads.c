@@ -226,7 +226,9 @@ const struct answer_kind threads_answer = {
     .summary = "threads: how long they ran, were ready, and waited for what",
     .help =
         "For each thread the time that it ran, was ready to run and waited, its switches, migrations and\n"
-        "wake-ups; how that adds up by state (table state), and what each waited for (table wait).\n",
+        "wake-ups; how that adds up by state (table state), and what each waited for (table wait).\n"
+        "A migration is a run on another processor than the one before. The event sched_migrate_task\n"
+        "counts moves to another run queue: before a first run too, and often several before one run.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct threads),
