@@ -105,8 +105,8 @@ class Page {
 
   start() {
     const {state, trace} = this;
-    document.title = `${trace.shortName} – tarn view`;
-    byId("name").textContent = trace.shortName;
+    document.title = `${trace.title} – tarn view`;
+    byId("name").textContent = trace.title;
     byId("name").title = trace.name;
     this.#theme();
     this.timeline.start(); // so that what is asked for first fits the window

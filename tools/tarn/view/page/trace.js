@@ -40,7 +40,7 @@ export class Trace {
   }
 
   // The end of a path; a source's whole name, such as tcp:127.0.0.1:7000.
-  get shortName() {
+  get title() {
     return /^[a-z]+:/.test(this.name) ? this.name : this.name.split("/").filter(Boolean).slice(-2).join("/");
   }
 
