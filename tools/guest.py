@@ -8,7 +8,8 @@ each machine is described once. A Guest keeps its serial output in a file and in
         guest.wait_line(r"^tarn: ready", seconds=30)
         status = guest.wait_exit(seconds=60)
 
-Seconds are those of the fastest machine; MACHINES says how many times longer the others take. How the machine's
+Seconds are those of the fastest machine on an idle host; MACHINES says how many times longer the others take, and a busy
+host gets more time (slowdown). How the machine's
 exit status is read stands in boot/README.md.
 """
 import json
@@ -91,10 +92,17 @@ def make_image(arch, options, output):
                     os.path.join(build, "boot.cpio"), options], check=True)
 
 
+def slowdown():
+    """How many times longer things take because the host has other work. Guests and their tests alone load each of its
+    processors with up to two threads."""
+    return max(1, round(os.getloadavg()[0] / (2 * (os.cpu_count() or 1))))
+
+
 def describe(arch):
+    """The machine. Its patience includes what the host's load costs at this moment."""
     if arch not in MACHINES:
         raise GuestError(f"no machine for ARCH={arch}; there is {', '.join(MACHINES)}")
-    return MACHINES[arch]
+    return dict(MACHINES[arch], patience=MACHINES[arch]["patience"] * slowdown())
 
 
 def processor(arch, kvm):
