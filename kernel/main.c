@@ -117,8 +117,18 @@ static void start_cpus(void)
     }
 }
 
+/* Also says if times cannot be trusted; metadata of the trace says so too. */
+static void tell_start(const struct arch_clock_rate *rate)
+{
+    log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,
+             frame_count_free() >> 8, clock_hz / 1000, rate->error_ppm, rate->names);
+    if (!rate->is_certain)
+        log_line("tarn: warning: no two sources agree on the clock's rate; durations may be wrong by more");
+}
+
 void kernel_main(void)
 {
+    struct arch_clock_rate rate;
     lock_init();
     panic_boot_options();
     nmi_boot_options();
@@ -126,9 +136,9 @@ void kernel_main(void)
     limit_cpus();
     trace_previous_find();
     frame_allocator_init(trace_kept_range);
-    timer_init();
+    timer_init(&rate);
     uint64_t now = timer_nanoseconds(arch_clock());
-    trace_set_clock(clock_hz, arch_wall_clock() * NANOSECONDS - (int64_t)now);
+    trace_set_clock(&rate, arch_wall_clock() * NANOSECONDS - (int64_t)now);
     trace_init();
     arch_irq_init();
     pci_init();
@@ -137,8 +147,7 @@ void kernel_main(void)
     console_init();
     watchdog_init();
     start_cpus();
-    log_line("tarn: %u processors, %lu MiB free, clock %lu kHz", cpu_count, frame_count_free() >> 8,
-             clock_hz / 1000);
+    tell_start(&rate);
     measure_trace_points();
     debugger_boot();
     loader_start_init();

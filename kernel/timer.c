@@ -36,9 +36,10 @@ static uint64_t fixed_quotient(uint64_t a, uint64_t b)
     return (a / b << FRACTION) + ((a % b << FRACTION) / b);
 }
 
-void timer_init(void)
+void timer_init(struct arch_clock_rate *rate)
 {
-    clock_hz = arch_clock_init();
+    arch_clock_init(rate);
+    clock_hz = rate->hz;
     assert(clock_hz != 0);
     ticks_per_ns = fixed_quotient(clock_hz, NANOSECONDS);
     ns_per_tick = fixed_quotient(NANOSECONDS, clock_hz);

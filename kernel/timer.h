@@ -42,7 +42,8 @@ struct timer_queue {
 
 extern uint64_t clock_hz; /* ticks per second */
 
-void timer_init(void); /* boot processor: clock rate and conversions */
+struct arch_clock_rate;
+void timer_init(struct arch_clock_rate *rate); /* boot processor: finds the clock's rate; conversions */
 void timer_init_cpu(struct cpu *cpu);
 uint64_t timer_ticks(uint64_t nanoseconds); /* rounded up; TARN_FOREVER gives TIMER_NEVER */
 uint64_t timer_nanoseconds(uint64_t ticks);

@@ -14,11 +14,13 @@
 
 HOST_TESTS += tests/top tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/sockets tests/link_cut tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic tests/locks
 HOST_TESTS += tests/profile tests/view_live tests/view_page tests/view_use
+HOST_TESTS += tests/lint_test tests/clock
 HOST_tests/view_page := seconds=300 each
 HOST_tests/view_use := seconds=600
 HOST_tests/view_live := seconds=300 alone each
 HOST_tests/top := seconds=300 each
 HOST_tests/one_abi := each
+HOST_tests/clock := seconds=300 each
 HOST_tests/profile := seconds=200 each
 HOST_tests/gdb := seconds=300 each
 HOST_tests/store := each

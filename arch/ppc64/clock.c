@@ -13,9 +13,10 @@
 
 #define DECREMENTER_MAX 0x7fffffffull /* ticks; 4 s at 512 MHz */
 
-uint64_t arch_clock_init(void)
+/* The platform fixes the timebase's rate and states it in the device tree. */
+void arch_clock_init(struct arch_clock_rate *rate)
 {
-    return platform.timebase_hz;
+    *rate = (struct arch_clock_rate){.hz = platform.timebase_hz, .is_certain = true, .names = "device_tree"};
 }
 
 /* ---- the timer -------------------------------------------------------------------------------------- */

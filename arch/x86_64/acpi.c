@@ -138,9 +138,14 @@ static void find_pvpanic(const struct acpi_table *dsdt)
         }
 }
 
+#define FADT_PM_TIMER        76
+#define FADT_PM_TIMER_LENGTH 91 /* 4 where there is one */
+
 static void read_fadt(const struct acpi_table *fadt)
 {
     const uint8_t *bytes = (const uint8_t *)fadt;
+    if (fadt->length > FADT_PM_TIMER_LENGTH && bytes[FADT_PM_TIMER_LENGTH] == 4)
+        platform.pm_timer = (uint16_t)read32(bytes + FADT_PM_TIMER);
     const struct acpi_table *dsdt = fadt->length < 68 ? NULL : table_at(read32(bytes + 40));
     if (!dsdt)
         return;

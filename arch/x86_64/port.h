@@ -20,6 +20,7 @@ struct cpu;
 struct platform {
     uint64_t hpet_base; /* 0: none */
     uint64_t apic_base; /* local APIC */
+    uint16_t pm_timer;  /* I/O port of the ACPI timer, 0: none */
     uint32_t ioapic_count;
     struct {
         uint64_t address;
@@ -62,7 +63,13 @@ void apic_timer_init(void);
 void apic_timer_start(uint32_t count); /* one interrupt after so many ticks of the APIC's clock */
 uint32_t apic_timer_left(void);
 void apic_timer_expired(void); /* clock.c: that interrupt came */
-void delay_us(uint32_t us);    /* up to 50000; before the clock is calibrated too */
+void delay_us(uint32_t us);    /* once the clock's rate is known */
+
+struct arch_clock_rate;
+uint64_t measure_clock(
+    struct arch_clock_rate *rate);       /* also returns the APIC timer's ticks per tick, 32.32 */
+bool has_chip(void);                     /* the clock chip is there */
+bool read_chip_second(uint32_t *second); /* of the clock chip, 0 to 59; false: it is changing */
 
 struct kernel_regs { /* of a trap out of kernel mode, on the stack */
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;

@@ -14,3 +14,7 @@ $(foreach s,kernel/test/host/sched_test.c $(SCHED_TEST),$(eval CFLAGS_$s += $(KE
 ANSWER_TEST := $(addprefix kernel/,endpoint.c reply.c ipc_fast.c fault_fast.c wait.c thread.c notification.c cap.c slab.c quiet.c frame.c)
 $(eval $(call host_test,answer,kernel/test/host/answer_test.c $(KERNEL_HOST) $(ANSWER_TEST),-pthread))
 $(foreach s,kernel/test/host/answer_test.c $(filter-out $(MEMORY_TEST),$(ANSWER_TEST)),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
+
+CLOCK_TEST := kernel/test/host/clock_test.c arch/clock_agree.c
+$(eval $(call host_test,clock,$(CLOCK_TEST)))
+$(foreach s,$(CLOCK_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))

@@ -9,6 +9,7 @@
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
+#include <arch/clock.h>
 #include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu.h>
@@ -82,9 +83,13 @@ void trace_boot_init(void)
     info->mask = ~0ull;
 }
 
-void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0)
+void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick_0)
 {
-    trace_info_page.clock_hz = hz;
+    trace_info_page.clock_hz = rate->hz;
+    trace_info_page.clock_error_ppm = rate->error_ppm;
+    trace_info_page.clock_is_certain = rate->is_certain;
+    _Static_assert(sizeof(rate->names) == sizeof(trace_info_page.clock_sources), "the same text");
+    memcpy(trace_info_page.clock_sources, rate->names, sizeof(trace_info_page.clock_sources));
     trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
 }
 

@@ -37,7 +37,8 @@ void trace_previous_find(void);
 /* For frame_allocator_init: frames that the trace has, from the system before or for its store. */
 bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size);
 void trace_init(void);
-void trace_set_clock(uint64_t hz, int64_t wall_ns_at_tick_0);
+struct arch_clock_rate;
+void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick_0);
 /* On each processor, when its deadline has come: bounds the gap between events, looks for damage. The next
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);

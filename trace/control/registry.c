@@ -53,6 +53,9 @@ static struct trace_metadata_values system_values(uint32_t class_number)
         .cpu_count = trace_info_page.cpu_count,
         .clock_hz = trace_info_page.clock_hz,
         .clock_offset_ns = trace_info_page.clock_offset_ns,
+        .clock_sources = trace_info_page.clock_sources,
+        .clock_error_ppm = trace_info_page.clock_error_ppm,
+        .clock_is_certain = trace_info_page.clock_is_certain,
         .class_number = class_number,
     };
 }

@@ -34,6 +34,8 @@
 
 #define TRACE_USER_LOCKS_MAX 16u
 
+#define TRACE_CLOCK_SOURCES_BYTES 48u
+
 enum trace_mode {
     TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
     TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no room are counted as discarded */
@@ -59,10 +61,12 @@ struct trace_info {
     uint64_t packet_mask; /* from bytes behind the ring's start to the start of their buffer */
     /* By enum tarn_lock_class: of so many acquisitions a thread logs one; 0: none. */
     uint32_t lock_watch[TRACE_USER_LOCKS_MAX];
-    uint32_t statedumps; /* how many there were: who keeps names to itself tells them again */
-    uint32_t unused;
+    uint32_t statedumps;       /* how many there were: who keeps names to itself tells them again */
+    uint32_t clock_is_certain; /* 1: two sources agree on the rate, or the architecture fixes it; else 0 */
     uint64_t geometry; /* what the three masks and buffer_count say, in one word: see trace_geometry_word() */
-    uint8_t reserved[512 - 128 - 4 * TRACE_USER_LOCKS_MAX];
+    uint32_t clock_error_ppm; /* the clock's true rate differs from clock_hz by at most this much */
+    char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz rests on: words, NUL padded */
+    uint8_t reserved[512 - 132 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES];
     uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
                                           free */
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

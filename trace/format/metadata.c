@@ -60,6 +60,20 @@ static void put_offset(struct output *out, const struct trace_metadata_values *v
     put_number(out, whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
 }
 
+/* Entries of the environment. */
+static void put_clock_trust(struct output *out, const struct trace_metadata_values *v)
+{
+    if (!v->clock_sources)
+        return;
+    put_string(out, "    clock_sources = \"");
+    put_string(out, v->clock_sources);
+    put_string(out, "\";\n    clock_error_ppm = ");
+    put_number(out, v->clock_error_ppm);
+    put_string(out, ";\n    clock_is_certain = ");
+    put_number(out, v->clock_is_certain);
+    put_string(out, ";\n");
+}
+
 /* One placeholder; false: not ours. */
 static bool put_value(struct output *out, const char *name, uint64_t length,
                       const struct trace_metadata_values *v)
@@ -86,6 +100,8 @@ static bool put_value(struct output *out, const char *name, uint64_t length,
         put_offset(out, v, true);
     } else if (is_name(name, length, "CLOCK_OFFSET")) {
         put_offset(out, v, false);
+    } else if (is_name(name, length, "CLOCK_TRUST")) {
+        put_clock_trust(out, v);
     } else {
         return false;
     }

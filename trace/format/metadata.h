@@ -17,7 +17,11 @@ struct trace_metadata_values {
     uint32_t cpu_count;
     uint64_t clock_hz;
     int64_t clock_offset_ns; /* wall time at tick 0 */
-    uint32_t class_number;   /* for @MINOR@ */
+    /* How far clock_hz can be trusted, as in the info page. NULL: not known, and the metadata says nothing.
+     */
+    const char *clock_sources;
+    uint32_t clock_error_ppm, clock_is_certain;
+    uint32_t class_number; /* for @MINOR@ */
 };
 
 /* Writes the text with everything filled in, at most `capacity` bytes, no NUL. How long it is; more than

@@ -31,7 +31,8 @@ static const char environment[] = "\nenv {\n"
                                   "    tracer_major = 1;\n"
                                   "    hostname = \"@HOSTNAME@\";\n"
                                   "    architecture = \"@ARCHITECTURE@\";\n"
-                                  "    cpu_count = @CPU_COUNT@;\n";
+                                  "    cpu_count = @CPU_COUNT@;\n"
+                                  "@CLOCK_TRUST@";
 
 /* Behind the names of classes. */
 static const char streams[] =

@@ -5,12 +5,32 @@
 #ifndef ARCH_CLOCK_H
 #define ARCH_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* One witness of the clock's rate: the true rate lies between `low` and `high`, both in Hz. */
+struct arch_clock_source {
+    const char *name;
+    uint64_t low, high;
+};
+
+#define ARCH_CLOCK_NAMES_BYTES 48
+
+/* What is known of the clock's rate. */
+struct arch_clock_rate {
+    uint64_t hz;                        /* ticks per second; never 0 */
+    uint32_t error_ppm;                 /* the true rate differs from hz by at most this much */
+    bool is_certain;                    /* two sources agree, or the architecture fixes the rate */
+    char names[ARCH_CLOCK_NAMES_BYTES]; /* the sources that hz rests on, separated by blanks */
+};
+
 static inline uint64_t arch_clock(void); /* ticks since some start; never runs backwards on any processor */
-uint64_t arch_clock_init(void);          /* finds the rate; ticks per second. Boot processor, once */
-int64_t arch_wall_clock(void);           /* seconds since 1970 from the machine's clock chip */
-void arch_timer_init(void);              /* on each processor */
+void arch_clock_init(struct arch_clock_rate *rate); /* finds the rate. Boot processor, once */
+/* For arch_clock_init where the rate must be measured: the rate on which most sources agree
+ * (arch/clock_agree.c). */
+void arch_clock_agree(struct arch_clock_rate *rate, const struct arch_clock_source *sources, uint32_t count);
+int64_t arch_wall_clock(void); /* seconds since 1970 from the machine's clock chip */
+void arch_timer_init(void);    /* on each processor */
 /* An interrupt (handle_timer) at `deadline` ticks or soon after; replaces the last one. Past: at once. */
 void arch_timer_set(uint64_t deadline);
 

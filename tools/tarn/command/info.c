@@ -155,6 +155,17 @@ static double seconds_between(const struct trace *trace, uint64_t begin, uint64_
     return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
 }
 
+static void print_clock(const struct schema *schema)
+{
+    struct clock_trust trust;
+
+    printf("clock       %s, %" PRIu64 " Hz", schema->tsdl.clock_name, schema->clock_freq);
+    if (schema_clock_trust(schema, &trust))
+        printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
+               trust.sources);
+    printf("\n");
+}
+
 static void print_text(const struct info *info)
 {
     const struct trace *trace = &info->trace;
@@ -179,7 +190,7 @@ static void print_text(const struct info *info)
     printf("trace       %s\n", trace->directory);
     printf("schema      %s, %u events declared\n", uuid, schema->event_count);
     printf("byte order  %s\n", schema->big_endian ? "big-endian" : "little-endian");
-    printf("clock       %s, %" PRIu64 " Hz\n", schema->tsdl.clock_name, schema->clock_freq);
+    print_clock(schema);
     printf("start       %s.%09" PRId64 " UTC\n", date, start % 1000000000);
     printf("duration    %.9f s\n", seconds_between(trace, trace->begin, trace->end));
     printf("processors  %u\n", trace->stream_count);
@@ -212,6 +223,7 @@ static void print_json(const struct info *info)
 {
     const struct trace *trace = &info->trace;
     const struct schema *schema = &trace->schema;
+    struct clock_trust trust;
     char uuid[37];
     unsigned count;
     const struct process_name **processes = sort_processes(&info->names, &count);
@@ -223,6 +235,11 @@ static void print_json(const struct info *info)
            ",\"end_ns\":%" PRId64,
            uuid, schema->big_endian ? "be" : "le", schema->clock_freq, schema_ns(schema, trace->begin),
            schema_ns(schema, trace->end));
+    if (schema_clock_trust(schema, &trust)) {
+        printf(",\"clock_error_ppm\":%" PRIu64 ",\"clock_is_certain\":%s,\"clock_sources\":", trust.error_ppm,
+               trust.is_certain ? "true" : "false");
+        print_json_string(stdout, trust.sources);
+    }
     printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"lost_packets\":%" PRIu64
            ",\"cut_packets\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\"streams\":[",
            info->losses.lost_events, info->losses.lost_unknown ? "true" : "false", info->losses.lost_packets,

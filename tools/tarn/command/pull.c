@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 #define PROGRESS_SECONDS 0.5
-#define FINISH_SECONDS   30.0 /* after the end was asked for: longer than that nothing comes, and it is over \
-                               */
+#define FINISH_SECONDS                                                                  \
+    30.0 /* after the end was asked for: longer than that nothing comes, and it is over \
+          */
 
 static const char help[] =
     "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"

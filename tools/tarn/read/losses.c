@@ -162,6 +162,17 @@ void losses_add(struct losses *sum, const struct losses *part)
     sum->lost_unknown |= part->lost_unknown;
 }
 
+static void complain_of_clock(const struct schema *schema)
+{
+    struct clock_trust trust;
+
+    if (schema_clock_trust(schema, &trust) && !trust.is_certain)
+        complain(
+            "clock: the guest found no two sources that agree on its clock's rate; durations may be wrong by "
+            "%g %% (sources: %s)",
+            (double)trust.error_ppm / 1e4, trust.sources);
+}
+
 void losses_summary(const struct losses *losses)
 {
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets)
@@ -172,6 +183,7 @@ void losses_summary(const struct losses *losses)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
+    complain_of_clock(&losses->trace->schema);
 }
 
 int losses_status(const struct losses *losses)

@@ -68,15 +68,35 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
     return true;
 }
 
+/* An entry of the environment; NULL: there is none of this name and kind. */
+static const char *find_env(const struct schema *schema, const char *name, bool is_text)
+{
+    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+        if (env->is_text == is_text && strcmp(env->name, name) == 0)
+            return env->text;
+    return NULL;
+}
+
 static const char *told_name(const struct schema *schema, unsigned number)
 {
     char wanted[16];
 
     snprintf(wanted, sizeof(wanted), "class_%u", number);
-    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
-        if (env->is_text && strcmp(env->name, wanted) == 0)
-            return env->text;
-    return NULL;
+    return find_env(schema, wanted, true);
+}
+
+bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
+{
+    const char *sources = find_env(schema, "clock_sources", true);
+    const char *error = find_env(schema, "clock_error_ppm", false);
+    const char *is_certain = find_env(schema, "clock_is_certain", false);
+
+    if (sources == NULL || error == NULL || is_certain == NULL)
+        return false;
+    *trust = (struct clock_trust){.sources = sources,
+                                  .error_ppm = strtoull(error, NULL, 10),
+                                  .is_certain = strcmp(is_certain, "1") == 0};
+    return true;
 }
 
 static void name_class(struct schema *schema, unsigned number)

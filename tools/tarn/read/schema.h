@@ -87,6 +87,14 @@ void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
 
+/* How far the trace says that its clock's rate can be trusted. */
+struct clock_trust {
+    const char *sources; /* what the rate rests on */
+    uint64_t error_ppm;  /* the true rate differs by at most this much */
+    bool is_certain;     /* two sources agree, or the architecture fixes the rate */
+};
+bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust); /* false: it says nothing */
+
 static inline const struct event_type *schema_event(const struct schema *schema, uint32_t id)
 {
     const struct class_table *class = &schema->classes[TRACE_ID_CLASS(id)];

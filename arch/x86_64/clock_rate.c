@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arch/x86_64/clock_rate.c - measures the rates of the time-stamp counter and of the local APIC's timer.
+ *
+ * No source is trusted alone. Some state the rate: CPUID leaves 0x15 and 0x16, KVM's clock. Against others it
+ * is measured, against all at the same time: HPET, ACPI timer, channel 0 of the 8254; against the clock
+ * chip's seconds only if no two of the others agree, for that takes up to two seconds. arch_clock_agree()
+ * decides.
+ *
+ * A host may take the processor away at any moment, so no delay is assumed to be as long as it should be:
+ * each counter is read between two reads of the time-stamp counter, and the distance of these two is part of
+ * the interval that the source gives. Boot processor only, before the first timer. Read next: clock.c.
+ */
+#include "clock_told.h"
+#include "port.h"
+#include "x86.h"
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/kernel.h>
+
+#define MEASURE_NS        40000000u    /* the 8254 reaches 54.9 ms */
+#define MEASURE_TICKS     (1ull << 33) /* longer was no measurement: ticks * 10^9 must fit 64 bits */
+#define ROUNDS            5u
+#define SPINS             10000u
+#define READS             16u        /* of which the narrowest counts */
+#define CRYSTAL_PPM       100u       /* what oscillators may be off */
+#define BASE_PPM          10000u     /* leaf 0x16 gives the nominal frequency */
+#define FEMTOSECONDS      1000000ull /* in a nanosecond */
+#define NANOSECONDS       1000000000ull
+#define PARTS_PER_MILLION 1000000u
+
+/* ---- counters of known rate -------------------------------------------------------------------------- */
+
+#define HPET_PERIOD     (0x004 / 4) /* femtoseconds of a tick */
+#define HPET_CONFIG     (0x010 / 4)
+#define HPET_COUNTER    (0x0f0 / 4)
+#define HPET_PERIOD_MAX 100000000u /* the standard's limit */
+
+static volatile uint32_t *hpet;
+
+static bool read_hpet(uint32_t *value)
+{
+    if (!hpet)
+        return false;
+    *value = hpet[HPET_COUNTER];
+    return true;
+}
+
+static bool read_acpi_timer(uint32_t *value)
+{
+    if (!platform.pm_timer)
+        return false;
+    *value = inl(platform.pm_timer);
+    return true;
+}
+
+/* Channel 0 counts down from 65535 once. Status and count are latched together, so a count that belongs to
+ * the time after the end is known by the output pin; so is a port behind which there is nothing (0xff). */
+#define PIT_CHANNEL_0  0x40
+#define PIT_COMMAND    0x43
+#define PIT_ONE_SHOT   0x30 /* channel 0, both bytes, mode 0 */
+#define PIT_READ_BACK  0xc2 /* status and count of channel 0 */
+#define PIT_STATUS_OUT 0xc0 /* it has ended, or the count is not loaded yet */
+
+static void start_8254(void)
+{
+    outb(PIT_COMMAND, PIT_ONE_SHOT);
+    outb(PIT_CHANNEL_0, 0xff);
+    outb(PIT_CHANNEL_0, 0xff);
+}
+
+static bool read_8254(uint32_t *value)
+{
+    outb(PIT_COMMAND, PIT_READ_BACK);
+    uint8_t status = inb(PIT_CHANNEL_0), low = inb(PIT_CHANNEL_0), high = inb(PIT_CHANNEL_0);
+    *value = 0xffffu - (low | (uint32_t)high << 8);
+    return !(status & PIT_STATUS_OUT);
+}
+
+struct counter {
+    const char *name;
+    uint64_t period; /* femtoseconds of a tick; 0: there is none */
+    uint32_t mask;   /* it counts modulo this + 1 */
+    bool (*read)(uint32_t *value);
+};
+
+static struct counter counters[] = {
+    {"hpet", 0, ~0u, read_hpet},
+    {"acpi_timer", 279365115, 0xffffff, read_acpi_timer},
+    {"8254", 838095345, 0xffff, read_8254},
+};
+#define COUNTERS (sizeof counters / sizeof counters[0])
+
+static void open_hpet(void)
+{
+    if (!platform.hpet_base)
+        return;
+    volatile uint32_t *registers = arch_map_device(platform.hpet_base, 4096);
+    counters[0].period = registers[HPET_PERIOD];
+    if (counters[0].period == 0 || counters[0].period > HPET_PERIOD_MAX)
+        return;
+    registers[HPET_CONFIG] |= 1;
+    hpet = registers;
+}
+
+/* ---- one measurement --------------------------------------------------------------------------------- */
+
+/* A counter's value at a time between two of the clock. */
+struct reading {
+    uint64_t before, after;
+    uint32_t value;
+    bool is_valid;
+};
+
+static struct reading read_closely(bool (*read)(uint32_t *value))
+{
+    struct reading best = {0};
+    for (uint32_t i = 0; i < READS; i++) {
+        struct reading now = {.before = arch_clock()};
+        now.is_valid = read(&now.value);
+        now.after = arch_clock();
+        if (!now.is_valid)
+            return now;
+        if (!best.is_valid || now.after - now.before < best.after - best.before)
+            best = now;
+    }
+    return best;
+}
+
+static uint64_t counter_ns(const struct counter *counter, const struct reading *from,
+                           const struct reading *to)
+{
+    return ((to->value - from->value) & counter->mask) * counter->period / FEMTOSECONDS;
+}
+
+static struct arch_clock_source widen(const char *name, uint64_t low, uint64_t high, uint32_t ppm)
+{
+    return (struct arch_clock_source){name, low - low / PARTS_PER_MILLION * ppm,
+                                      high + high / PARTS_PER_MILLION * ppm};
+}
+
+/* The rate by a time of `ns` between two readings, which may be `step` ns longer or shorter. */
+static bool rate_between(struct arch_clock_source *source, const char *name, const struct reading *from,
+                         const struct reading *to, uint64_t ns, uint64_t step)
+{
+    if (!from->is_valid || !to->is_valid || to->after - from->before > MEASURE_TICKS || ns <= 2 * step ||
+        to->before <= from->after)
+        return false;
+    *source = widen(name, (to->before - from->after) * NANOSECONDS / (ns + step),
+                    (to->after - from->before) * NANOSECONDS / (ns - step), CRYSTAL_PPM);
+    return true;
+}
+
+static bool read_apic_timer(uint32_t *value)
+{
+    *value = ~apic_timer_left();
+    return true;
+}
+
+/* Some microseconds, little beside what is measured. Emulators are slow at counters and ports, and under
+ * instruction counting at `pause` as well, so waiting uses none of these. */
+static void spin(void)
+{
+    for (uint32_t i = 0; i < SPINS; i++)
+        __asm__ volatile("");
+}
+
+/* Until one of the counters has gone far enough, or all have failed. */
+static void wait_for_counters(const struct reading *first)
+{
+    for (uint64_t begin = arch_clock(); arch_clock() - begin < MEASURE_TICKS; spin())
+        for (uint32_t i = 0; i < COUNTERS; i++) {
+            struct reading now = {0};
+            if (!first[i].is_valid)
+                continue;
+            if (!counters[i].read(&now.value) || counter_ns(&counters[i], &first[i], &now) >= MEASURE_NS)
+                return;
+        }
+}
+
+static uint64_t middle(const struct reading *reading)
+{
+    return reading->before + (reading->after - reading->before) / 2;
+}
+
+/* All counters at once, and the APIC's timer; how many sources were added. */
+static uint32_t measure(struct arch_clock_source *sources, uint64_t *apic_ticks_per_clock)
+{
+    struct reading first[COUNTERS], last[COUNTERS];
+    uint32_t found = 0;
+    bool any = false;
+    start_8254();
+    apic_timer_start(~0u);
+    struct reading apic_first = read_closely(read_apic_timer);
+    for (uint32_t i = 0; i < COUNTERS; i++) {
+        first[i] = read_closely(counters[i].read);
+        any |= first[i].is_valid;
+    }
+    if (any)
+        wait_for_counters(first);
+    for (uint32_t i = 0; i < COUNTERS; i++) {
+        last[i] = read_closely(counters[i].read);
+        if (rate_between(&sources[found], counters[i].name, &first[i], &last[i],
+                         counter_ns(&counters[i], &first[i], &last[i]),
+                         counters[i].period / FEMTOSECONDS + 1))
+            found++;
+    }
+    struct reading apic_last = read_closely(read_apic_timer);
+    apic_timer_start(0);
+    *apic_ticks_per_clock =
+        ((uint64_t)(apic_last.value - apic_first.value) << 32) / (middle(&apic_last) - middle(&apic_first));
+    return found;
+}
+
+/* ---- the clock chip's seconds ------------------------------------------------------------------------ */
+
+#define CHIP_TICKS (1ull << 34) /* several seconds on any machine */
+
+/* When the seconds change next: between the last read of the old value and the first of the new one. */
+static struct reading wait_for_second(void)
+{
+    struct reading edge = {.before = arch_clock()};
+    uint32_t old = ~0u;
+    for (uint64_t begin = edge.before; arch_clock() - begin < CHIP_TICKS && !edge.is_valid;) {
+        spin();
+        uint64_t before = arch_clock();
+        if (!read_chip_second(&edge.value))
+            continue;
+        edge.after = arch_clock();
+        edge.is_valid = old != ~0u && edge.value != old;
+        if (!edge.is_valid)
+            edge.before = before;
+        old = edge.value;
+    }
+    return edge;
+}
+
+static bool measure_chip(struct arch_clock_source *source)
+{
+    struct reading first = wait_for_second(), last = first.is_valid ? wait_for_second() : first;
+    uint64_t seconds = (last.value + 60 - first.value) % 60;
+    return rate_between(source, "clock_chip", &first, &last, seconds * NANOSECONDS, 0);
+}
+
+/* ---- who states the rate ----------------------------------------------------------------------------- */
+
+#define CPUID_CRYSTAL         0x15
+#define CPUID_BASE_FREQUENCY  0x16
+#define CPUID_HYPERVISOR      0x40000000
+#define CPUID_1_IS_HYPERVISOR (1u << 31)
+#define KVM_HAS_CLOCK         (1u << 3)
+#define MSR_KVM_SYSTEM_TIME   0x4b564d01
+
+/* KVM's public interface: Linux, Documentation/virt/kvm/x86/msr.rst. */
+static volatile struct kvm_time {
+    uint32_t version, reserved;
+    uint64_t tsc, system_time;
+    uint32_t multiplier;
+    int8_t shift;
+    uint8_t flags, more[2];
+} kvm_time __attribute__((aligned(64)));
+
+/* The page is written while we write the register; it is needed no longer than that. */
+static uint64_t ask_kvm(void)
+{
+    struct cpuid id = read_cpuid(CPUID_HYPERVISOR);
+    if (!(read_cpuid(1).c & CPUID_1_IS_HYPERVISOR) || id.b != 0x4b4d564b || id.c != 0x564b4d56 ||
+        id.d != 0x4d || !(read_cpuid(CPUID_HYPERVISOR + 1).a & KVM_HAS_CLOCK))
+        return 0;
+    write_msr(MSR_KVM_SYSTEM_TIME, virt_to_phys((const void *)&kvm_time) | 1);
+    uint32_t multiplier = kvm_time.multiplier;
+    int8_t shift = kvm_time.shift;
+    write_msr(MSR_KVM_SYSTEM_TIME, 0);
+    return tsc_of_kvm_clock(multiplier, shift);
+}
+
+static uint32_t ask(struct arch_clock_source *sources)
+{
+    uint32_t leaves = read_cpuid(0).a, found = 0;
+    struct cpuid crystal = leaves >= CPUID_CRYSTAL ? read_cpuid(CPUID_CRYSTAL) : (struct cpuid){0};
+    struct cpuid base = leaves >= CPUID_BASE_FREQUENCY ? read_cpuid(CPUID_BASE_FREQUENCY) : (struct cpuid){0};
+    uint64_t by_crystal = tsc_of_crystal(crystal.a, crystal.b, crystal.c),
+             by_base = tsc_of_base_frequency(base.a);
+    uint64_t by_kvm = ask_kvm();
+    if (by_crystal)
+        sources[found++] = widen("cpuid_15h", by_crystal, by_crystal, CRYSTAL_PPM);
+    if (by_base)
+        sources[found++] = widen("cpuid_16h", by_base, by_base, BASE_PPM);
+    if (by_kvm)
+        sources[found++] = widen("kvm_clock", by_kvm, by_kvm, CRYSTAL_PPM);
+    return found;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------- */
+
+#define STATED_MAX 3
+
+uint64_t measure_clock(struct arch_clock_rate *rate)
+{
+    struct arch_clock_source sources[STATED_MAX + COUNTERS + 1];
+    uint64_t apic_ticks_per_clock = 0;
+    uint32_t stated = ask(sources), count = stated;
+    open_hpet();
+    apic_timer_init();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        count = stated + measure(sources + stated, &apic_ticks_per_clock);
+        arch_clock_agree(rate, sources, count);
+        if (rate->is_certain)
+            return apic_ticks_per_clock;
+    }
+    if (has_chip() && measure_chip(&sources[count]))
+        arch_clock_agree(rate, sources, count + 1);
+    return apic_ticks_per_clock;
+}
