@@ -47,6 +47,8 @@ HOST_TESTS += tests/export tests/geometry
 HOST_tests/geometry := seconds=300 each
 HOST_TESTS += tests/rebuild
 HOST_tests/rebuild := each seconds=300
+HOST_TESTS += tests/wrong_inputs
+HOST_tests/wrong_inputs := seconds=300
 HOST_tests/export := seconds=200 each
 GUEST_TESTS += firmware
 GUEST_firmware := firmware

@@ -240,12 +240,27 @@ static bool close_streams(struct text_writer *writer)
     return fine;
 }
 
-bool trace_text_write(const struct synthetic_options *options, const char *text, struct fail *fail)
+/* The highest processor that a line has, and those below. */
+static uint64_t count_processors(const char *text)
 {
+    unsigned count = 1, cpu;
+
+    for (; text != NULL && *text != '\0'; text = strchr(text, '\n'), text += text != NULL)
+        if (sscanf(text, "%*u %u", &cpu) == 1 && cpu + 1 > count)
+            count = cpu + 1;
+    return count;
+}
+
+bool trace_text_write(const struct synthetic_options *wanted, const char *text, struct fail *fail)
+{
+    struct synthetic_options all = *wanted;
+    const struct synthetic_options *options = &all;
     struct text_writer *writer = alloc_zero(1, sizeof(*writer));
-    char *metadata = synthetic_metadata(options, fail), *lines = strdup(text);
+    char *metadata, *lines = strdup(text);
     bool fine;
 
+    all.cpus = count_processors(text);
+    metadata = synthetic_metadata(options, fail);
     writer->options = options;
     writer->fail = fail;
     fine = metadata != NULL && lines != NULL &&

@@ -243,6 +243,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     losses.from = request->filter.from_ticks;
     losses.to = request->filter.to_ticks;
     losses.quiet = true;
+    losses_judge(&losses);
     if (!answers_ask(&answer, 1, trace, &request->filter, symbols, &losses.reporter, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/options.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ struct result {
 
 struct check {
     const struct trace *trace;
-    struct result *results; /* by stream */
+    struct result *results; /* by stream, and one of the trace as a whole */
     atomic_uint next_stream;
 };
 
@@ -92,6 +93,8 @@ static void check_events(struct cursor *cursor, struct result *result)
         events++;
         at += event.words * 8ul;
     }
+    if (at == end && ticks != packet->header.timestamp_end)
+        found(cursor, ANOMALY_END_TIME, packet->offset, 0);
     result->events += events;
 }
 
@@ -176,7 +179,7 @@ static uint64_t print_reports(const struct check *check, bool losses, bool quiet
     uint64_t count = 0;
     char text[1024];
 
-    for (unsigned s = 0; s < check->trace->stream_count; s++) {
+    for (unsigned s = 0; s <= check->trace->stream_count; s++) {
         const struct result *result = &check->results[s];
         uint64_t here = 0, shown = 0;
 
@@ -203,7 +206,7 @@ static int print_results(const struct check *check, bool quiet)
     uint64_t damage = print_reports(check, false, quiet);
 
     print_reports(check, true, quiet);
-    for (unsigned s = 0; s < check->trace->stream_count; s++) {
+    for (unsigned s = 0; s <= check->trace->stream_count; s++) {
         const struct result *result = &check->results[s];
 
         total.packets += result->packets;
@@ -246,10 +249,12 @@ static int check_trace(const char *directory, bool quiet)
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    check.results = alloc_zero(trace.stream_count, sizeof(check.results[0]));
+    check.results = alloc_zero(trace.stream_count + 1ul, sizeof(check.results[0]));
     run_workers(&check);
+    check.results[trace.stream_count].reporter.report = take_report;
+    trace_judge(&trace, UINT64_MAX, &check.results[trace.stream_count].reporter);
     status = print_results(&check, quiet);
-    for (unsigned i = 0; i < trace.stream_count; i++)
+    for (unsigned i = 0; i <= trace.stream_count; i++)
         free(check.results[i].reports);
     free(check.results);
     trace_close(&trace);

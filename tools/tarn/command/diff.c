@@ -29,6 +29,7 @@ static bool open_side(struct side *side, unsigned answers, const char *symbols, 
     side->losses.from = side->filter.from_ticks;
     side->losses.to = side->filter.to_ticks;
     side->losses.quiet = true;
+    losses_judge(&side->losses);
     model_lacks(&side->trace.schema, false, side->losses.lacks, sizeof(side->losses.lacks));
     if (uses_symbols(side, answers))
         side->symbols = symbols_open(side->directory, symbols);

@@ -96,6 +96,7 @@ static int export_trace(struct options *options, const struct trace *trace)
 
     losses_open(&losses, trace);
     losses.quiet = true;
+    losses_judge(&losses);
     answer_set(answer, "output", options->output, &fail);
     fine = answers_ask(&answer, 1, trace, &options->filter, NULL, &losses.reporter, &fail);
     if (fine && export->has_failed) {

@@ -200,7 +200,7 @@ static void print_text(const struct info *info)
            info->losses.lost_events, info->losses.lost_unknown ? " (and some before the trace begins)" : "",
            info->losses.lost_packets, info->losses.cut_packets);
     if (info->losses.damaged != 0)
-        printf("DAMAGED     %" PRIu64 " packets; see tarn check\n", info->losses.damaged);
+        printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
     for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
         printf("env         %s = %s\n", env->name, env->text);
     printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
@@ -276,6 +276,7 @@ static int show_info(const char *directory, bool json)
         return EXIT_DAMAGE;
     }
     losses_open(&info.losses, &info.trace);
+    losses_judge(&info.losses);
     names_open(&info.names, &info.trace.schema);
     info.surveys = alloc_zero(info.trace.stream_count, sizeof(info.surveys[0]));
     for (unsigned i = 0; i < info.trace.stream_count; i++)

@@ -181,6 +181,7 @@ static int list_events(struct list *list, const struct trace *trace)
     }
     losses_open(&losses, trace);
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
+    losses_judge(&losses);
     if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL)
         slices_plan(&slices, trace, &list->filter);
     fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)

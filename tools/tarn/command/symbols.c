@@ -32,6 +32,7 @@ static void learn_images(struct model *model, struct losses *losses)
 
     losses_open(losses, model->trace);
     losses->quiet = true;
+    losses_judge(losses);
     model_lacks(&model->trace->schema, true, losses->lacks, sizeof(losses->lacks));
     merge_open(&merge, model->trace, NULL, 0, &losses->reporter);
     model_walk(model, &merge);
@@ -61,7 +62,7 @@ static bool save(const char *directory, const char *path, const char *id, struct
     if (strncmp(path, to, strlen(directory) + sizeof("/symbols/") - 1) == 0)
         return true; /* it is a saved one */
     from_file = open(path, O_RDONLY | O_CLOEXEC);
-    to_file = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    to_file = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
     fine = from_file >= 0 && to_file >= 0 && copy_all(from_file, to_file);
     if (!fine)
         fail_set(fail, "%s to %s: %s", path, to, strerror(errno));

@@ -59,8 +59,10 @@ int top_status(struct top *top)
 {
     struct losses *all = &top->screen.all;
 
-    if (top->is_open && !top->is_source)
+    if (top->is_open && !top->is_source) {
         all->damaged += trace_count_partial(&top->trace);
+        losses_judge(all);
+    }
     losses_summary(all);
     if (!top->has_broken)
         return top->is_source ? EXIT_FINE : losses_status(all);

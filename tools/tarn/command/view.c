@@ -247,6 +247,8 @@ static int show(struct options *options, struct puller *puller)
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
+    if (!puller_runs(puller))
+        view_judge(&view);
     if (is_png) {
         status = write_png(options, &view, puller_runs(puller));
     } else {

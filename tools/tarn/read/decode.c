@@ -48,7 +48,7 @@ size_t field_text_length(const struct field *field, const struct event *event)
     return strnlen((const char *)event->bytes + field->offset, room);
 }
 
-static void send_report(struct cursor *cursor, struct report report)
+static void send_report(const struct cursor *cursor, struct report report)
 {
     report.stream = cursor->stream;
     if (cursor->reporter != NULL)
@@ -251,11 +251,21 @@ static void keep_running(struct cursor *cursor)
     cursor->running_of = NULL;
 }
 
+/* The end event, which is the packet's last, tells the time of its end. */
+static void check_end(const struct cursor *cursor)
+{
+    if (cursor->at != NULL && !cursor->is_broken && cursor->ticks != cursor->packet.header.timestamp_end)
+        send_report(cursor, (struct report){.anomaly = ANOMALY_END_TIME,
+                                            .offset = cursor->packet.offset,
+                                            .packet_seq = cursor->packet.header.packet_seq_num});
+}
+
 static bool next_packet(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
 
+    check_end(cursor);
     keep_running(cursor);
     while (cursor->next_packet < stream->size) {
         enum anomaly anomaly =

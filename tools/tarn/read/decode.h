@@ -10,7 +10,6 @@
 #ifndef TARN_DECODE_H
 #define TARN_DECODE_H
 
-#include <endian.h>
 #include <tools/tarn/read/read.h>
 
 struct event {
@@ -19,14 +18,16 @@ struct event {
     uint32_t words;       /* header included */
 };
 
-/* Something to tell about a stream. TICKS bounds the time of a loss. */
+/* Something to tell about a stream, or about the trace as a whole (judge.h). */
 struct report {
     enum anomaly anomaly;
-    const struct stream *stream;
-    uint64_t offset; /* in the file: of the packet or event */
+    const struct stream *stream; /* NULL: `oddity` tells */
+    const struct oddity *oddity;
+    const struct stream *other; /* ANOMALY_CLOCK: whose clock is behind, by at least `count` ticks */
+    uint64_t offset;            /* in the file: of the packet or event */
     uint64_t packet_seq;
-    uint64_t count; /* lost packets or events; UINT64_MAX: unknown */
-    uint64_t begin, end;
+    uint64_t count;      /* lost packets or events; UINT64_MAX: unknown */
+    uint64_t begin, end; /* ticks: bound the time of a loss */
     uint32_t event_id;
 };
 struct reporter {
@@ -76,25 +77,6 @@ struct cursor {
 
 /* Slow path of event_decode: an event that varies in size, or is broken. */
 enum anomaly event_check(const struct event *event, size_t left);
-
-/* What the first 8 bytes of an event say: its number of words, 10 bits, and its id, in the order of the
- * machine that wrote them; then its time. */
-struct event_head {
-    uint32_t id, words, time;
-};
-
-static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
-{
-    uint64_t head;
-
-    memcpy(&head, bytes, sizeof(head));
-    if (__builtin_expect(schema->big_endian, 0)) {
-        head = be64toh(head);
-        return (struct event_head){(uint32_t)(head >> 42), head >> 32 & 0x3ff, (uint32_t)head};
-    }
-    head = le64toh(head);
-    return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
-}
 
 /* Nothing needs to be looked at but the header: TYPE has one size, this one, and LEFT bytes hold it. */
 static inline bool event_is_simple(const struct event_type *type, uint32_t words, size_t left)

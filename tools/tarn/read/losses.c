@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 
 #define DAMAGE_SHOWN 20u /* then only counted */
@@ -25,12 +26,44 @@ static void format_count(uint64_t count, const char *what, char text[80])
         snprintf(text, 80, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
+static void format_oddity(const struct oddity *oddity, char *text, size_t size)
+{
+    const struct anomaly_kind *kind = &anomaly_kinds[oddity->anomaly];
+
+    if (oddity->anomaly == ANOMALY_MISSING)
+        snprintf(text, size, "%s: no file has the packets of %" PRIu64 " processor%s: %s", kind->name,
+                 oddity->count, oddity->count == 1 ? "" : "s", oddity->file);
+    else if (oddity->anomaly == ANOMALY_COPY)
+        snprintf(text, size, "%s: file %s cpu %" PRIu64 ": %s", kind->name, oddity->file, oddity->count,
+                 kind->meaning);
+    else
+        snprintf(text, size, "%s: file %s: %s", kind->name, oddity->file, kind->meaning);
+}
+
+static void format_clock(const struct trace *trace, const struct report *report, char *text, size_t size)
+{
+    char begin[40], end[40];
+
+    format_seconds(trace, report->begin, begin);
+    format_seconds(trace, report->end, end);
+    snprintf(text, size,
+             "%s: the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its "
+             "cause [%s]",
+             anomaly_kinds[report->anomaly].name, report->stream->cpu,
+             (double)report->count / (double)trace->schema.clock_freq, report->other->cpu,
+             schema_event(&trace->schema, report->event_id)->name, end, begin);
+}
+
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size)
 {
     const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
     const struct event_type *type = schema_event(&trace->schema, report->event_id);
     char begin[40], end[40], count[80], cpu[24] = "";
 
+    if (report->oddity != NULL) {
+        format_oddity(report->oddity, text, size);
+        return;
+    }
     if (report->stream->cpu != ~0u)
         snprintf(cpu, sizeof(cpu), " cpu %u", report->stream->cpu);
     format_seconds(trace, report->begin, begin);
@@ -41,6 +74,9 @@ void format_report(const struct trace *trace, const struct report *report, char 
         format_count(report->count, report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet", count);
         snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s between [%s] and [%s]", kind->name,
                  report->stream->name, cpu, report->packet_seq, count, begin, end);
+        break;
+    case ANOMALY_CLOCK:
+        format_clock(trace, report, text, size);
         break;
     case ANOMALY_EVENT_LENGTH:
     case ANOMALY_EVENT_ID:
@@ -151,6 +187,15 @@ void losses_open(struct losses *losses, const struct trace *trace)
     losses->reporter.report = take_report;
     losses->trace = trace;
     losses->to = UINT64_MAX;
+}
+
+void losses_judge(struct losses *losses)
+{
+    bool quiet = losses->quiet;
+
+    losses->quiet = false;
+    trace_judge(losses->trace, JUDGE_BYTES, &losses->reporter);
+    losses->quiet = quiet;
 }
 
 void losses_add(struct losses *sum, const struct losses *part)

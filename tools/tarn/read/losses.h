@@ -23,6 +23,8 @@ struct losses {
 };
 
 void losses_open(struct losses *losses, const struct trace *trace);
+/* Damage of the trace as a whole (judge.h), told even if QUIET; by who reads a trace, once. */
+void losses_judge(struct losses *losses);
 void losses_add(struct losses *sum, const struct losses *part); /* what was counted */
 void losses_summary(const struct losses *losses);               /* to stderr */
 /* What a subcommand ends with that could answer: EXIT_FINE; EXIT_DAMAGE when something read was damaged, or

@@ -28,6 +28,9 @@ struct stream {
     uint64_t first_packet_bytes;
 };
 
+/* Something wrong with the directory, not with a packet. */
+struct oddity;
+
 struct trace {
     char *directory;
     struct schema schema;
@@ -35,6 +38,9 @@ struct trace {
     unsigned stream_count;
     uint64_t begin, end; /* ticks: of the first packet, of the last */
     uint64_t metadata_inode, metadata_bytes;
+    struct oddity *oddities;
+    unsigned oddity_count;
+    unsigned file_count; /* stream files, with those that are left out */
 };
 
 enum anomaly {
@@ -55,11 +61,18 @@ enum anomaly {
     ANOMALY_CONTEXT,
     ANOMALY_END,
     ANOMALY_FILLER,
+    ANOMALY_END_TIME,
     /* of an event */
     ANOMALY_EVENT_LENGTH,
     ANOMALY_EVENT_ID,
     ANOMALY_EVENT_LAYOUT,
     ANOMALY_EVENT_TIME,
+    /* of the trace as a whole (judge.h) */
+    ANOMALY_FILE,
+    ANOMALY_EMPTY,
+    ANOMALY_COPY,
+    ANOMALY_MISSING,
+    ANOMALY_CLOCK,
     /* losses: no damage */
     ANOMALY_LOST_PACKETS,
     ANOMALY_LOST_EVENTS,
@@ -73,6 +86,12 @@ struct anomaly_kind {
     bool is_loss;
 };
 extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
+
+struct oddity {
+    enum anomaly anomaly;
+    char file[200]; /* its name; of ANOMALY_MISSING those that should be there */
+    uint64_t count; /* of ANOMALY_COPY the processor, of ANOMALY_MISSING how many */
+};
 
 /* One packet in memory. */
 struct packet {

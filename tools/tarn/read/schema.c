@@ -2,6 +2,7 @@
 /* tools/tarn/read/schema.c - metadata to event types and what is known of them; see schema.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,9 @@ static void find_known_events(struct schema *schema)
     set_role(known->switched, EVENT_SWITCH);
 }
 
+#define CLOCK_HZ_MOST 1000000000000u /* far more than any processor's */
+#define CENTURY       (100 * 365.25 * 86400)
+
 static bool set_clock(struct schema *schema, struct fail *fail)
 {
     uint64_t freq = schema->tsdl.clock_freq, offset = schema->tsdl.clock_offset;
@@ -191,11 +195,15 @@ static bool set_clock(struct schema *schema, struct fail *fail)
 
     if (schema->tsdl.clock_name == NULL || freq == 0)
         return fail_set(fail, "metadata: no clock with a frequency");
+    if (freq > CLOCK_HZ_MOST)
+        return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the most is %llu", freq,
+                        (unsigned long long)CLOCK_HZ_MOST);
     seconds += (int64_t)(offset / freq); /* babeltrace2 normalizes it so */
     offset %= freq;
     if (seconds < -4000000000 || seconds > 8000000000)
         return fail_set(fail, "metadata: the clock's offset is out of range");
     schema->clock_freq = freq;
+    schema->century = (double)freq * CENTURY < 0x1p64 ? (uint64_t)((double)freq * CENTURY) : UINT64_MAX;
     schema->clock_base_ns = seconds * 1000000000;
     schema->clock_base_ns +=
         freq == 1000000000 ? (int64_t)offset : (int64_t)(1e9 * (double)offset / (double)freq);
@@ -259,6 +267,14 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     return true;
 }
 
+uint64_t schema_cpu_count(const struct schema *schema)
+{
+    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+        if (strcmp(env->name, "cpu_count") == 0 && !env->is_text)
+            return strtoull(env->text, NULL, 0);
+    return 0;
+}
+
 static bool refuse(const char *directory, int error, struct fail *fail)
 {
     if (access(directory, F_OK) != 0)
@@ -290,7 +306,7 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
 
     memset(schema, 0, sizeof(*schema));
     snprintf(path, sizeof(path), "%s/metadata", directory);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what waits for a writer is no metadata */
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         int error = fd < 0 ? errno : ENOENT;
 

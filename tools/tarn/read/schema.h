@@ -9,6 +9,7 @@
 #ifndef TARN_SCHEMA_H
 #define TARN_SCHEMA_H
 
+#include <endian.h>
 #include <string.h>
 #include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/tarn.h>
@@ -72,6 +73,7 @@ struct schema {
     bool big_endian;
     uint64_t clock_freq;
     int64_t clock_base_ns;
+    uint64_t century; /* ticks: no system has run for longer */
     struct class_table classes[TRACE_CLASS_COUNT];
     const struct event_type **events; /* by index */
     unsigned event_count;
@@ -94,6 +96,9 @@ struct clock_trust {
     bool is_certain;     /* two sources agree, or the architecture fixes the rate */
 };
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust); /* false: it says nothing */
+
+/* How many processors the system has, as its metadata says; 0: it does not say. */
+uint64_t schema_cpu_count(const struct schema *schema);
 
 static inline const struct event_type *schema_event(const struct schema *schema, uint32_t id)
 {
@@ -139,6 +144,25 @@ static inline uint64_t load64(const uint8_t *bytes, bool swap)
 
     memcpy(&value, bytes, sizeof(value));
     return swap ? __builtin_bswap64(value) : value;
+}
+
+/* What the first 8 bytes of an event say: its number of words, 10 bits, and its id, in the order of the
+ * machine that wrote them; then its time. */
+struct event_head {
+    uint32_t id, words, time;
+};
+
+static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
+{
+    uint64_t head;
+
+    memcpy(&head, bytes, sizeof(head));
+    if (__builtin_expect(schema->big_endian, 0)) {
+        head = be64toh(head);
+        return (struct event_head){(uint32_t)(head >> 42), head >> 32 & 0x3ff, (uint32_t)head};
+    }
+    head = le64toh(head);
+    return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
 }
 
 /* An integer of 1, 2, 4 or 8 bytes; signed ones are sign-extended. */

@@ -12,6 +12,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tools/tarn/symbols/program.h>
 #include <unistd.h>
 
@@ -33,14 +34,16 @@ struct program {
 
 static Elf *open_elf(const char *path, int *file)
 {
+    struct stat status;
     GElf_Ehdr header;
     Elf *elf;
 
     elf_version(EV_CURRENT);
-    *file = open(path, O_RDONLY | O_CLOEXEC);
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what waits for a writer is no program */
     if (*file < 0)
         return NULL;
-    elf = elf_begin(*file, ELF_C_READ_MMAP, NULL);
+    elf = fstat(*file, &status) == 0 && S_ISREG(status.st_mode) ? elf_begin(*file, ELF_C_READ_MMAP, NULL)
+                                                                : NULL;
     if (elf != NULL && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) != NULL &&
         (header.e_type == ET_EXEC || header.e_type == ET_DYN))
         return elf;

@@ -87,8 +87,17 @@ void view_losses(const struct view *view, struct losses *losses)
     losses->lost_packets = sum->packets;
     losses->cut_packets = sum->cut;
     losses->lost_unknown = sum->before;
-    losses->damaged = sum->damaged;
+    losses->damaged = sum->damaged + view->damaged;
     model_lacks(&view->trace.schema, false, losses->lacks, sizeof(losses->lacks));
+}
+
+void view_judge(struct view *view)
+{
+    struct losses losses;
+
+    losses_open(&losses, &view->trace);
+    losses_judge(&losses);
+    view->damaged = losses.damaged;
 }
 
 /* ---- versions ------------------------------------------------------------------------------------ */

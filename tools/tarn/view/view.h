@@ -38,6 +38,7 @@ struct view {
     /* under the lock */
     struct trace trace;
     struct index index;
+    uint64_t damaged; /* what view_judge found */
     uint64_t generation;
     bool is_live;  /* has grown lately, or its source says that more will come */
     bool is_stale; /* the index is not that of the files: the trace has to be opened again */
@@ -66,6 +67,9 @@ void view_unlock(struct view *view);
  * the lock, while the trace grows. With the lock held for reading. The caller closes it. */
 bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
 
+/* Tells what is wrong with the trace as a whole (read/judge.h). Not of one that is being written: what is
+ * missing may come. */
+void view_judge(struct view *view);
 /* What was lost and damaged so far, and what the schema lacks. With the lock held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
 

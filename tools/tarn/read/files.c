@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/read/files.c - a trace's directory: opens its files, and notices how they change; see read.h.
+ *
+ * What stands in the place of a stream and is none becomes a struct oddity, for judge.h to report. Nothing
+ * here waits: files are opened without blocking, and only regular ones are read.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tools/tarn/read/read.h>
+#include <unistd.h>
+
+#define STREAMS_MAX  4096u
+#define ODDITIES_MAX 256u
+
+static void add_oddity(struct trace *trace, enum anomaly anomaly, const char *file, uint64_t count)
+{
+    struct oddity *oddity;
+
+    if (trace->oddity_count == ODDITIES_MAX)
+        return;
+    trace->oddities = alloc_more(trace->oddities, trace->oddity_count + 1, sizeof(trace->oddities[0]));
+    oddity = &trace->oddities[trace->oddity_count++];
+    *oddity = (struct oddity){.anomaly = anomaly, .count = count};
+    snprintf(oddity->file, sizeof(oddity->file), "%s", file);
+}
+
+/* ---- the time that a stream covers --------------------------------------------------------------- */
+
+/* When the packet ends. Its events tell, for each is less than 2^32 ticks after the one before; a header that
+ * says otherwise is damaged. They need not be asked about a packet that is shorter than that. */
+static uint64_t find_end(const struct trace *trace, const struct stream *stream, uint64_t offset,
+                         const struct trace_packet *header)
+{
+    struct packet_buffer buffer = {NULL, 0};
+    uint64_t ticks = header->timestamp_begin;
+    struct packet packet;
+
+    if (header->timestamp_end - header->timestamp_begin < 1ull << 32)
+        return header->timestamp_end;
+    if (!anomaly_is_fatal(stream_packet(trace, stream, offset, &buffer, &packet)))
+        for (uint64_t at = sizeof(*header); at < packet.content_bytes;) {
+            struct event_head head = event_head(&trace->schema, packet.bytes + at);
+
+            ticks += head.time - (uint32_t)ticks;
+            at += head.words != 0 ? head.words * 8ull : packet.content_bytes;
+        }
+    free(buffer.bytes);
+    return ticks < header->timestamp_end ? ticks : header->timestamp_end;
+}
+
+static void take_end(struct trace *trace, const struct stream *stream, uint64_t offset)
+{
+    struct trace_packet header;
+    enum anomaly anomaly = stream_header(trace, stream, offset, &header);
+    uint64_t end;
+
+    if (anomaly_is_fatal(anomaly) || anomaly == ANOMALY_PACKET_TIME)
+        return;
+    end = find_end(trace, stream, offset, &header);
+    if (end != header.timestamp_end)
+        add_oddity(trace, ANOMALY_END_TIME, stream->name, 0);
+    trace->end = end > trace->end ? end : trace->end;
+}
+
+/* First and last packet: processor, packet size, the time that the trace covers. Returns what the first
+ * packet's header is like. */
+static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
+{
+    struct trace_packet header;
+    enum anomaly anomaly;
+
+    stream->cpu = ~0u;
+    anomaly = stream_header(trace, stream, 0, &header);
+    if (anomaly_is_fatal(anomaly))
+        return anomaly;
+    stream->cpu = header.cpu_id;
+    stream->begin = header.timestamp_begin;
+    stream->first_packet_bytes = header.packet_size / 8;
+    if (anomaly != ANOMALY_PACKET_TIME && header.timestamp_begin < trace->begin)
+        trace->begin = header.timestamp_begin;
+    take_end(trace, stream, 0);
+    take_end(trace, stream, stream_seek(trace, stream, UINT64_MAX));
+    return anomaly;
+}
+
+/* For a trace in which no stream begins under the schema of the metadata: the two do not belong together. */
+static bool refuse_schema(const struct trace *trace, struct fail *fail)
+{
+    struct trace_packet header;
+    char theirs[37], ours[37];
+
+    stream_header(trace, &trace->streams[0], 0, &header);
+    format_uuid(header.uuid, theirs);
+    format_uuid(trace->schema.tsdl.uuid, ours);
+    return fail_set(fail,
+                    "%s: its packets were logged under schema %s, but the metadata is that of schema %s",
+                    trace->directory, theirs, ours);
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    return strcmp(((const struct stream *)left)->name, ((const struct stream *)right)->name);
+}
+
+static bool is_stream_name(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "metadata") != 0;
+}
+
+/* What NAME in the directory is; *STREAM is opened if it is a stream. */
+static enum anomaly open_stream(struct trace *trace, const char *name, struct stream *stream, int *error)
+{
+    size_t length = strlen(trace->directory) + strlen(name) + 2;
+    struct stat status;
+
+    *error = 0;
+    stream->path = alloc_zero(1, length);
+    snprintf(stream->path, length, "%s/%s", trace->directory, name);
+    stream->name = stream->path + strlen(trace->directory) + 1;
+    if (stat(stream->path, &status) != 0) /* a link to nothing, or to itself */
+        return ANOMALY_FILE;
+    if (S_ISDIR(status.st_mode))
+        return ANOMALY_NONE;
+    if (!S_ISREG(status.st_mode))
+        return ANOMALY_FILE;
+    stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *error = stream->fd < 0 ? errno : 0;
+    if (stream->fd < 0)
+        return ANOMALY_FILE;
+    if (fstat(stream->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return ANOMALY_FILE;
+    stream->size = (uint64_t)status.st_size;
+    return stream->size == 0 ? ANOMALY_EMPTY : ANOMALY_NONE;
+}
+
+static void close_stream(struct stream *stream)
+{
+    if (stream->fd >= 0)
+        close(stream->fd);
+    free(stream->path);
+}
+
+static bool take_entry(struct trace *trace, const char *name, struct fail *fail)
+{
+    struct stream stream = {.fd = -1};
+    int error;
+    enum anomaly anomaly = open_stream(trace, name, &stream, &error);
+
+    if (error != 0)
+        fail_set(fail, "%s: %s", stream.path, strerror(error));
+    else if (stream.size != 0 && trace->stream_count == STREAMS_MAX)
+        error = !fail_set(fail, "%s: more than %u stream files", trace->directory, STREAMS_MAX);
+    else if (anomaly != ANOMALY_NONE)
+        add_oddity(trace, anomaly, name, 0);
+    if (error != 0 || stream.size == 0) {
+        close_stream(&stream);
+        return error == 0;
+    }
+    trace->file_count++;
+    trace->streams = alloc_more(trace->streams, trace->stream_count + 1, sizeof(stream));
+    trace->streams[trace->stream_count++] = stream;
+    return true;
+}
+
+/* Every file of the directory but metadata and hidden ones is a stream, as for other CTF readers. */
+static bool open_streams(struct trace *trace, struct fail *fail)
+{
+    DIR *directory = opendir(trace->directory);
+    struct dirent *entry;
+    bool fine = true;
+
+    if (directory == NULL)
+        return fail_set(fail, "%s: %s", trace->directory, strerror(errno));
+    while (fine && (entry = readdir(directory)) != NULL)
+        fine = !is_stream_name(entry->d_name) || take_entry(trace, entry->d_name, fail);
+    closedir(directory);
+    if (trace->stream_count > 0)
+        qsort(trace->streams, trace->stream_count, sizeof(trace->streams[0]), compare_streams);
+    return fine;
+}
+
+/* ---- one file for each processor ----------------------------------------------------------------- */
+
+static bool is_named_after_processor(const struct stream *stream)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "cpu%u", stream->cpu);
+    return strcmp(stream->name, name) == 0;
+}
+
+/* Who has the processor of the stream at PLACE: the file that is called so, or else the first one. */
+static unsigned find_owner(const struct trace *trace, unsigned place)
+{
+    unsigned owner = place;
+
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        if (trace->streams[i].cpu == trace->streams[place].cpu &&
+            (is_named_after_processor(&trace->streams[i]) ||
+             (i < owner && !is_named_after_processor(&trace->streams[owner]))))
+            owner = i;
+    return owner;
+}
+
+/* Two files of one processor would be counted twice: one of them is left out. */
+static void leave_out_copies(struct trace *trace)
+{
+    bool *is_copy = alloc_zero(trace->stream_count, sizeof(is_copy[0]));
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        is_copy[i] = trace->streams[i].cpu != ~0u && find_owner(trace, i) != i;
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        if (is_copy[i]) {
+            add_oddity(trace, ANOMALY_COPY, trace->streams[i].name, trace->streams[i].cpu);
+            close_stream(&trace->streams[i]);
+        } else {
+            trace->streams[kept] = trace->streams[i];
+            trace->streams[kept].rank = kept;
+            kept++;
+        }
+    }
+    trace->stream_count = kept;
+    free(is_copy);
+}
+
+/* The metadata says how many processors the system has; each logs from its start. */
+static void look_for_missing(struct trace *trace)
+{
+    uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
+    char names[sizeof(trace->oddities[0].file)] = "";
+    size_t used = 0;
+
+    for (uint64_t cpu = 0; cpu < count && cpu < STREAMS_MAX; cpu++) {
+        unsigned i = 0;
+
+        while (i < trace->stream_count && trace->streams[i].cpu != cpu)
+            i++;
+        if (i < trace->stream_count)
+            continue;
+        missing++;
+        if (used < sizeof(names))
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%scpu%u", used ? ", " : "",
+                                     (unsigned)cpu);
+    }
+    if (missing != 0 && trace->stream_count != 0)
+        add_oddity(trace, ANOMALY_MISSING, names, missing);
+}
+
+/* Who writes a trace replaces its metadata when a program declares events of its own. */
+static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *bytes)
+{
+    char path[PATH_MAX];
+    struct stat status = {0};
+
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    if (stat(path, &status) == 0) {
+        *inode = status.st_ino;
+        *bytes = (uint64_t)status.st_size;
+    }
+}
+
+static bool has_other_metadata(const struct trace *trace)
+{
+    uint64_t inode = 0, bytes = 0;
+
+    look_at_metadata(trace->directory, &inode, &bytes);
+    return inode != trace->metadata_inode || bytes != trace->metadata_bytes;
+}
+
+static bool open_files(struct trace *trace, struct fail *fail)
+{
+    unsigned strangers = 0;
+
+    if (!schema_load(&trace->schema, trace->directory, fail) || !open_streams(trace, fail))
+        return false;
+    trace->begin = UINT64_MAX;
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        strangers += survey_stream(trace, &trace->streams[i]) == ANOMALY_UUID;
+    if (strangers > 0 && strangers == trace->stream_count)
+        return refuse_schema(trace, fail);
+    leave_out_copies(trace);
+    look_for_missing(trace);
+    if (trace->begin > trace->end)
+        trace->begin = trace->end;
+    return true;
+}
+
+bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
+{
+    memset(trace, 0, sizeof(*trace));
+    trace->directory = strdup(directory);
+    for (size_t length = strlen(directory); length > 1 && trace->directory[length - 1] == '/'; length--)
+        trace->directory[length - 1] = '\0';
+    look_at_metadata(directory, &trace->metadata_inode, &trace->metadata_bytes); /* before it is read */
+    if (open_files(trace, fail))
+        return true;
+    trace_close(trace);
+    return false;
+}
+
+void trace_close(struct trace *trace)
+{
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        close_stream(&trace->streams[i]);
+    free(trace->streams);
+    free(trace->oddities);
+    free(trace->directory);
+    schema_free(&trace->schema);
+    memset(trace, 0, sizeof(*trace));
+}
+
+/* ---- a trace that grows -------------------------------------------------------------------------- */
+
+static unsigned count_stream_files(const struct trace *trace)
+{
+    DIR *directory = opendir(trace->directory);
+    struct dirent *entry;
+    struct stat status;
+    unsigned count = 0;
+
+    if (directory == NULL)
+        return 0;
+    while ((entry = readdir(directory)) != NULL)
+        count += is_stream_name(entry->d_name) && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
+                 S_ISREG(status.st_mode) && status.st_size != 0;
+    closedir(directory);
+    return count;
+}
+
+/* Takes in the whole packets after those that are known; a file may end within one that is being written. */
+static enum trace_news refresh_stream(struct trace *trace, struct stream *stream, uint64_t *from)
+{
+    uint64_t bytes = stream->first_packet_bytes, old = stream->size, begin = 0, size;
+    struct trace_packet header;
+    struct stat here, there;
+
+    if (fstat(stream->fd, &here) != 0 || stat(stream->path, &there) != 0 || here.st_ino != there.st_ino ||
+        here.st_dev != there.st_dev || (uint64_t)here.st_size < old || (bytes == 0 && here.st_size != 0))
+        return TRACE_CHANGED;
+    size = bytes != 0 ? (uint64_t)here.st_size / bytes * bytes : 0;
+    if (size <= old)
+        return TRACE_SAME;
+    stream->size = size;
+    if (!anomaly_is_fatal(stream_header(trace, stream, old / bytes * bytes, &header)))
+        begin = header.timestamp_begin;
+    *from = begin < *from ? begin : *from;
+    if (!anomaly_is_fatal(stream_header(trace, stream, size - bytes, &header)) &&
+        header.timestamp_end > trace->end)
+        trace->end = header.timestamp_end;
+    return TRACE_GROWN;
+}
+
+void trace_cut_partial(struct trace *trace)
+{
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        struct stream *stream = &trace->streams[i];
+        uint64_t whole = stream->first_packet_bytes != 0
+                             ? stream->size / stream->first_packet_bytes * stream->first_packet_bytes
+                             : stream->size;
+        struct trace_packet header;
+
+        if (whole < stream->size && stream_header(trace, stream, whole, &header) == ANOMALY_TRUNCATED)
+            stream->size = whole;
+    }
+}
+
+unsigned trace_count_partial(const struct trace *trace)
+{
+    struct stat status;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct stream *stream = &trace->streams[i];
+
+        count += fstat(stream->fd, &status) == 0 && (uint64_t)status.st_size > stream->size &&
+                 (uint64_t)status.st_size - stream->size < stream->first_packet_bytes;
+    }
+    return count;
+}
+
+enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
+{
+    enum trace_news news = count_stream_files(trace) == trace->file_count && !has_other_metadata(trace)
+                               ? TRACE_SAME
+                               : TRACE_CHANGED;
+
+    *from = UINT64_MAX;
+    for (unsigned i = 0; i < trace->stream_count && news != TRACE_CHANGED; i++) {
+        enum trace_news one = refresh_stream(trace, &trace->streams[i], from);
+
+        news = one > news ? one : news;
+    }
+    return news;
+}
