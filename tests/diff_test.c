@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/known_answers.h>
+#include <tools/tarn/answer/chance.h>
 #include <tools/tarn/answer/compare.h>
 
 #define TEXT_BYTES 65536u
@@ -51,10 +52,12 @@ static void put_call(struct writer *writer, unsigned id, unsigned server, unsign
     put(writer, 100, "ipc_return call_id=%u", id);
 }
 
+static unsigned idle_ticks; /* before the first thread runs, and after the last */
+
 static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_ticks, bool has_more)
 {
     writer->used = writer->now = 0;
-    put(writer, 1000, "trace_context");
+    put(writer, 1000 + idle_ticks, "trace_context");
     for (unsigned i = 0; i < 3; i++) {
         static const char *const names[] = {"shop", "fs", "log"};
         static const unsigned pids[] = {1, 3, 4};
@@ -71,7 +74,9 @@ static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_tick
     }
     if (has_more)
         put(writer, 0, "process_create pid=9");
-    put(writer, 0, "user_text text=end");
+    if (idle_ticks != 0)
+        put_switch(writer, 0, 11, "blocked_reply", 0);
+    put(writer, idle_ticks, "user_text text=end");
 }
 
 /* An answer of the trace that is written like that. */
@@ -98,12 +103,14 @@ static struct answer *ask_of(const char *order, const char *kind, unsigned round
 static struct table compare(struct answer *const answers[2], const double units[2], const char *key,
                             const char *column, double threshold)
 {
-    struct comparison comparison = {.tables = {find_table(answers[0], key), find_table(answers[1], key)},
-                                    .units = {units[0], units[1]},
+    struct comparison comparison = {.tables = {{find_table(answers[0], key)}, {find_table(answers[1], key)}},
+                                    .units = {{units[0]}, {units[1]}},
+                                    .runs = {1, 1},
+                                    .work = COMPARE_BY_UNIT,
                                     .threshold = threshold};
     struct table result;
 
-    comparison.column = (unsigned)table_find_column(comparison.tables[0], column);
+    comparison.column = (unsigned)table_find_column(comparison.tables[0][0], column);
     compare_tables(&comparison, key, &result);
     return result;
 }
@@ -188,8 +195,103 @@ static void test_rows(const char *order)
     answer_free(answers[1]);
 }
 
+/* ---- several runs --------------------------------------------------------------------------------- */
+
+#define RUNS 3u
+
+/* Runs of both sides, that long in fs, are compared by call, as `tarn diff` does it; each is asked for
+ * `function` of ipc and `process` of sched. */
+struct runs {
+    struct answer *answers[2][RUNS];
+    struct comparison comparison;
+};
+
+static void ask_runs(struct runs *runs, const char *order, const char *kind, const unsigned ticks[2][RUNS],
+                     const unsigned idle[2])
+{
+    double seconds;
+
+    *runs = (struct runs){.comparison = {.runs = {RUNS, RUNS}}};
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++) {
+            idle_ticks = idle[side] * (run + 1);
+            runs->answers[side][run] = ask_of(order, kind, 20, ticks[side][run], false, &seconds);
+            runs->comparison.units[side][run] = seconds;
+        }
+    idle_ticks = 0;
+}
+
+static struct table compare_runs(struct runs *runs, const char *key, const char *column)
+{
+    struct comparison *comparison = &runs->comparison;
+    struct table result;
+
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++)
+            comparison->tables[side][run] = find_table(runs->answers[side][run], key);
+    comparison->column = (unsigned)table_find_column(comparison->tables[0][0], column);
+    comparison->work = compare_work(comparison->tables[0][0], comparison->column);
+    compare_tables(comparison, key, &result);
+    compare_judge(&result, 1000); /* as if there were many more */
+    return result;
+}
+
+static void free_runs(struct runs *runs)
+{
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++)
+            answer_free(runs->answers[side][run]);
+}
+
+static void test_noise(const char *order)
+{
+    static const unsigned same[2][RUNS] = {{2000, 2060, 1950}, {2010, 1930, 2080}};
+    static const unsigned slower[2][RUNS] = {{2000, 2060, 1950}, {120000, 118000, 123000}};
+    static const unsigned idle[2] = {100, 90000};
+    struct table result;
+    struct runs runs;
+
+    ask_runs(&runs, order, "ipc", same, idle);
+    result = compare_runs(&runs, "function", "total_ns");
+    tell_about(result.count == 1 && !compare_is_significant(result.rows[0]) &&
+                   strcmp(result.rows[0]->cells[COMPARE_VERDICT].text, "noise") == 0,
+               "what differs as much on one side is noise, however long the processors idle");
+    tell_about(result.count == 1 && result.rows[0]->cells[COMPARE_SPREAD_A].real > 2 &&
+                   result.rows[0]->cells[COMPARE_SPREAD_A].real < 4,
+               "the spread of runs is told");
+    table_free(&result);
+    free_runs(&runs);
+    ask_runs(&runs, order, "ipc", slower, idle);
+    result = compare_runs(&runs, "function", "total_ns");
+    tell_about(result.count == 1 && strcmp(result.rows[0]->name, "fs 31000") == 0 &&
+                   compare_is_significant(result.rows[0]) &&
+                   result.rows[0]->cells[COMPARE_RATIO].real > 50,
+               "a server that takes 60 times longer over a call is significant");
+    table_free(&result);
+    free_runs(&runs);
+    ask_runs(&runs, order, "sched", slower, idle);
+    result = compare_runs(&runs, "process", "ran_ns");
+    tell_about(result.count >= 1 && strcmp(result.rows[0]->name, "fs") == 0 &&
+                   compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
+               "and so is its processor time, the first of all");
+    table_free(&result);
+    free_runs(&runs);
+}
+
+static void test_chance(void)
+{
+    const double a[] = {1, 2, 3}, b[] = {4, 5, 6};
+    double chance = chance_of(sample_of(a, 3), sample_of(b, 3)),
+           same = chance_of(sample_of(a, 3), sample_of(a, 3));
+
+    /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
+    tell_about(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t is that of the tables");
+}
+
 static void test_byte_order(const char *order)
 {
+    test_chance();
+    test_noise(order);
     test_slower(order);
     test_rows(order);
 }

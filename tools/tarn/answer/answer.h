@@ -89,6 +89,7 @@ struct answer *answer_new(const struct answer_kind *kind);
 void answer_free(struct answer *answer);
 /* An option of the kind's own. */
 bool answer_set(struct answer *answer, const char *option, const char *value, struct fail *fail);
+bool answer_has_option(const struct answer_kind *kind, const char *name);
 /* Only the tables of a comma-separated LIST, or "all"; NULL: those that are shown by default. */
 bool answer_choose_tables(struct answer *answer, const char *list, struct fail *fail);
 /* Tables that have the column are sorted by it; it is an error when none has. NULL: each as fits it. */

@@ -58,6 +58,14 @@ bool answer_set(struct answer *answer, const char *option, const char *value, st
     return true;
 }
 
+bool answer_has_option(const struct answer_kind *kind, const char *name)
+{
+    for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
+        if (strcmp(option->name, name) == 0)
+            return true;
+    return false;
+}
+
 static struct table *find_table(struct answer *answer, const char *key, size_t length)
 {
     for (unsigned i = 0; i < answer->kind->table_count; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/diff.c - `tarn diff A B`: what changed between two traces, by the tables of the answers.
+ * tools/tarn/command/diff.c - `tarn diff A... -- B...`: what changed from one side to the other, by the
+ * tables of the answers.
  *
- * Both traces are asked the same, each in one walk; answer/compare.h joins the tables. What adds up is
- * counted by second, or by event of a kind.
+ * A side is one trace, or several of equal runs. All are asked the same, each in one walk; answer/compare.h
+ * joins the tables.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,60 +12,113 @@
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/symbols/symbols.h>
 
-static bool uses_symbols(const struct side *side, unsigned answers)
+static bool uses_symbols(const struct diff *diff)
 {
-    for (unsigned i = 0; i < answers; i++)
-        if (side->answers[i]->kind->uses_symbols)
+    for (unsigned i = 0; i < diff->count; i++)
+        if (diff->answers[i]->kind->uses_symbols)
             return true;
     return false;
 }
 
-static bool open_side(struct side *side, unsigned answers, const char *symbols, struct fail *fail)
+/* The same question as all others are asked. The options were tried when they were read. */
+static bool prepare_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
-    side->is_open = trace_open(&side->trace, side->directory, fail);
-    side->is_missing = !side->is_open;
-    if (!side->is_open || !filter_resolve(&side->filter, &side->trace, fail))
-        return false;
-    losses_open(&side->losses, &side->trace);
-    side->losses.from = side->filter.from_ticks;
-    side->losses.to = side->filter.to_ticks;
-    side->losses.quiet = true;
-    losses_judge(&side->losses);
-    model_lacks(&side->trace.schema, false, side->losses.lacks, sizeof(side->losses.lacks));
-    if (uses_symbols(side, answers))
-        side->symbols = symbols_open(side->directory, symbols);
-    return answers_ask(side->answers, answers, &side->trace, &side->filter, side->symbols,
-                       &side->losses.reporter, fail);
+    for (unsigned i = 0; i <= diff->count; i++) {
+        run->answers[i] = answer_new(diff->answers[i]->kind);
+        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++)
+            run->answers[i]->tables[t].is_wanted = diff->answers[i]->tables[t].is_wanted;
+    }
+    for (unsigned s = 0; s < diff->setting_count; s++) {
+        const struct setting *setting = &diff->settings[s];
+
+        if (setting->name == NULL && !filter_option(&run->filter, setting->option, setting->value))
+            return fail_set(fail, "'%s' is not understood", setting->value);
+        for (unsigned i = 0; i < diff->count && setting->name != NULL; i++)
+            if (answer_has_option(run->answers[i]->kind, setting->name) &&
+                !answer_set(run->answers[i], setting->name, setting->value, fail))
+                return false;
+    }
+    return true;
 }
 
-/* What is divided by: seconds, or how often an event happened. */
-static bool find_unit(const struct diff *diff, struct side *side, struct fail *fail)
+static bool open_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
-    const struct answer *stats = side->answers[diff->count];
+    if (!prepare_run(diff, run, fail))
+        return false;
+    run->is_open = trace_open(&run->trace, run->directory, fail);
+    run->is_missing = !run->is_open;
+    if (!run->is_open || !filter_resolve(&run->filter, &run->trace, fail))
+        return false;
+    losses_open(&run->losses, &run->trace);
+    run->losses.from = run->filter.from_ticks;
+    run->losses.to = run->filter.to_ticks;
+    run->losses.quiet = true;
+    losses_judge(&run->losses);
+    model_lacks(&run->trace.schema, false, run->losses.lacks, sizeof(run->losses.lacks));
+    if (uses_symbols(diff))
+        run->symbols = symbols_open(run->directory, diff->symbols);
+    return answers_ask(run->answers, diff->count + 1, &run->trace, &run->filter, run->symbols,
+                       &run->losses.reporter, fail);
+}
 
-    side->unit = diff->is_absolute ? 1 : answer_seconds(stats);
-    for (unsigned t = 0; t < stats->kind->table_count && diff->unit_event != NULL; t++)
-        if (strcmp(stats->tables[t].key, "event") == 0) {
-            const struct table *table = &stats->tables[t];
-            int column = table_find_column(table, "events");
+/* ---- units --------------------------------------------------------------------------------------- */
 
-            side->unit = 0;
-            for (size_t i = 0; i < table->count; i++)
-                if (strcmp(table->rows[i]->name, diff->unit_event) == 0)
-                    side->unit = (double)table->rows[i]->cells[column].count;
-        }
-    if (side->unit > 0)
+static const struct table *find_stats(const struct answer *stats, const char *key)
+{
+    for (unsigned t = 0; t < stats->kind->table_count; t++)
+        if (strcmp(stats->tables[t].key, key) == 0)
+            return &stats->tables[t];
+    return NULL;
+}
+
+/* Seconds in which a processor runs something, of all processors. */
+static double count_busy(const struct answer *stats)
+{
+    const struct table *table = find_stats(stats, "cpu");
+    int column = table_find_column(table, "busy_percent");
+    double percent = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        percent += table->rows[i]->cells[column].real;
+    return percent * answer_seconds(stats) / 100;
+}
+
+static double count_events(const struct answer *stats, const char *event)
+{
+    const struct table *table = find_stats(stats, "event");
+    int column = table_find_column(table, "events");
+
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i]->name, event) == 0)
+            return (double)table->rows[i]->cells[column].count;
+    return 0;
+}
+
+static bool find_unit(const struct diff *diff, struct run *run, struct fail *fail)
+{
+    const struct answer *stats = run->answers[diff->count];
+    double seconds = answer_seconds(stats), busy = count_busy(stats);
+
+    if (diff->per == PER_EVENT)
+        run->unit = count_events(stats, diff->unit_event);
+    else if (diff->per == PER_NOTHING)
+        run->unit = 1;
+    else
+        run->unit = diff->per != PER_SECOND && busy > 0 ? busy : seconds;
+    if (run->unit > 0)
         return true;
-    return diff->unit_event != NULL
-               ? fail_set(fail, "%s: no event '%.60s' to count by", side->directory, diff->unit_event)
+    return diff->per == PER_EVENT
+               ? fail_set(fail, "%s: no event '%.60s' to count by", run->directory, diff->unit_event)
                : fail_set(fail,
                           "%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
-                          side->directory);
+                          run->directory);
 }
 
-static void tell_losses(const struct side *side, const char *name)
+/* ---- all runs ------------------------------------------------------------------------------------ */
+
+static void tell_losses(const struct run *run, const char *name)
 {
-    const struct losses *losses = &side->losses;
+    const struct losses *losses = &run->losses;
     const char *text;
 
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown)
@@ -75,33 +129,66 @@ static void tell_losses(const struct side *side, const char *name)
         complain("%s is damaged: %" PRIu64 " anomalies; see tarn check", name, losses->damaged);
     if (losses->lacks[0] != '\0')
         complain("%s: %s", name, losses->lacks);
-    for (unsigned i = 0; side->symbols != NULL && (text = symbols_complaint(side->symbols, i)) != NULL; i++)
+    for (unsigned i = 0; run->symbols != NULL && (text = symbols_complaint(run->symbols, i)) != NULL; i++)
         complain("%s: %s", name, text);
+}
+
+bool diff_has_several(const struct diff *diff)
+{
+    return diff->run_count[0] > 1 || diff->run_count[1] > 1;
+}
+
+/* Sets *STATUS unless it is fine. */
+static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int *status)
+{
+    struct run *run = &diff->runs[side][number];
+    char name[16];
+    struct fail fail;
+
+    snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
+    if (!open_run(diff, run, &fail)) {
+        complain("%s", fail.text);
+        *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
+        return false;
+    }
+    tell_losses(run, name);
+    if (!find_unit(diff, run, &fail)) {
+        complain("%s", fail.text);
+        *status = EXIT_USAGE;
+        return false;
+    }
+    if (losses_status(&run->losses) != EXIT_FINE)
+        *status = losses_status(&run->losses);
+    return true;
 }
 
 static int show(struct diff *diff)
 {
-    struct side *a = &diff->sides[0], *b = &diff->sides[1];
-    unsigned answers = diff->count + 1;
+    int status = EXIT_FINE;
     struct fail fail;
 
     if (!diff_choose_tables(diff, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
-    if (!open_side(a, answers, diff->symbols, &fail) || !open_side(b, answers, diff->symbols, &fail)) {
-        complain("%s", fail.text);
-        return a->is_missing || b->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
-    }
-    tell_losses(a, "A");
-    tell_losses(b, "B");
-    if (!find_unit(diff, a, &fail) || !find_unit(diff, b, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < diff->run_count[side]; run++)
+            if (!ask_run(diff, side, run, &status))
+                return status;
     diff_compare(diff);
     diff_print(diff);
-    return losses_status(&a->losses) != EXIT_FINE ? losses_status(&a->losses) : losses_status(&b->losses);
+    return status;
+}
+
+static void close_run(struct run *run, unsigned answers)
+{
+    for (unsigned n = 0; n <= answers; n++)
+        if (run->answers[n] != NULL)
+            answer_free(run->answers[n]);
+    symbols_close(run->symbols);
+    filter_free(&run->filter);
+    if (run->is_open)
+        trace_close(&run->trace);
 }
 
 static void close_diff(struct diff *diff)
@@ -110,26 +197,24 @@ static void close_diff(struct diff *diff)
         table_free(&diff->results[i]);
     table_free(&diff->largest);
     free(diff->results);
-    for (int i = 0; i < 2; i++) {
-        struct side *side = &diff->sides[i];
-
-        for (unsigned n = 0; n <= diff->count; n++)
-            if (side->answers[n] != NULL)
-                answer_free(side->answers[n]);
-        symbols_close(side->symbols);
-        filter_free(&side->filter);
-        if (side->is_open)
-            trace_close(&side->trace);
+    for (unsigned side = 0; side < 2; side++) {
+        for (unsigned run = 0; run < diff->run_count[side]; run++)
+            close_run(&diff->runs[side][run], diff->count);
+        free(diff->runs[side]);
     }
+    for (unsigned n = 0; n <= diff->count; n++)
+        if (diff->answers[n] != NULL)
+            answer_free(diff->answers[n]);
 }
 
 int run_diff(int argc, char **argv)
 {
-    struct diff diff = {.top = 0};
-    int status = diff_parse_options(&diff, argc, argv);
+    struct diff *diff = alloc_zero(1, sizeof(*diff));
+    int status = diff_parse_options(diff, argc, argv);
 
     if (status < 0)
-        status = show(&diff);
-    close_diff(&diff);
+        status = show(diff);
+    close_diff(diff);
+    free(diff);
     return status;
 }

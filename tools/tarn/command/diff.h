@@ -9,12 +9,13 @@
 
 #include <tools/tarn/answer/compare.h>
 
-#define DIFF_TEXT_TOP    8u
-#define DIFF_ANSWERS_MAX 24u
-#define DIFF_OPTIONS_MAX 96u
-#define DIFF_USUAL       "breakdown,processes,syscalls,faults,irq,locks,sched,ipc,profile"
+#define DIFF_TEXT_TOP     8u
+#define DIFF_ANSWERS_MAX  24u
+#define DIFF_OPTIONS_MAX  96u
+#define DIFF_SETTINGS_MAX 64u
+#define DIFF_USUAL        "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
 
-struct side {
+struct run {
     const char *directory;
     struct trace trace;
     bool is_open, is_missing;
@@ -25,11 +26,31 @@ struct side {
     double unit;
 };
 
+/* What is divided by, unless it does not add up. */
+enum diff_per {
+    PER_WORK,   /* of each row its own count of work; where there is none, processor time */
+    PER_BUSY,   /* processor time: seconds in which a processor runs something */
+    PER_SECOND, /* of the trace */
+    PER_EVENT,  /* of a kind */
+    PER_NOTHING
+};
+
+/* An option that every run of both sides gets. */
+struct setting {
+    const char *name; /* of an answer's option; NULL: of the filter */
+    int option;
+    const char *value;
+};
+
 struct diff {
-    struct side sides[2];
-    unsigned count; /* of answers */
+    struct run *runs[2];
+    unsigned run_count[2];
+    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* what each run is asked */
+    unsigned count;                               /* of answers, without stats */
+    struct setting settings[DIFF_SETTINGS_MAX];
+    unsigned setting_count;
     const char *by, *columns, *unit_event, *symbols;
-    bool is_absolute;
+    enum diff_per per;
     double threshold, least;
     enum answer_format format;
     uint64_t top; /* 0: all */
@@ -38,15 +59,18 @@ struct diff {
     unsigned known_count;
     struct table *results;
     size_t result_count;
+    size_t judged, significant; /* rows of all results, if there are several runs */
     struct table largest;
 };
 
-/* Returns an exit status to leave with, or -1 to go on. */
+/* Makes the runs. Returns an exit status to leave with, or -1 to go on. */
 int diff_parse_options(struct diff *diff, int argc, char **argv);
 
 bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the answers */
 void diff_compare(struct diff *diff);                          /* fills results and largest */
 void diff_print(const struct diff *diff);
+
+bool diff_has_several(const struct diff *diff); /* runs on a side */
 
 /* Is NAME one of the words, with commas between them? */
 bool diff_list_names(const char *list, const char *name);

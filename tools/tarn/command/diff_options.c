@@ -42,10 +42,10 @@ static void print_passed_on(FILE *to, const struct diff *diff, const char *name)
 
     fprintf(to, "  --%-17s of ", name);
     for (unsigned i = 0; i < diff->count; i++)
-        for (const struct answer_option *option = diff->sides[0].answers[i]->kind->options;
+        for (const struct answer_option *option = diff->answers[i]->kind->options;
              option != NULL && option->name != NULL; option++)
             if (strcmp(option->name, name) == 0) {
-                fprintf(to, "%s%s", comma, diff->sides[0].answers[i]->kind->name);
+                fprintf(to, "%s%s", comma, diff->answers[i]->kind->name);
                 comma = ", ";
             }
     fputc('\n', to);
@@ -55,28 +55,31 @@ static void print_help(FILE *to, const void *context)
 {
     const struct diff *diff = context;
 
-    fputs("What changed from trace A to trace B, by the tables of the answers, largest change first. Rows\n"
-          "are compared by name: processes and threads by that of their program. What adds up is counted\n"
-          "by second, so traces of different length compare, and traces of different machines. If one did\n"
-          "more work in its time, compare by what counts that: --per process_exec.\n\n"
-          "  --answer LIST       these answers; their options that choose what is counted are understood, "
-          "too;\n"
-          "                      by default " DIFF_USUAL "\n"
-          "  --by LIST           only these tables: call, or syscalls.call; all: also those that an answer\n"
-          "                      does not show unless asked for\n"
-          "  --column LIST       compare these columns, as JSON calls them, instead of the one by which a\n"
-          "                      table is sorted\n"
-          "  --per UNIT          second (the default); the name of an event: what adds up is divided by how\n"
-          "                      often it happened; or nothing\n"
-          "  --threshold PERCENT leave out what changed by less\n"
-          "  --least PERCENT     leave out what changed by less than that part of the table's sum in A\n"
-          "  --top N             at most N rows of each table; 0: all (text: 8, the rest summed up)\n"
-          "  --symbols DIR[:DIR] look there for the programs of both traces, by build-id\n"
-          "  --json              one JSON object\n"
-          "  --csv               comma-separated values, each table under its own heading\n"
-          "  --help              this text\n" FILTER_HELP "\n"
-          "What each trace lost is told first.\n",
-          to);
+    fputs(
+        "What changed from A to B, by the tables of the answers, largest change first. A and B are traces,\n"
+        "or several traces each, of equal runs: then each change is told from noise.\n\n"
+        "Rows are compared by name: processes and threads by that of their program. Times are divided by\n"
+        "the row's own count of work (calls, processes, faults, ...); where it has none, and of counts,\n"
+        "by the processor time in which something runs. How long a trace is does not matter.\n\n"
+        "  --answer LIST       these answers; their options that choose what is counted are understood, "
+        "too;\n"
+        "                      by default " DIFF_USUAL "\n"
+        "  --by LIST           only these tables: call, or syscalls.call; all: also those that an answer\n"
+        "                      does not show unless asked for\n"
+        "  --column LIST       compare these columns, as JSON calls them, instead of the one by which a\n"
+        "                      table is sorted\n"
+        "  --per UNIT          divide what adds up by: work (the default, see above); busy: seconds of\n"
+        "                      processor time; second: seconds of the trace; the name of an event: how\n"
+        "                      often it was logged; or nothing\n"
+        "  --threshold PERCENT leave out what changed by less\n"
+        "  --least PERCENT     leave out rows that are less than that part of their table in A and in B\n"
+        "  --top N             at most N rows of each table; 0: all (text: 8, the rest summed up)\n"
+        "  --symbols DIR[:DIR] look there for the programs of both traces, by build-id\n"
+        "  --json              one JSON object\n"
+        "  --csv               comma-separated values, each table under its own heading\n"
+        "  --help              this text\n" FILTER_HELP "\n"
+        "What each trace lost is told first.\n",
+        to);
     fputs("\nOptions of these answers:\n\n", to);
     for (unsigned i = OWN_OPTIONS; i < diff->known_count; i++)
         print_passed_on(to, diff, diff->known[i].name);
@@ -93,9 +96,7 @@ static bool add_answer(struct diff *diff, const char *name, size_t length, bool 
         return is_asked ? fail_set(fail, "no answer '%s'; see tarn --help", text) : true;
     if (diff->count == DIFF_ANSWERS_MAX)
         return fail_set(fail, "too many answers");
-    for (int i = 0; i < 2; i++)
-        diff->sides[i].answers[diff->count] = answer_new(kind);
-    diff->count++;
+    diff->answers[diff->count++] = answer_new(kind);
     return true;
 }
 
@@ -145,9 +146,16 @@ static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *
     memcpy(diff->known, own_options, sizeof(own_options));
     diff->known_count = OWN_OPTIONS;
     for (unsigned i = 0; i < diff->count; i++)
-        know_options(diff, diff->sides[0].answers[i]->kind);
-    for (int i = 0; i < 2; i++)
-        diff->sides[i].answers[diff->count] = answer_new(answer_find("stats"));
+        know_options(diff, diff->answers[i]->kind);
+    diff->answers[diff->count] = answer_new(answer_find("stats"));
+    return true;
+}
+
+static bool add_setting(struct diff *diff, const char *name, int option, const char *value, struct fail *fail)
+{
+    if (diff->setting_count == DIFF_SETTINGS_MAX)
+        return fail_set(fail, "too many options");
+    diff->settings[diff->setting_count++] = (struct setting){name, option, value};
     return true;
 }
 
@@ -155,13 +163,32 @@ static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *
 static bool pass_on(struct diff *diff, const char *name, const char *value, struct fail *fail)
 {
     for (unsigned i = 0; i < diff->count; i++)
-        for (const struct answer_option *option = diff->sides[0].answers[i]->kind->options;
-             option != NULL && option->name != NULL; option++)
-            if (strcmp(option->name, name) == 0 &&
-                (!answer_set(diff->sides[0].answers[i], name, value, fail) ||
-                 !answer_set(diff->sides[1].answers[i], name, value, fail)))
-                return false;
-    return true;
+        if (answer_has_option(diff->answers[i]->kind, name) &&
+            !answer_set(diff->answers[i], name, value, fail))
+            return false;
+    return add_setting(diff, name, 0, value, fail);
+}
+
+/* Tried on a filter that nobody uses. */
+static bool set_filter(struct diff *diff, int option, const char *value, struct fail *fail)
+{
+    struct filter filter = {0};
+    bool fine = filter_option(&filter, option, value);
+
+    filter_free(&filter);
+    return fine && add_setting(diff, NULL, option, value, fail);
+}
+
+static void set_per(struct diff *diff, const char *value)
+{
+    static const char *const names[] = {
+        [PER_WORK] = "work", [PER_BUSY] = "busy", [PER_SECOND] = "second", [PER_NOTHING] = "nothing"};
+
+    diff->unit_event = value;
+    diff->per = PER_EVENT;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i] != NULL && strcmp(names[i], value) == 0)
+            diff->per = i;
 }
 
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
@@ -178,8 +205,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
         diff->columns = value;
         return true;
     case OPTION_PER:
-        diff->is_absolute = strcmp(value, "nothing") == 0;
-        diff->unit_event = diff->is_absolute || strcmp(value, "second") == 0 ? NULL : value;
+        set_per(diff, value);
         return true;
     case OPTION_THRESHOLD:
         return option_real(value, 0, PERCENT_MOST, &diff->threshold, fail);
@@ -198,20 +224,49 @@ static bool take_option(void *context, int option, const char *value, struct fai
     default:
         if (option >= OPTION_KIND)
             return pass_on(diff, diff->known[option - OPTION_KIND].name, value, fail);
-        return filter_option(&diff->sides[0].filter, option, value) &&
-               filter_option(&diff->sides[1].filter, option, value);
+        return set_filter(diff, option, value, fail);
     }
+}
+
+/* Of how many words after "--" the last ones are: what follows it belongs to B. 0: there is no "--". */
+static unsigned count_after_dashes(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return (unsigned)(argc - i - 1);
+    return 0;
+}
+
+/* WORDS are traces, the last AFTER of them behind "--". */
+static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned after)
+{
+    if (after == 0 || after == count) {
+        if (count != 2)
+            return false;
+        after = 1;
+    }
+    diff->run_count[0] = count - after;
+    diff->run_count[1] = after;
+    if (diff->run_count[0] > COMPARE_RUNS_MAX || after > COMPARE_RUNS_MAX)
+        return false;
+    for (unsigned side = 0; side < 2; side++) {
+        diff->runs[side] = alloc_zero(diff->run_count[side], sizeof(diff->runs[side][0]));
+        for (unsigned run = 0; run < diff->run_count[side]; run++)
+            diff->runs[side][run].directory = words[side * diff->run_count[0] + run];
+    }
+    return true;
 }
 
 int diff_parse_options(struct diff *diff, int argc, char **argv)
 {
-    const struct command_line line = {.words = "[OPTION]... A B",
+    const struct command_line line = {.words = "[OPTION]... A B | A1 A2... -- B1 B2...",
                                       .print_help = print_help,
                                       .known = diff->known,
                                       .letters = "",
                                       .least = 2,
-                                      .most = 2,
+                                      .most = 2 * COMPARE_RUNS_MAX,
                                       .take = take_option};
+    unsigned after = count_after_dashes(argc, argv); /* getopt sorts the words */
     struct fail fail;
     int status;
 
@@ -222,8 +277,9 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     status = take_command_line(&line, diff, argc, argv);
     if (status >= 0)
         return status;
-    diff->sides[0].directory = argv[optind];
-    diff->sides[1].directory = argv[optind + 1];
+    if (!make_runs(diff, argv + optind, (unsigned)(argc - optind), after))
+        return complain_of_words(
+            &line, argv[0], "two traces are wanted, or those of A, `--`, and those of B, at most 32 each");
     if (!diff->has_top && diff->format == ANSWER_TEXT)
         diff->top = DIFF_TEXT_TOP;
     if (diff->top == 0)

@@ -5,41 +5,84 @@
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>
 
-static void print_side(const struct side *side, const char *name)
+static void print_run(const struct run *run)
 {
-    printf("\"%s\":{\"trace\":", name);
-    print_json_string(stdout, side->directory);
-    printf(",\"unit\":%.9f,\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 "},", side->unit,
-           side->losses.lost_events, side->losses.lost_packets);
+    printf("\"trace\":");
+    print_json_string(stdout, run->directory);
+    printf(",\"unit\":%.9f,\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, run->unit,
+           run->losses.lost_events, run->losses.lost_packets);
+}
+
+/* Of the first run, and all. */
+static void print_side(const struct diff *diff, unsigned side)
+{
+    printf("\"%c\":{", 'a' + (int)side);
+    print_run(&diff->runs[side][0]);
+    printf(",\"runs\":[");
+    for (unsigned run = 0; run < diff->run_count[side]; run++) {
+        printf("%s{", run ? "," : "");
+        print_run(&diff->runs[side][run]);
+        printf("}");
+    }
+    printf("]},");
 }
 
 static const char *unit_name(const struct diff *diff)
 {
-    return diff->is_absolute ? "nothing" : diff->unit_event != NULL ? diff->unit_event : "second";
+    static const char *const names[] = {
+        [PER_WORK] = "work", [PER_BUSY] = "busy", [PER_SECOND] = "second", [PER_NOTHING] = "nothing"};
+
+    return diff->per == PER_EVENT ? diff->unit_event : names[diff->per];
 }
 
-static void print_unit(const struct diff *diff, int side)
+static void print_unit(const struct diff *diff, unsigned side, unsigned number)
 {
-    const char *directory = diff->sides[side].directory;
-    double unit = diff->sides[side].unit;
+    const struct run *run = &diff->runs[side][number];
+    char name[16];
 
-    if (diff->is_absolute)
-        printf("%c: %s: as it is, whatever its length\n", 'A' + side, directory);
-    else if (diff->unit_event != NULL)
-        printf("%c: %s: %.0f %s; what adds up is told by each\n", 'A' + side, directory, unit,
-               diff->unit_event);
+    snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
+    printf("%s: %s", name, run->directory);
+    if (diff->per == PER_EVENT)
+        printf(": %.0f %s\n", run->unit, diff->unit_event);
+    else if (diff->per != PER_NOTHING)
+        printf(": %.6g s%s\n", run->unit, diff->per == PER_SECOND ? "" : " of processor time");
     else
-        printf("%c: %s: %.6g s; what adds up is told by second\n", 'A' + side, directory, unit);
+        printf("\n");
+}
+
+/* What the numbers mean, and how far to trust them. */
+static void print_method(const struct diff *diff)
+{
+    static const char *const divided[] = {
+        [PER_WORK] = "Times are told by each row's count of work; where none is named, by second of "
+                     "processor time.",
+        [PER_BUSY] = "What adds up is told by second of processor time.",
+        [PER_SECOND] = "What adds up is told by second of the trace.",
+        [PER_EVENT] = "What adds up is told by event of that kind.",
+        [PER_NOTHING] = "What adds up is told as it is."};
+
+    puts(divided[diff->per]);
+    if (!diff_has_several(diff))
+        puts(
+            "How much equal runs differ is not known: give several of each, tarn diff A1 A2 A3 -- B1 B2 B3.");
+    else if (diff->run_count[0] < 2 || diff->run_count[1] < 2)
+        puts("What is significant is not known: it takes several runs on both sides.");
+    else if (diff->significant == 0)
+        printf("No change is significant: %zu rows were judged by how much runs of one side differ.\n",
+               diff->judged);
+    else
+        printf("%zu of %zu rows changed significantly, judged by how much runs of one side differ.\n",
+               diff->significant, diff->judged);
 }
 
 static void print_json(const struct diff *diff)
 {
     fputc('{', stdout);
-    print_side(&diff->sides[0], "a");
-    print_side(&diff->sides[1], "b");
+    print_side(diff, 0);
+    print_side(diff, 1);
     fputs("\"per\":", stdout);
     print_json_string(stdout, unit_name(diff));
-    fputs(",\"tables\":{", stdout);
+    printf(",\"judged\":%zu,\"significant\":%zu,\"tables\":{", diff->judged, diff->significant);
     table_print_json(stdout, &diff->largest, diff->top);
     for (size_t i = 0; i < diff->result_count; i++) {
         fputc(',', stdout);
@@ -52,8 +95,10 @@ static void print_text(const struct diff *diff)
 {
     size_t same = 0;
 
-    for (int i = 0; i < 2; i++)
-        print_unit(diff, i);
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < diff->run_count[side]; run++)
+            print_unit(diff, side, run);
+    print_method(diff);
     if (diff->largest.count != 0)
         table_print_text(stdout, &diff->largest, diff->top);
     for (size_t i = 0; i < diff->result_count; i++) {

@@ -37,8 +37,8 @@ static bool wants_table(const struct diff *diff, const struct answer_kind *kind,
 static bool has_column(const struct diff *diff, const char *name, size_t length)
 {
     for (unsigned i = 0; i < diff->count; i++)
-        for (unsigned t = 0; t < diff->sides[0].answers[i]->kind->table_count; t++) {
-            const struct table *table = &diff->sides[0].answers[i]->tables[t];
+        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++) {
+            const struct table *table = &diff->answers[i]->tables[t];
 
             for (unsigned c = 0; c < table->column_count && table->is_wanted; c++)
                 if (strlen(table->columns[c].key) == length &&
@@ -67,13 +67,11 @@ bool diff_choose_tables(struct diff *diff, struct fail *fail)
     bool any = false;
 
     for (unsigned i = 0; i < diff->count; i++)
-        for (int side = 0; side < 2; side++) {
-            struct answer *answer = diff->sides[side].answers[i];
+        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++) {
+            struct table *table = &diff->answers[i]->tables[t];
 
-            for (unsigned t = 0; t < answer->kind->table_count; t++) {
-                answer->tables[t].is_wanted = wants_table(diff, answer->kind, &answer->tables[t]);
-                any |= answer->tables[t].is_wanted;
-            }
+            table->is_wanted = wants_table(diff, diff->answers[i]->kind, table);
+            any |= table->is_wanted;
         }
     if (!any)
         return fail_set(fail, "no answer has a table of '%.200s'; `tarn ANSWER --help` lists them", diff->by);
@@ -100,31 +98,54 @@ static bool is_repeated(const struct diff *diff, size_t first, const struct tabl
     return false;
 }
 
-static void compare_columns(struct diff *diff, const struct answer_kind *kind, size_t first,
-                            const struct table *tables[2])
+static bool wants_column(const struct diff *diff, const struct table *table, unsigned column)
 {
-    struct comparison comparison = {.tables = {tables[0], tables[1]},
-                                    .units = {diff->sides[0].unit, diff->sides[1].unit},
-                                    .threshold = diff->threshold,
-                                    .least = diff->least};
+    if (!compare_wants(&table->columns[column]))
+        return false;
+    if (diff->columns == NULL)
+        return compare_usually(table, column);
+    return diff_list_names(diff->columns, table->columns[column].key) ||
+           diff_list_names(diff->columns, "all");
+}
+
+static void fill_comparison(const struct diff *diff, struct comparison *comparison, unsigned answer,
+                            unsigned table)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        comparison->runs[side] = diff->run_count[side];
+        for (unsigned run = 0; run < diff->run_count[side]; run++) {
+            comparison->tables[side][run] = &diff->runs[side][run].answers[answer]->tables[table];
+            comparison->units[side][run] = diff->runs[side][run].unit;
+        }
+    }
+    comparison->threshold = diff->threshold;
+    comparison->least = diff->least;
+}
+
+static void compare_one(struct diff *diff, struct comparison *comparison, unsigned column, const char *key,
+                        size_t first)
+{
+    comparison->column = column;
+    comparison->work =
+        diff->per == PER_WORK ? compare_work(comparison->tables[0][0], column) : COMPARE_BY_UNIT;
+    diff->results = alloc_more(diff->results, diff->result_count + 1, sizeof(diff->results[0]));
+    compare_tables(comparison, key, &diff->results[diff->result_count++]);
+    if (diff->by == NULL && diff->columns == NULL &&
+        is_repeated(diff, first, &diff->results[diff->result_count - 1]))
+        table_free(&diff->results[--diff->result_count]);
+}
+
+static void compare_columns(struct diff *diff, unsigned answer, unsigned number, size_t first)
+{
+    const struct table *table = &diff->runs[0][0].answers[answer]->tables[number];
+    struct comparison comparison = {.column = 0};
     char key[128];
 
-    snprintf(key, sizeof(key), "%s.%s", kind->name, tables[0]->key);
-    for (unsigned i = 0; i < tables[0]->column_count; i++) {
-        const struct table_column *column = &tables[0]->columns[i];
-        bool is_chosen = diff->columns == NULL ? (int)i == compare_column(tables[0])
-                                               : diff_list_names(diff->columns, column->key) ||
-                                                     diff_list_names(diff->columns, "all");
-
-        if (!is_chosen || !compare_wants(column))
-            continue;
-        comparison.column = i;
-        diff->results = alloc_more(diff->results, diff->result_count + 1, sizeof(diff->results[0]));
-        compare_tables(&comparison, key, &diff->results[diff->result_count++]);
-        if (diff->by == NULL && diff->columns == NULL &&
-            is_repeated(diff, first, &diff->results[diff->result_count - 1]))
-            table_free(&diff->results[--diff->result_count]);
-    }
+    fill_comparison(diff, &comparison, answer, number);
+    snprintf(key, sizeof(key), "%s.%s", diff->answers[answer]->kind->name, table->key);
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (wants_column(diff, table, i))
+            compare_one(diff, &comparison, i, key, first);
 }
 
 static void compare_all(struct diff *diff)
@@ -133,29 +154,43 @@ static void compare_all(struct diff *diff)
     size_t used = 0;
 
     for (unsigned i = 0; i < diff->count; i++) {
-        const struct answer *a = diff->sides[0].answers[i], *b = diff->sides[1].answers[i];
+        const struct answer *answer = diff->runs[0][0].answers[i];
         size_t first = diff->result_count;
 
-        for (unsigned t = 0; t < a->kind->table_count; t++) {
-            const char *reason = compare_refuses(&a->tables[t]);
+        for (unsigned t = 0; t < answer->kind->table_count; t++) {
+            const char *reason = compare_refuses(&answer->tables[t]);
 
-            if (!a->tables[t].is_wanted)
+            if (!answer->tables[t].is_wanted)
                 continue;
             if (reason == NULL)
-                compare_columns(diff, a->kind, first,
-                                (const struct table *[2]){&a->tables[t], &b->tables[t]});
+                compare_columns(diff, i, t, first);
             else if (diff->by != NULL && used < sizeof(left_out))
                 used += (size_t)snprintf(left_out + used, sizeof(left_out) - used, "%s%s.%s (%s)",
-                                         used ? ", " : "", a->kind->name, a->tables[t].key, reason);
+                                         used ? ", " : "", answer->kind->name, answer->tables[t].key, reason);
         }
     }
     if (used != 0)
         complain("not compared: %s", left_out);
 }
 
+/* What is significant, of all rows of all tables together. */
+static void judge_all(struct diff *diff)
+{
+    for (size_t i = 0; i < diff->result_count; i++)
+        diff->judged += compare_count_judged(&diff->results[i]);
+    for (size_t i = 0; i < diff->result_count; i++) {
+        compare_judge(&diff->results[i], diff->judged);
+        for (size_t r = 0; r < diff->results[i].count; r++)
+            diff->significant += compare_is_significant(diff->results[i].rows[r]);
+    }
+}
+
+/* ---- the largest changes of all ---- */
+
 static const struct table_column largest_columns[] = {
     TEXT_COLUMN("in", "in"), TIME_OF_ONE("A", "a_ns"), TIME_OF_ONE("B", "b_ns"),
     COLUMN_AS("change", "change_ns", COLUMN_CHANGE, SUM_NOTHING, 0), MEAN_COLUMN("ratio", "ratio", 2)};
+#define LARGEST_COLUMNS (sizeof(largest_columns) / sizeof(largest_columns[0]))
 
 static int64_t change_in(const struct table *largest, size_t row)
 {
@@ -164,36 +199,59 @@ static int64_t change_in(const struct table *largest, size_t row)
     return change < 0 ? -change : change;
 }
 
-/* Of all times that add up, the few that changed most. */
+/* Is it a table of processor time? Its key ends with the column's. */
+static bool is_of_processor(const struct table *result)
+{
+    return compare_is_of_processor(strrchr(result->key, '.') + 1);
+}
+
+static bool has_processor_tables(const struct diff *diff)
+{
+    for (size_t i = 0; i < diff->result_count; i++)
+        if (is_of_processor(&diff->results[i]))
+            return true;
+    return false;
+}
+
+static void add_largest(struct table *largest, const struct table *table, const struct table_row *from)
+{
+    struct table_row *row = table_add(largest, from->name);
+    size_t place = largest->count - 1;
+
+    row->cells[0].text = table_text(largest, table->key);
+    memcpy(&row->cells[1], from->cells, (LARGEST_COLUMNS - 1) * sizeof(row->cells[0]));
+    for (; place > 0 && change_in(largest, place) > change_in(largest, place - 1); place--) {
+        struct table_row *other = largest->rows[place - 1];
+
+        largest->rows[place - 1] = largest->rows[place];
+        largest->rows[place] = other;
+    }
+}
+
+/* The few that changed most: of processor time, or where there is none, of all times that add up. Of several
+ * runs only what is significant. */
 static void find_largest(struct diff *diff)
 {
+    bool has_processor = has_processor_tables(diff);
     struct table *largest = &diff->largest;
 
     *largest = (struct table)TABLE("largest", "largest changes", "changes", largest_columns, TABLE_AS_FILLED);
+    if (has_processor)
+        largest->heading = "largest changes of processor time";
     for (size_t i = 0; i < diff->result_count; i++) {
         const struct table *table = &diff->results[i];
 
-        for (size_t r = 0;
-             r < table->count && r < DIFF_TEXT_TOP && table->columns[COMPARE_A].kind == COLUMN_TIME &&
-             table->columns[COMPARE_A].sum == SUM_ADDED;
-             r++) {
-            struct table_row *row = table_add(largest, table->rows[r]->name);
-            size_t place = largest->count - 1;
-
-            row->cells[0].text = table_text(largest, table->key);
-            memcpy(&row->cells[1], table->rows[r]->cells, COMPARE_COLUMNS * sizeof(row->cells[0]));
-            for (; place > 0 && change_in(largest, place) > change_in(largest, place - 1); place--) {
-                struct table_row *other = largest->rows[place - 1];
-
-                largest->rows[place - 1] = largest->rows[place];
-                largest->rows[place] = other;
-            }
-        }
+        if (table->columns[COMPARE_A].kind != COLUMN_TIME || (has_processor && !is_of_processor(table)))
+            continue;
+        for (size_t r = 0; r < table->count && r < DIFF_TEXT_TOP; r++)
+            if (!diff_has_several(diff) || compare_is_significant(table->rows[r]))
+                add_largest(largest, table, table->rows[r]);
     }
 }
 
 void diff_compare(struct diff *diff)
 {
     compare_all(diff);
+    judge_all(diff);
     find_largest(diff);
 }

@@ -29,7 +29,7 @@ struct judge {
     const struct event_type *types[END_KINDS];
     const struct field *ids[END_KINDS];
     struct end *ends;
-    size_t count;
+    size_t count, room;
     uint64_t mask; /* of the hash of an id: kept are those for which all of these bits are 0 */
 };
 
@@ -65,8 +65,13 @@ static void take_event(struct judge *judge, const struct cursor *cursor)
         return;
     while (judge->count == ENDS_MOST && judge->mask != UINT32_MAX)
         keep_fewer(judge);
-    if (judge->count < ENDS_MOST && (hash_of(id) & judge->mask) == 0)
-        judge->ends[judge->count++] = (struct end){id, cursor->ticks, cursor->rank, kind};
+    if (judge->count == ENDS_MOST || (hash_of(id) & judge->mask) != 0)
+        return;
+    if (judge->count == judge->room) {
+        judge->room = judge->room ? 2 * judge->room : 256;
+        judge->ends = alloc_more(judge->ends, judge->room, sizeof(judge->ends[0]));
+    }
+    judge->ends[judge->count++] = (struct end){id, cursor->ticks, cursor->rank, kind};
 }
 
 /* The packets that begin at FROM <= offset < TO. */
@@ -144,11 +149,11 @@ static void judge_clocks(const struct trace *trace, uint64_t bytes, struct repor
 
     if (trace->stream_count < 2 || !find_types(&judge))
         return;
-    judge.ends = alloc_zero(ENDS_MOST, sizeof(judge.ends[0]));
     leads = alloc_zero(trace->stream_count, sizeof(leads[0]));
     for (unsigned i = 0; i < trace->stream_count; i++)
         take_stream(&judge, &trace->streams[i], bytes / trace->stream_count);
-    qsort(judge.ends, judge.count, sizeof(judge.ends[0]), by_call);
+    if (judge.count > 1)
+        qsort(judge.ends, judge.count, sizeof(judge.ends[0]), by_call);
     compare_ends(&judge, leads);
     for (unsigned i = 0; i < trace->stream_count; i++)
         if (leads[i].ticks != 0)
