@@ -259,7 +259,7 @@ static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned 
 
 int diff_parse_options(struct diff *diff, int argc, char **argv)
 {
-    const struct command_line line = {.words = "[OPTION]... A B | A1 A2... -- B1 B2...",
+    const struct command_line line = {.words = "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...",
                                       .print_help = print_help,
                                       .known = diff->known,
                                       .letters = "",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/options.h>
+#include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -89,6 +90,7 @@ static int export_trace(struct options *options, const struct trace *trace)
 {
     struct answer *answer = answer_new(options->format->kind);
     const struct export *export = EXPORT_OF(answer, struct export);
+    struct symbols *symbols;
     const char *nothing;
     struct losses losses;
     struct fail fail;
@@ -98,13 +100,15 @@ static int export_trace(struct options *options, const struct trace *trace)
     losses.quiet = true;
     losses_judge(&losses);
     answer_set(answer, "output", options->output, &fail);
-    fine = answers_ask(&answer, 1, trace, &options->filter, NULL, &losses.reporter, &fail);
+    symbols = answer->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
+    fine = answers_ask(&answer, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
     if (fine && export->has_failed) {
         fail = export->fail;
         fine = false;
     }
     nothing = fine ? answer_has_nothing(answer) : NULL;
     answer_free(answer);
+    symbols_close(symbols);
     if (!fine) {
         complain("%s", fail.text);
         return EXIT_USAGE;

@@ -159,6 +159,7 @@ static bool open_csv(struct answer *answer, struct fail *fail)
 const struct answer_kind csv_export = {.name = "csv",
                                        .chooses_events = true,
                                        .size = sizeof(struct csv),
+                                       .uses_symbols = true,
                                        .set = export_set,
                                        .open = open_csv,
                                        .finish = relations_finish,

@@ -33,8 +33,9 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     if (!answer_wants(&export->answer, thread))
         return;
     stretch = slots_at(&export->stretches, thread->number);
-    if (stretch->thread == NULL || stretch->state != thread->state || stretch->cpu != thread->cpu ||
-        stretch->to != from) {
+    /* Who waits does so on no processor: that it will run on another one is no end of it. */
+    if (stretch->thread == NULL || stretch->state != thread->state || stretch->to != from ||
+        (stretch->cpu != thread->cpu && thread->state == MODEL_RUNNING)) {
         end_stretch(export, stretch);
         *stretch = (struct stretch){thread, thread->state, thread->cpu, from, to};
     }

@@ -5,23 +5,30 @@
 #include <strings.h>
 #include <tools/tarn/export/relations.h>
 
+#define OWN_COLUMNS_MAX 18u
+
 /* Columns: text is marked by a colon behind the name. */
 static const struct {
     const char *name;
-    const char *columns[14];
+    const char *columns[OWN_COLUMNS_MAX];
 } own_tables[RELATIONS] = {
     [RELATION_TRACE] = {"trace", {"name:", "value:"}},
     [RELATION_PROCESS] = {"process",
                           {"pid", "parent_pid", "procname:", "path:", "begin_ns", "end_ns", "status"}},
     [RELATION_THREAD] = {"thread",
-                         {"tid", "pid", "comm:", "is_idle", "cpu_id", "begin_ns", "end_ns", "ran_ns"}},
-    [RELATION_STATE] = {"state", {"tid", "pid", "state:", "cpu_id", "begin_ns", "end_ns"}},
+                         {"thread", "tid", "pid", "comm:", "is_idle", "cpu_id", "begin_ns", "end_ns",
+                          "ran_ns"}},
+    [RELATION_STATE] = {"state", {"thread", "tid", "pid", "state:", "cpu_id", "begin_ns", "end_ns"}},
     [RELATION_ACTIVITY] = {"activity",
-                           {"tid", "pid", "cpu_id", "depth", "kind:", "name:", "begin_ns", "end_ns", "ran_ns",
-                            "own_ns", "arg0", "arg1", "result", "is_cut"}},
+                           {"thread", "tid", "pid", "cpu_id", "depth", "kind:", "name:", "begin_ns", "end_ns",
+                            "ran_ns", "own_ns", "arg0", "arg1", "result", "is_cut"}},
     [RELATION_CALL] = {"ipc",
-                       {"call_id", "label", "endpoint", "client_tid", "server_tid", "called_ns",
+                       {"call_id", "function:", "label:", "label_number", "endpoint", "client_thread",
+                        "client_tid", "client_pid", "server_thread", "server_tid", "server_pid", "called_ns",
                         "received_ns", "replied_ns", "returned_ns", "error"}},
+    [RELATION_LOCK_CLASS] = {"lock_class", {"number", "name:", "kind:", "watch"}},
+    [RELATION_IRQ] = {"irq", {"number", "name:"}},
+    [RELATION_PLACE] = {"place", {"pid", "address", "function:", "image:"}},
 };
 static const char *const context_columns[] = {"time_ns", "cpu_id", "vpid", "vtid", "procname:"};
 #define CONTEXT_COLUMNS 5u
@@ -71,25 +78,34 @@ static const char *column_of(struct relations *relations, const char *field)
 static void declare_tables(struct relations *relations)
 {
     const struct schema *schema = &relations->export.answer.trace->schema;
-    unsigned most = 14;
+    unsigned most = OWN_COLUMNS_MAX;
 
     relations->table_count = RELATIONS + schema->event_count;
     relations->tables = alloc_zero(relations->table_count, sizeof(relations->tables[0]));
+    relations->derived = arena_alloc(&relations->arena, schema->event_count * sizeof(relations->derived[0]));
+    relations->ips = arena_alloc(&relations->arena, schema->event_count * sizeof(relations->ips[0]));
+    relations->derived_count =
+        arena_alloc(&relations->arena, schema->event_count * sizeof(relations->derived_count[0]));
     for (unsigned i = 0; i < RELATIONS; i++) {
         begin_table(relations, &relations->tables[i], own_tables[i].name, most);
-        for (unsigned c = 0; c < 14 && own_tables[i].columns[c] != NULL; c++)
+        for (unsigned c = 0; c < OWN_COLUMNS_MAX && own_tables[i].columns[c] != NULL; c++)
             add_column(relations, &relations->tables[i], own_tables[i].columns[c], false);
     }
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
         struct relation_table *table = &relations->tables[RELATIONS + i];
 
-        begin_table(relations, table, type->name, CONTEXT_COLUMNS + type->field_count);
+        relations->derived_count[i] = derived_columns(type, relations->derived[i]);
+        begin_table(relations, table, type->name,
+                    CONTEXT_COLUMNS + type->field_count + relations->derived_count[i]);
         for (unsigned c = 0; c < CONTEXT_COLUMNS; c++)
             add_column(relations, table, context_columns[c], false);
         for (unsigned f = 0; f < type->field_count; f++)
             add_column(relations, table, column_of(relations, type->fields[f].name),
                        is_text(&type->fields[f]));
+        for (unsigned d = 0; d < relations->derived_count[i]; d++)
+            add_column(relations, table, relations->derived[i][d].column, false);
+        relations->ips[i] = schema_find_field(type, "ip");
         most = table->column_count > most ? table->column_count : most;
     }
     relations->values = alloc_zero(most, sizeof(relations->values[0]));
@@ -140,6 +156,12 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     *value++ = (struct value){VALUE_TEXT, 0, running->comm, running->comm_length};
     for (unsigned f = 0; f < type->field_count; f++)
         *value++ = value_of_field(&relations->export, &type->fields[f], &cursor->event);
+    for (unsigned d = 0; d < relations->derived_count[type->index]; d++)
+        *value++ = duration_value(
+            relations, field_integer(relations->derived[type->index][d].field, cursor->event.bytes));
+    if (relations->ips[type->index] != NULL && running->is_known)
+        *(bool *)map_at(&relations->places, running->pid,
+                        field_integer(relations->ips[type->index], cursor->event.bytes), 0) = true;
     write_row(relations, RELATIONS + type->index);
 }
 
@@ -148,13 +170,23 @@ static void write_state(struct export *export, const struct stretch *stretch)
     struct relations *relations = EXPORT_OF(export, struct relations);
     struct value *values = relations->values;
 
-    values[0] = VALUE_NUMBER(stretch->thread->tid);
-    values[1] = VALUE_NUMBER(stretch->thread->pid);
-    values[2] = value_text(model_state_names[stretch->state]);
-    values[3] = cpu_value(relations, stretch->cpu);
-    values[4] = time_value(relations, stretch->from);
-    values[5] = time_value(relations, stretch->to);
+    if (stretch->thread->is_idle && stretch->state == MODEL_READY)
+        return; /* it waits for nothing */
+    *values++ = VALUE_NUMBER(stretch->thread->number);
+    *values++ = VALUE_NUMBER(stretch->thread->tid);
+    *values++ = VALUE_NUMBER(stretch->thread->pid);
+    *values++ = value_text(model_state_names[stretch->state]);
+    *values++ = cpu_value(relations, stretch->cpu);
+    *values++ = time_value(relations, stretch->from);
+    *values++ = time_value(relations, stretch->to);
     write_row(relations, RELATION_STATE);
+}
+
+/* What the event that ended it told; of a fault that is how long it took, in ticks. */
+static struct value result_value(const struct relations *relations, const struct model_frame *frame)
+{
+    return frame->kind == ACTIVITY_FAULT ? duration_value(relations, (uint64_t)frame->result)
+                                         : (struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0};
 }
 
 static void take_leave(struct model_observer *self, const struct model_thread *thread,
@@ -166,20 +198,21 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
 
     if (!answer_wants(&relations->export.answer, thread))
         return;
-    values[0] = VALUE_NUMBER(thread->tid);
-    values[1] = VALUE_NUMBER(thread->pid);
-    values[2] = cpu_value(relations, thread->cpu);
-    values[3] = VALUE_NUMBER(thread->depth);
-    values[4] = value_text(model_activity_names[frame->kind]);
-    values[5] = value_text(activity_name(&relations->names, frame, name));
-    values[6] = time_value(relations, frame->begin);
-    values[7] = time_value(relations, end);
-    values[8] = duration_value(relations, frame->ran);
-    values[9] = duration_value(relations, frame->ran - frame->inner);
-    values[10] = (struct value){VALUE_HEX, frame->args[0], NULL, 0};
-    values[11] = (struct value){VALUE_HEX, frame->args[1], NULL, 0};
-    values[12] = (struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0};
-    values[13] = VALUE_NUMBER(frame->is_cut);
+    *values++ = VALUE_NUMBER(thread->number);
+    *values++ = VALUE_NUMBER(thread->tid);
+    *values++ = VALUE_NUMBER(thread->pid);
+    *values++ = cpu_value(relations, thread->cpu);
+    *values++ = VALUE_NUMBER(thread->depth);
+    *values++ = value_text(model_activity_names[frame->kind]);
+    *values++ = value_text(activity_name(&relations->names, frame, name));
+    *values++ = time_value(relations, frame->begin);
+    *values++ = time_value(relations, end);
+    *values++ = duration_value(relations, frame->ran);
+    *values++ = duration_value(relations, frame->ran - frame->inner);
+    *values++ = (struct value){VALUE_HEX, frame->args[0], NULL, 0};
+    *values++ = (struct value){VALUE_HEX, frame->args[1], NULL, 0};
+    *values++ = result_value(relations, frame);
+    *values++ = VALUE_NUMBER(frame->is_cut);
     write_row(relations, RELATION_ACTIVITY);
 }
 
@@ -188,20 +221,37 @@ static struct value time_or_null(const struct relations *relations, uint64_t tic
     return ticks != 0 ? time_value(relations, ticks) : value_text(NULL);
 }
 
+static struct value label_value(const struct relations *relations, uint64_t label,
+                                char text[ANSWER_NAME_BYTES])
+{
+    return relations->functions.labels != NULL
+               ? value_text(label_of(relations->functions.labels, label, text))
+               : value_text(NULL);
+}
+
 static void write_call(struct relations *relations, const struct model_call *call)
 {
     struct value *values = relations->values;
+    const struct model_thread *server = call->server;
+    char function[FUNCTION_NAME_BYTES], label[ANSWER_NAME_BYTES];
 
-    values[0] = (struct value){VALUE_HEX, call->id, NULL, 0};
-    values[1] = VALUE_NUMBER(call->label);
-    values[2] = VALUE_NUMBER(call->endpoint);
-    values[3] = VALUE_NUMBER(call->client->tid);
-    values[4] = number_or_null(call->server != NULL ? call->server->tid : 0, call->server != NULL);
-    values[5] = time_or_null(relations, call->called);
-    values[6] = time_or_null(relations, call->received);
-    values[7] = time_or_null(relations, call->replied);
-    values[8] = time_or_null(relations, call->returned);
-    values[9] =
+    *values++ = (struct value){VALUE_HEX, call->id, NULL, 0};
+    *values++ =
+        value_text(functions_name(&relations->functions, functions_whom(call), call->label, function));
+    *values++ = label_value(relations, call->label, label);
+    *values++ = VALUE_NUMBER(call->label);
+    *values++ = VALUE_NUMBER(call->endpoint);
+    *values++ = VALUE_NUMBER(call->client->number);
+    *values++ = VALUE_NUMBER(call->client->tid);
+    *values++ = VALUE_NUMBER(call->client->pid);
+    *values++ = number_or_null(server != NULL ? server->number : 0, server != NULL);
+    *values++ = number_or_null(server != NULL ? server->tid : 0, server != NULL);
+    *values++ = number_or_null(server != NULL ? server->pid : 0, server != NULL);
+    *values++ = time_or_null(relations, call->called);
+    *values++ = time_or_null(relations, call->received);
+    *values++ = time_or_null(relations, call->replied);
+    *values++ = time_or_null(relations, call->returned);
+    *values++ =
         call->returned != 0 ? (struct value){VALUE_SIGNED, (uint64_t)call->error, NULL, 0} : value_text(NULL);
     write_row(relations, RELATION_CALL);
 }
@@ -211,6 +261,7 @@ static void take_call(struct model_observer *self, const struct model_call *call
 {
     struct relations *relations = OF(self);
 
+    functions_learn(&relations->functions, call);
     if (has_ended && answer_wants(&relations->export.answer, call->client))
         write_call(relations, call);
 }
@@ -271,17 +322,66 @@ static void write_threads(struct relations *relations)
 
         if (thread->tid == MODEL_NOBODY || !answer_wants(answer, thread))
             continue;
-        values[0] = VALUE_NUMBER(thread->tid);
-        values[1] = number_or_null(thread->pid, thread->pid != MODEL_NOBODY);
-        values[2] = value_text(answer_thread_name(answer, thread));
-        values[3] = VALUE_NUMBER(thread->is_idle);
-        values[4] = cpu_value(relations, thread->cpu);
-        values[5] = time_value(relations, thread->begin);
-        values[6] = thread->has_ended ? time_value(relations, thread->end) : value_text(NULL);
-        values[7] = duration_value(relations, thread->ran);
+        values[0] = VALUE_NUMBER(thread->number);
+        values[1] = VALUE_NUMBER(thread->tid);
+        values[2] = number_or_null(thread->pid, thread->pid != MODEL_NOBODY);
+        values[3] = value_text(answer_thread_name(answer, thread));
+        values[4] = VALUE_NUMBER(thread->is_idle);
+        values[5] = cpu_value(relations, thread->cpu);
+        values[6] = time_value(relations, thread->begin);
+        values[7] = thread->has_ended ? time_value(relations, thread->end) : value_text(NULL);
+        values[8] = duration_value(relations, thread->ran);
         write_row(relations, RELATION_THREAD);
         if (thread->calling != NULL) /* under way when the trace ends */
             write_call(relations, thread->calling);
+    }
+}
+
+/* What is at the addresses that events have: where `tarn profile` says that the program was. */
+static void write_places(struct relations *relations)
+{
+    const struct answer *answer = &relations->export.answer;
+    struct value *values = relations->values;
+    char text[SYMBOL_NAME_BYTES];
+
+    for (size_t i = 0; i < relations->places.count; i++) {
+        const struct map_entry *entry = map_entry(&relations->places, i);
+        uint64_t address = entry->key[1];
+        const struct image *image = images_find(&answer->model->images, (uint32_t)entry->key[0], address);
+
+        values[0] = VALUE_NUMBER(entry->key[0]);
+        values[1] = (struct value){VALUE_HEX, address, NULL, 0};
+        values[2] =
+            answer->symbols != NULL
+                ? value_text(symbol_name(symbols_find(answer->symbols, image, address), address, text))
+                : value_text(NULL);
+        values[3] = value_text(image_name(image));
+        write_row(relations, RELATION_PLACE);
+    }
+}
+
+/* What numbers in events are called. */
+static void write_names(struct relations *relations)
+{
+    static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};
+    const struct model *model = relations->export.answer.model;
+    struct value *values = relations->values;
+
+    for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
+        const struct model_lock_class *class = &model->lock_classes[i];
+
+        if (class->name[0] == '\0')
+            continue;
+        values[0] = VALUE_NUMBER(i);
+        values[1] = value_text(class->name);
+        values[2] = value_text(class->kind <= MODEL_EVENT ? kinds[class->kind] : NULL);
+        values[3] = VALUE_NUMBER(class->watch);
+        write_row(relations, RELATION_LOCK_CLASS);
+    }
+    for (uint32_t i = 0; i < model->irq_count; i++) {
+        values[0] = VALUE_NUMBER(model->irqs[i].number);
+        values[1] = value_text(model->irqs[i].name);
+        write_row(relations, RELATION_IRQ);
     }
 }
 
@@ -291,6 +391,8 @@ bool relations_open(struct relations *relations, const struct relation_writer *w
 
     export_open(&relations->export, write_state);
     activity_names_open(&relations->names, answer);
+    functions_open(&relations->functions, answer);
+    map_open(&relations->places, sizeof(bool));
     relations->writer = writer;
     declare_tables(relations);
     answer->observer.event = take_event;
@@ -306,6 +408,8 @@ void relations_finish(struct answer *answer)
     export_finish_stretches(&relations->export);
     write_processes(relations);
     write_threads(relations);
+    write_names(relations);
+    write_places(relations);
     write_facts(relations);
     relations->writer->finish(relations);
 }
@@ -318,6 +422,8 @@ void relations_close(struct answer *answer)
         relations->writer->close(relations);
     free(relations->tables);
     free(relations->values);
+    functions_close(&relations->functions);
+    map_close(&relations->places);
     arena_free(&relations->arena);
     export_close(&relations->export);
 }

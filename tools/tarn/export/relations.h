@@ -5,12 +5,15 @@
  * First the tables of `enum relation`, what the model finds; then one for each kind of event, named like it,
  * with what stands before each event and then its fields. The context's names are those of LTTng (cpu_id,
  * vpid, vtid, procname), because an event's own fields are often called pid, tid, cpu. Times are nanoseconds
- * on the trace's clock.
+ * on the trace's clock. A thread's number is its own in the trace: idle threads all have tid 0.
  */
 #ifndef TARN_RELATIONS_H
 #define TARN_RELATIONS_H
 
-#include <tools/tarn/export/export.h>
+#include <tools/tarn/answer/functions.h>
+#include <tools/tarn/answer/map.h>
+#include <tools/tarn/export/derived.h>
+#include <tools/tarn/symbols/symbols.h>
 
 enum relation {
     RELATION_TRACE,
@@ -19,6 +22,9 @@ enum relation {
     RELATION_STATE,
     RELATION_ACTIVITY,
     RELATION_CALL,
+    RELATION_LOCK_CLASS,
+    RELATION_IRQ,
+    RELATION_PLACE,
     RELATIONS
 };
 
@@ -47,6 +53,11 @@ struct relations {
     unsigned table_count;
     struct value *values; /* of the row at hand */
     struct activity_names names;
+    struct functions functions;             /* of calls */
+    struct derived (*derived)[DERIVED_MAX]; /* by event index */
+    unsigned *derived_count;
+    const struct field **ips; /* by event index: where the program was; NULL: the event does not say */
+    struct map places;        /* whether there is a row, by process and address; images are known late */
     struct arena arena;
 };
 

@@ -157,6 +157,8 @@ static void make_view(struct sqlite *sqlite)
         run(sqlite, "CREATE INDEX state_by_thread ON state (tid, begin_ns)");
     if (sqlite->inserts[RELATION_ACTIVITY] != NULL)
         run(sqlite, "CREATE INDEX activity_by_name ON activity (name, begin_ns)");
+    if (sqlite->inserts[RELATION_PLACE] != NULL)
+        run(sqlite, "CREATE INDEX place_by_address ON place (pid, address)");
 }
 
 static void finish_database(struct relations *relations)
@@ -188,6 +190,7 @@ static bool open_sqlite(struct answer *answer, struct fail *fail)
 const struct answer_kind sqlite_export = {.name = "sqlite",
                                           .chooses_events = true,
                                           .size = sizeof(struct sqlite),
+                                          .uses_symbols = true,
                                           .set = export_set,
                                           .open = open_sqlite,
                                           .finish = relations_finish,
