@@ -20,7 +20,7 @@ enum {
 };
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("samples", "samples"),          TIME_COLUMN("worked", "time_ns"),
-    TIME_COLUMN("in programs", "programs_ns"),       TIME_COLUMN("in the kernel", "kernel_ns"),
+    TIME_COLUMN("in programs", "programs_ns"),   TIME_COLUMN("in the kernel", "kernel_ns"),
     TIME_OF_ONE("mean period", "period_ns"),     TIME_OF_ONE("late (median)", "late_p50_ns"),
     TIME_OF_ONE("late (p99)", "late_p99_ns"),    TIME_LARGEST("late at most", "late_max_ns"),
     COUNT_COLUMN("instructions", "instructions")};
