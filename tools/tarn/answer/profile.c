@@ -13,6 +13,7 @@
 #include <tools/tarn/answer/flame.h>
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/profile.h>
+#include <tools/tarn/output.h>
 
 #define CHAIN_MAX 256u
 
@@ -281,6 +282,8 @@ static bool write_flame(const struct profile *profile, FILE *to, struct fail *fa
         return fail_set(fail, "%s: %s", profile->flame, strerror(errno));
     flame_print(to, &profile->calls, profile->weight, of[profile->weight]);
     fine = fflush(to) == 0 && !ferror(to);
+    if (has_file)
+        fine = fine && output_is_there(fileno(to), profile->flame);
     if (has_file)
         fine &= fclose(to) == 0;
     return fine || fail_set(fail, "%s: %s", profile->flame, strerror(errno));

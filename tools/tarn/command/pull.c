@@ -44,7 +44,9 @@ static const char help[] =
     "is\n"
     "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
     "there is. In a guest's memory it changes nothing: no --mask, and --mode means nothing.\n\n"
-    "Exit status: 0 whole, 1 packets are missing or were refused, 2 nothing done.\n";
+    "Exit status: 0 whole, 1 packets are missing or were refused, or somebody removed or changed DIR, 2 "
+    "nothing\n"
+    "done.\n";
 
 struct pull {
     const char *name, *output;
@@ -178,10 +180,10 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
         pull->guest_lost = 0;
         for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
             pull->guest_lost += item->cpu[cpu].lost;
-        return true;
+        return check_trace_writer(&pull->writer, fail); /* not only when hours have been pulled for nothing */
     case SOURCE_END:
         pull->end = item->end;
-        return true;
+        return check_trace_writer(&pull->writer, fail);
     }
     return true;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/options.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
@@ -48,29 +49,43 @@ static bool copy_all(int from, int to)
     return count == 0;
 }
 
+/* What is half written has another name. */
+static bool copy_file(const char *path, const char *to, struct fail *fail)
+{
+    char part[PATH_MAX + 16];
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), file = -1;
+
+    snprintf(part, sizeof(part), "%s.%ld", to, (long)getpid());
+    if (from >= 0)
+        file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    bool fine = file >= 0 && copy_all(from, file);
+    int error = errno;
+    if (file >= 0 && !output_close(file, part) && fine) {
+        fine = false;
+        error = errno;
+    }
+    if (from >= 0)
+        close(from);
+    if (fine && rename(part, to) == 0)
+        return true;
+    error = fine ? errno : error;
+    if (file >= 0)
+        unlink(part);
+    return fail_set(fail, "cannot copy %s to %s: %s", path, to, strerror(error));
+}
+
 /* Under its build-id's digits: names of different programs may be the same. */
 static bool save(const char *directory, const char *path, const char *id, struct fail *fail)
 {
     const char *slash = strrchr(path, '/');
     char to[PATH_MAX];
-    int from_file, to_file;
-    bool fine;
 
     if ((size_t)snprintf(to, sizeof(to), "%s/symbols/%s-%.8s", directory, slash != NULL ? slash + 1 : path,
                          id) >= sizeof(to))
         return fail_set(fail, "%s: too long a path", directory);
     if (strncmp(path, to, strlen(directory) + sizeof("/symbols/") - 1) == 0)
         return true; /* it is a saved one */
-    from_file = open(path, O_RDONLY | O_CLOEXEC);
-    to_file = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
-    fine = from_file >= 0 && to_file >= 0 && copy_all(from_file, to_file);
-    if (!fine)
-        fail_set(fail, "%s to %s: %s", path, to, strerror(errno));
-    if (from_file >= 0)
-        close(from_file);
-    if (to_file >= 0)
-        close(to_file);
-    return fine;
+    return copy_file(path, to, fail);
 }
 
 static bool is_known(const char *id, char **known, size_t count)

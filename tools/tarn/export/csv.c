@@ -77,10 +77,19 @@ static void put_char(struct out *out, char c)
     out_commit(out, at);
 }
 
+#define CSV_PATH_BYTES 4096
+
+static const char *table_path(const struct csv *csv, const struct relation_table *table,
+                              char path[CSV_PATH_BYTES])
+{
+    snprintf(path, CSV_PATH_BYTES, "%s/%s.csv", csv->relations.export.output, table->name);
+    return path;
+}
+
 static struct out *open_table(struct csv *csv, const struct relation_table *table)
 {
     struct export *export = &csv->relations.export;
-    char path[4096];
+    char path[CSV_PATH_BYTES];
     struct out *out;
     int fd;
 
@@ -88,8 +97,7 @@ static struct out *open_table(struct csv *csv, const struct relation_table *tabl
         export_fail(export, "an event is called '%s', which cannot be a file's name", table->name);
         return NULL;
     }
-    snprintf(path, sizeof(path), "%s/%s.csv", export->output, table->name);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd = open(table_path(csv, table, path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
         export_fail(export, "cannot write '%s': %s", path, strerror(errno));
         return NULL;
@@ -129,11 +137,12 @@ static void write_line(struct relations *relations, unsigned number, const struc
 static void finish_files(struct relations *relations)
 {
     struct csv *csv = EXPORT_OF(relations, struct csv);
+    char path[CSV_PATH_BYTES];
 
     for (unsigned i = 0; i < relations->table_count; i++)
-        if (csv->files[i] != NULL && !out_flush(csv->files[i]))
-            export_fail(&relations->export, "cannot write '%s/%s.csv': %s", relations->export.output,
-                        relations->tables[i].name, strerror(errno));
+        if (csv->files[i] != NULL)
+            export_close_file(&relations->export, csv->files[i],
+                              table_path(csv, &relations->tables[i], path));
 }
 
 static void close_files(struct relations *relations)
@@ -142,8 +151,7 @@ static void close_files(struct relations *relations)
 
     for (unsigned i = 0; csv->files != NULL && i < relations->table_count; i++)
         if (csv->files[i] != NULL) {
-            out_close(csv->files[i]);
-            close(csv->files[i]->fd);
+            export_close_file(&relations->export, csv->files[i], NULL);
             free(csv->files[i]);
         }
     free(csv->files);

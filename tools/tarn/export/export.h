@@ -15,6 +15,7 @@
 
 #include <tools/tarn/answer/answer.h>
 #include <tools/tarn/answer/map.h>
+#include <tools/tarn/out.h>
 
 struct export_format {
     const char *name, *what;
@@ -55,6 +56,9 @@ void export_close(struct export *export);
 /* kind->set: the only option is "output". */
 bool export_set(struct answer *answer, const char *option, const char *value, struct fail *fail);
 /* The first failure counts. */
+/* Writes what is left and closes; the export fails unless all of it can be found under PATH. NULL: it has
+ * failed already. A second call does nothing. */
+void export_close_file(struct export *export, struct out *out, const char *path);
 void export_fail(struct export *export, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* One value of a row or of an event. */

@@ -165,8 +165,14 @@ static void finish_database(struct relations *relations)
 {
     struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
 
+    int was_moved = 0;
+
     make_view(sqlite);
-    run(sqlite, "COMMIT");
+    if (run(sqlite, "COMMIT") &&
+        sqlite3_file_control(sqlite->database, NULL, SQLITE_FCNTL_HAS_MOVED, &was_moved) == SQLITE_OK &&
+        was_moved)
+        export_fail(&relations->export, "cannot write '%s': it was removed or replaced meanwhile",
+                    relations->export.output);
 }
 
 static void close_database(struct relations *relations)

@@ -146,8 +146,7 @@ void tracks_finish(struct answer *answer)
             tracks->writer->thread(tracks, model->threads[i], answer_thread_name(answer, model->threads[i]));
     if (tracks->writer->end != NULL)
         tracks->writer->end(tracks);
-    if (!out_flush(&tracks->out))
-        export_fail(&tracks->export, "cannot write '%s': %s", tracks->export.output, strerror(errno));
+    export_close_file(&tracks->export, &tracks->out, tracks->export.output);
 }
 
 void tracks_close(struct answer *answer)
@@ -156,10 +155,8 @@ void tracks_close(struct answer *answer)
 
     if (tracks->writer != NULL && tracks->writer->close != NULL)
         tracks->writer->close(tracks);
-    if (tracks->is_open) {
-        out_close(&tracks->out);
-        close(tracks->out.fd);
-    }
+    if (tracks->is_open)
+        export_close_file(&tracks->export, &tracks->out, NULL);
     free(tracks->shown);
     export_close(&tracks->export);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -42,8 +43,11 @@ static bool clear_directory(int directory_fd, const char *name, bool force, stru
                 continue;
             found = true;
             foreign |= !is_trace_file(entry->d_name);
-            if (remove)
-                unlinkat(directory_fd, entry->d_name, 0);
+            if (remove && unlinkat(directory_fd, entry->d_name, 0) != 0) {
+                fail_set(fail, "cannot remove %s/%s: %s", name, entry->d_name, strerror(errno));
+                closedir(directory);
+                return false;
+            }
         }
         if (!found || remove)
             break;
@@ -90,6 +94,40 @@ void close_trace_writer(struct trace_writer *writer)
     *writer = (struct trace_writer){.directory_fd = -1};
 }
 
+static bool check_file(const struct trace_writer *writer, int fd, const char *name, uint64_t size,
+                       struct fail *fail)
+{
+    char path[4096];
+    struct stat status;
+
+    snprintf(path, sizeof(path), "%s/%s", writer->directory, name);
+    if (!output_is_there(fd, path))
+        return fail_set(fail, "%s was removed or replaced while the pull ran: %s", path, strerror(errno));
+    if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size)
+        return fail_set(fail, "somebody else changed %s while the pull ran", path);
+    return true;
+}
+
+bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
+{
+    char name[16];
+
+    if (!output_is_there(writer->directory_fd, writer->directory))
+        return fail_set(fail, "%s was removed or renamed while the pull ran: %s", writer->directory,
+                        strerror(errno));
+    if (writer->have_metadata && faccessat(writer->directory_fd, "metadata", F_OK, 0) != 0)
+        return fail_set(fail, "%s/metadata was removed while the pull ran", writer->directory);
+    for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++) {
+        const struct stream_writer *stream = &writer->cpu[cpu];
+
+        snprintf(name, sizeof(name), "cpu%u", cpu);
+        if (stream->fd >= 0 &&
+            !check_file(writer, stream->fd, name, stream->packets * writer->hello.buffer_bytes, fail))
+            return false;
+    }
+    return true;
+}
+
 /* ---- metadata ------------------------------------------------------------------------------------ */
 
 /* The text must be CTF 1.8 and carry the UUID that the packets carry. */
@@ -113,11 +151,20 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
     if (!check_metadata(&writer->hello, text, size, fail))
         return false;
     int fd = openat(writer->directory_fd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool fine = fd >= 0 && write(fd, text, size) == (ssize_t)size;
-    if (fd >= 0)
-        fine &= close(fd) == 0;
-    if (!fine || renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0)
-        return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(errno));
+    bool fine = fd >= 0 && output_write(fd, text, size);
+    int error = errno;
+    if (fd >= 0 && close(fd) != 0 && fine) {
+        fine = false;
+        error = errno;
+    }
+    if (fine && renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0) {
+        fine = false;
+        error = errno;
+    }
+    if (!fine) {
+        unlinkat(writer->directory_fd, ".metadata.new", 0);
+        return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(error));
+    }
     writer->have_metadata = true;
     return true;
 }

@@ -41,6 +41,8 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
  * set. */
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail);
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
+/* Whether all that was written can be found in the directory. False: somebody removed or changed it. */
+bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, while the pull ran */
 void close_trace_writer(struct trace_writer *writer);
 

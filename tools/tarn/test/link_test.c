@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <tests/tap.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -38,9 +39,10 @@ struct script {
     size_t size;
     uint32_t frames;
     size_t frame_at[256];
-    size_t piece;      /* send in pieces of so many bytes; 0: at once */
-    bool keep_open;    /* do not close behind the last byte */
-    bool wants_resume; /* the request of this connection must be a resume at these positions */
+    size_t piece;       /* send in pieces of so many bytes; 0: at once */
+    bool keep_open;     /* do not close behind the last byte */
+    void (*harm)(void); /* done before the last frame, when all packets before it are in their files */
+    bool wants_resume;  /* the request of this connection must be a resume at these positions */
     uint64_t want[CPUS];
 };
 
@@ -131,6 +133,8 @@ static void add_good_pull(struct script *script)
     add_end(script);
 }
 
+static int count_packets(uint32_t cpu, uint64_t *first);
+
 /* ---- the guest ----------------------------------------------------------------------------------- */
 
 /* Reads what the host asks until it is a PULL, so that resume positions can be checked. */
@@ -151,6 +155,13 @@ static void check_request(int fd, const struct script *script)
     resumes_seen += right;
 }
 
+static void harm_output(const struct script *script)
+{
+    while (count_packets(0, NULL) + count_packets(1, NULL) < (int)script->frames - 3)
+        usleep(1000);
+    script->harm();
+}
+
 static void speak(int fd, const struct script *script)
 {
     for (size_t at = 0; at < script->size;) {
@@ -159,6 +170,10 @@ static void speak(int fd, const struct script *script)
             size = script->piece;
         if (script->wants_resume && at == 0)
             size = script->frame_at[1];
+        if (script->harm && at == 0)
+            size = script->frame_at[script->frames - 1];
+        else if (script->harm)
+            harm_output(script);
         ssize_t sent = send(fd, script->bytes + at, size, MSG_NOSIGNAL);
         if (sent <= 0)
             break;
@@ -287,6 +302,96 @@ static void test_honest(void)
     add_good_pull(&scripts[0]);
     scripts[0].piece = 7;
     expect("the same in pieces of seven bytes", "0", 0, 4, 4);
+}
+
+/* What somebody may do to the trace while it is pulled. */
+static char *output_path(const char *name, char path[128])
+{
+    snprintf(path, 128, "%s/out%s", directory, name);
+    return path;
+}
+
+static void rename_output(void)
+{
+    char path[128], other[128];
+    rename(output_path("", path), output_path(".other", other));
+}
+
+static void remove_stream(void)
+{
+    char path[128];
+    unlink(output_path("/cpu1", path));
+}
+
+static void replace_stream(void)
+{
+    char path[128];
+    remove_stream();
+    close(open(output_path("/cpu1", path), O_WRONLY | O_CREAT, 0666));
+}
+
+static void cut_stream(void)
+{
+    char path[128];
+    tell(truncate(output_path("/cpu1", path), BUFFER_BYTES) == 0, "a stream is cut");
+}
+
+static void remove_metadata(void)
+{
+    char path[128];
+    unlink(output_path("/metadata", path));
+}
+
+static void remove_other_output(void)
+{
+    char path[128], other[128];
+    rename(output_path(".other", other), output_path("", path));
+    remove_output();
+}
+
+static void test_harm(void)
+{
+    static const struct {
+        const char *what;
+        void (*harm)(void);
+        int packets0, packets1;
+    } cases[] = {
+        {"the output directory is removed: not shown as whole", remove_output, 0, 0},
+        {"the output directory is renamed: not shown as whole", rename_output, 0, 0},
+        {"a stream is removed: not shown as whole", remove_stream, 4, 0},
+        {"a stream is replaced: not shown as whole", replace_stream, 4, 0},
+        {"a stream is shortened: not shown as whole", cut_stream, 4, 1},
+        {"the metadata are removed: not shown as whole", remove_metadata, 4, 4},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        add_good_pull(&scripts[0]);
+        scripts[0].harm = cases[i].harm;
+        expect(cases[i].what, "0", 1, cases[i].packets0, cases[i].packets1);
+        if (cases[i].harm == rename_output)
+            remove_other_output();
+    }
+}
+
+/* What every subcommand asks of the file that it leaves. */
+static void test_output(void)
+{
+    char path[128], other[128];
+    output_path(".file", path);
+    output_path(".other", other);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    tell(output_write(fd, "four", 4) && output_close(fd, path), "a file that is written and there");
+    fd = open(path, O_WRONLY);
+    rename(path, other);
+    tell(!output_close(fd, path) && errno == ENOENT, "a file that is gone");
+    fd = open(other, O_WRONLY);
+    close(open(path, O_WRONLY | O_CREAT, 0666));
+    rename(path, other);
+    tell(!output_close(fd, other) && errno == ESTALE, "a file that was replaced");
+    unlink(other);
+    fd = open("/dev/full", O_WRONLY);
+    tell(!output_write(fd, "four", 4) && errno == ENOSPC, "a full disk");
+    close(fd);
 }
 
 static void test_broken_frames(void)
@@ -543,6 +648,8 @@ int main(void)
     tell(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
     test_honest();
+    test_harm();
+    test_output();
     test_broken_frames();
     test_lies();
     test_bad_hello();

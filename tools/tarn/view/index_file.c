@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/view/index_file.h>
 #include <unistd.h>
 
@@ -310,20 +311,6 @@ static bool path_in_cache(const struct trace *trace, bool make, char path[PATH_M
     return true;
 }
 
-static bool write_all(int fd, const struct buffer *bytes)
-{
-    for (size_t done = 0; done < bytes->used;) {
-        ssize_t put = write(fd, bytes->bytes + done, bytes->used - done);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        done += (size_t)put;
-    }
-    return true;
-}
-
 static bool write_file(const char *path, const struct buffer *bytes)
 {
     char other[PATH_MAX + 16];
@@ -334,7 +321,7 @@ static bool write_file(const char *path, const struct buffer *bytes)
     fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    fine = write_all(fd, bytes);
+    fine = output_write(fd, bytes->bytes, bytes->used);
     fine = close(fd) == 0 && fine && rename(other, path) == 0;
     if (!fine)
         unlink(other);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/output.c - files that a subcommand leaves behind; see output.h. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <tools/tarn/output.h>
+#include <unistd.h>
+
+bool output_write(int fd, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t put = write(fd, (const char *)bytes + done, size - done);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put == 0)
+            errno = ENOSPC;
+        if (put <= 0)
+            return false;
+        done += (size_t)put;
+    }
+    return true;
+}
+
+bool output_is_there(int fd, const char *path)
+{
+    struct stat open_one, found;
+
+    if (fstat(fd, &open_one) != 0 || stat(path, &found) != 0)
+        return false;
+    errno = ESTALE; /* another file */
+    return open_one.st_dev == found.st_dev && open_one.st_ino == found.st_ino;
+}
+
+bool output_close(int fd, const char *path)
+{
+    bool is_there = output_is_there(fd, path);
+    int error = errno;
+    bool is_closed = close(fd) == 0;
+
+    if (is_closed)
+        errno = error;
+    return is_there && is_closed;
+}
