@@ -228,7 +228,8 @@ void losses_summary(const struct losses *losses)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
-    complain_of_clock(&losses->trace->schema);
+    if (losses->trace != NULL) /* it was opened */
+        complain_of_clock(&losses->trace->schema);
 }
 
 int losses_status(const struct losses *losses)
