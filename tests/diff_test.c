@@ -264,8 +264,7 @@ static void test_noise(const char *order)
     ask_runs(&runs, order, "ipc", slower, idle);
     result = compare_runs(&runs, "function", "total_ns");
     tell_about(result.count == 1 && strcmp(result.rows[0]->name, "fs 31000") == 0 &&
-                   compare_is_significant(result.rows[0]) &&
-                   result.rows[0]->cells[COMPARE_RATIO].real > 50,
+                   compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
                "a server that takes 60 times longer over a call is significant");
     table_free(&result);
     free_runs(&runs);
