@@ -133,11 +133,12 @@ static void take_switch(struct model_observer *self, uint32_t cpu, const struct 
     sched->cpus[cpu].switches++;
     if (prev != next && wants_on(sched, prev, cpu))
         end_run(sched, prev, new_state, ticks);
+    if (wants_on(sched, next, cpu))
+        record_of(sched, next)->switches++;
     if (prev != next && wants_on(sched, next, cpu)) {
         bool is_moved = next->has_run && next->cpu != cpu;
 
         record_of(sched, next)->migrations += is_moved;
-        record_of(sched, next)->switches++;
         sched->cpus[cpu].arrived += is_moved;
         end_wait(sched, cpu, next, ticks);
     }
