@@ -43,7 +43,8 @@ HOST_tests/one_fault := seconds=200 each
 HOST_tests/panic := seconds=300 each
 HOST_TESTS += tests/answers_agree tests/one_fault tests/again
 HOST_tests/answers_agree := seconds=200 each
-HOST_TESTS += tests/export tests/geometry
+HOST_TESTS += tests/export tests/geometry tests/losses
+HOST_tests/losses := seconds=400 each
 HOST_tests/geometry := seconds=300 each
 HOST_TESTS += tests/rebuild
 HOST_tests/rebuild := each seconds=300

@@ -3,7 +3,8 @@
  * servers/traced/previous.c - sends a host the trace that the system before a reset has left.
  *
  * Nobody writes it any more: each ring is sent from its oldest packet to its open one, each packet as far as
- * it is good (trace_packet_salvage). What lies between two packets that are there and is not is lost.
+ * it is good (trace_packet_salvage). What is not, behind the first that is there, is lost, but for an open
+ * packet that holds no events.
  */
 #include "traced.h"
 #include <stdlib.h>
@@ -66,12 +67,18 @@ static size_t fill_packet(void *context, uint8_t *payload)
     return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
 }
 
+/* There never were events in the open packet: its number is free. */
+static bool holds_nothing(const struct trace_reader *reader, uint64_t number)
+{
+    return trace_reader_head(reader) == number && trace_open_words(reader) == 0;
+}
+
 static bool send_ring(struct connection *connection, const struct trace_reader *reader,
                       struct wire_cpu_status *counts, _Atomic bool *asked)
 {
-    uint64_t first, last, missing = 0;
+    uint64_t first, last;
     bool any = false;
-    *counts = (struct wire_cpu_status){.discarded = trace_reader_discarded(reader),
+    *counts = (struct wire_cpu_status){.discarded = trace_salvage_discarded(reader),
                                        .torn = trace_reader_torn(reader)};
     if (!trace_salvage_range(reader, &first, &last))
         return true;
@@ -81,22 +88,22 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
                         &job))
             return false;
         counts->cut += job.cut;
-        counts->lost +=
-            job.sent && any ? missing : 0; /* but for what is before the first and behind the last */
-        missing = job.sent ? 0 : missing + 1;
         any |= job.sent;
+        if (job.sent || !holds_nothing(reader, number))
+            counts->head = number + 1;
+        counts->lost += any && !job.sent && counts->head > number;
         atomic_fetch_add_explicit(&packets_sent, job.sent, memory_order_relaxed);
     }
-    counts->next = counts->head = last + 1;
+    counts->next = last + 1;
     return true;
 }
 
 static bool send_rings(struct connection *connection, const struct trace_previous *previous,
                        _Atomic bool *asked)
 {
-    uint8_t payload[8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES], *at = payload + 8;
-    wire_put32(payload, previous->store.cpu_count);
-    wire_put32(payload + 4, 0);
+    uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
+    uint8_t *at = payload + WIRE_STATUS_BYTES;
+    wire_put_status(payload, &(struct wire_status){.count = previous->store.cpu_count});
     for (uint32_t cpu = 0; cpu < previous->store.cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         struct trace_reader reader = trace_previous_ring(previous, cpu);
         struct wire_cpu_status counts;

@@ -2,9 +2,11 @@
 /*
  * servers/traced/pull.c - sends a host the packets of all processors as they become whole (WIRE.md).
  *
- * run_pull: begin -> rounds of drain_ring for each processor -> END. An end is decided once: then everything
- * is flushed, each ring's head becomes its target, and the pull is over when all are sent. What
- * sending logs meanwhile lies beyond the targets, so every pull ends.
+ * run_pull: begin -> rounds of drain_rings -> final STATUS, END. An end is decided once: then everything is
+ * flushed, each ring's head becomes its target, and the pull is over when all are sent. What sending logs
+ * meanwhile lies beyond the targets, so every pull ends. A ring that is full cannot be flushed: its open
+ * packet is sent as far as it is written. The final STATUS says how many events each processor has discarded
+ * by then, and where its packets end; the host notes in the trace what it did not get.
  *
  * In stream mode a buffer is given back (trace_consume) when a quarter of the ring lies between it and what
  * was sent last: those packets can be sent again when the link breaks and the host resumes.
@@ -32,8 +34,10 @@
 struct ring_state {
     uint64_t next;          /* packet to be sent next */
     uint64_t sent_end;      /* behind the last that was sent */
-    uint64_t count_from;    /* packets before it were logged before the pull: not counted as lost */
+    uint64_t count_from;    /* while nothing was sent: the packet that the host wants; TRACE_NO_PACKET: any */
     uint64_t target;        /* once finishing: send up to here */
+    uint64_t head;          /* as last seen; in the end, of the pull's packets */
+    uint64_t discarded;     /* events, as last seen */
     uint64_t lost, cut;     /* packets */
     uint64_t consumed;      /* what the kernel was told last */
     uint64_t sent_at;       /* when the last packet was sent, or the last flush done */
@@ -109,24 +113,53 @@ static bool send_metadata(struct pull *pull)
     return fine;
 }
 
+/* Not once the rings are others. */
+static void look_at_ring(struct pull *pull, uint32_t cpu)
+{
+    struct ring_state *ring = &pull->ring[cpu];
+    struct trace_reader reader = pull_ring(pull, cpu);
+    uint64_t head = trace_reader_head(&reader), discarded = trace_reader_discarded(&reader);
+
+    if (!trace_reader_is_current(&reader))
+        return;
+    ring->head = head;
+    ring->discarded = discarded;
+}
+
 static bool send_status(struct pull *pull)
 {
-    uint8_t payload[8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES], *at = payload + 8;
+    uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
+    uint8_t *at = payload + WIRE_STATUS_BYTES;
 
-    wire_put32(payload, pull->cpu_count);
-    wire_put32(payload + 4, 0);
+    wire_put_status(payload, &(struct wire_status){pull->cpu_count, arch_trace_clock()});
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
+        const struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);
         wire_put_cpu_status(at, &(struct wire_cpu_status){
-                                    .next = pull->ring[cpu].next,
-                                    .head = trace_reader_head(&reader),
-                                    .lost = pull->ring[cpu].lost,
-                                    .cut = pull->ring[cpu].cut,
-                                    .discarded = trace_reader_discarded(&reader),
+                                    .next = ring->next,
+                                    .head = ring->head,
+                                    .lost = ring->lost,
+                                    .cut = ring->cut,
+                                    .discarded = ring->discarded,
                                     .torn = trace_reader_torn(&reader),
                                 });
     }
     return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));
+}
+
+/* The last counts of all; the mode is what it was before the pull, so nothing is discarded for its sake any
+ * more. */
+static bool send_final_status(struct pull *pull)
+{
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+        struct ring_state *ring = &pull->ring[cpu];
+        look_at_ring(pull, cpu);
+        if (pull->reason != WIRE_ENDED_CHANGED)
+            ring->head = ring->target;
+        if (ring->sent_end > 0 && ring->head > ring->sent_end)
+            ring->lost += ring->head - ring->sent_end;
+    }
+    return send_status(pull);
 }
 
 /* ---- packets ------------------------------------------------------------------------------------- */
@@ -134,10 +167,32 @@ static bool send_status(struct pull *pull)
 struct packet_job {
     const struct trace_reader *reader;
     uint64_t number;
+    bool is_open; /* it is the ring's open packet, which is to be sent as far as it is written */
     bool may_cut;
     enum trace_packet_state state;
     uint32_t flags;
 };
+
+static enum trace_packet_state copy_closed(const struct packet_job *job, struct trace_packet *packet)
+{
+    enum trace_packet_state state = trace_packet_copy(job->reader, job->number, packet);
+
+    if (state != TRACE_PACKET_INCOMPLETE || !job->may_cut)
+        return state;
+    return trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
+}
+
+/* INCOMPLETE: somebody is writing, or it was closed meanwhile and is like the others next time. */
+static enum trace_packet_state copy_open(const struct packet_job *job, struct trace_packet *packet)
+{
+    bool is_good = trace_packet_snapshot(job->reader, packet) && packet->packet_seq_num == job->number;
+
+    if (is_good && (job->may_cut || !(packet->flags & TRACE_PACKET_CUT)))
+        return TRACE_PACKET_WHOLE;
+    if (job->may_cut && trace_reader_head(job->reader) == job->number)
+        return TRACE_PACKET_GONE;
+    return TRACE_PACKET_INCOMPLETE;
+}
 
 /* Copies the packet where it is sent from; only its content and the filler's header go out. */
 static size_t fill_packet(void *context, uint8_t *payload)
@@ -145,10 +200,7 @@ static size_t fill_packet(void *context, uint8_t *payload)
     struct packet_job *job = context;
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
 
-    job->state = trace_packet_copy(job->reader, job->number, packet);
-    if (job->state == TRACE_PACKET_INCOMPLETE && job->may_cut)
-        job->state =
-            trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
+    job->state = job->is_open ? copy_open(job, packet) : copy_closed(job, packet);
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
     uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(job->reader);
@@ -167,7 +219,10 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
     if (is_changed(pull) || trace_info()->mode != TRACE_MODE_STREAM ||
         (pull->request.flags & WIRE_PULL_SNAPSHOT) || ring->next < keep)
         return;
-    uint64_t consumed = ring->next - keep;
+    struct trace_reader reader = pull_ring(pull, cpu);
+    uint64_t consumed = ring->next - keep, head = trace_reader_head(&reader);
+    if (consumed > head)
+        consumed = head; /* the open packet was sent, too */
     if (consumed < ring->consumed + (keep ? batch : 0) + 1)
         return;
     if (sys_trace_consume(SLOT_TRACE, cpu, consumed) >= 0)
@@ -195,10 +250,10 @@ static void follow_repair(struct ring_state *ring, const struct trace_reader *re
         ring->target = head;
 }
 
-/* What lies between the last packet that was sent and this one is lost, but for history. */
+/* What lies between the last packet that was sent and this one is lost. The trace begins with the first. */
 static void count_sent(struct ring_state *ring, uint64_t number)
 {
-    uint64_t due = ring->sent_end > ring->count_from ? ring->sent_end : ring->count_from;
+    uint64_t due = ring->sent_end > 0 ? ring->sent_end : ring->count_from;
 
     if (number > due) {
         ring->lost += number - due;
@@ -234,8 +289,11 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
     job.number = ring->next;
     job.may_cut = ring->next < ring->given_up;
     job.state = trace_packet_state(&reader, ring->next);
-    if (job.state == TRACE_PACKET_OPEN)
+    if (job.state == TRACE_PACKET_OPEN && (pull->reason == 0 || ring->next >= ring->target))
         return false;
+    job.is_open = job.state == TRACE_PACKET_OPEN;
+    if (job.is_open)
+        job.may_cut = ring->waiting_since != 0 && has_waited(ring, &reader, now);
     if (job.state == TRACE_PACKET_INCOMPLETE) {
         job.may_cut = has_waited(ring, &reader, now);
         if (!job.may_cut)
@@ -267,12 +325,10 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
-    const struct trace_control *control = (const struct trace_control *)reader.window;
-    uint64_t size = trace_reader_bytes(&reader) / 8;
-    uint64_t used = __atomic_load_n(&control->index, __ATOMIC_RELAXED) % size;
+    uint64_t size = trace_reader_bytes(&reader) / 8, used = trace_open_words(&reader);
     uint64_t since = now - ring->sent_at;
 
-    if (trace_reader_head(&reader) != ring->next || used <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+    if (trace_reader_head(&reader) != ring->next || used == 0)
         return;
     if (since < (used > size / 4 ? FLUSH_NS : FLUSH_SMALL_NS))
         return;
@@ -303,8 +359,8 @@ static void place_rings(struct pull *pull)
         uint64_t head = trace_reader_head(&reader), want = pull->want[cpu];
         ring->consumed = trace_info()->consumed[cpu];
         ring->next = choose_start(&reader, pull->request.flags);
-        ring->count_from = head;
-        if ((pull->request.flags & WIRE_PULL_RESUME) && want <= head)
+        ring->count_from = TRACE_NO_PACKET;
+        if ((pull->request.flags & WIRE_PULL_RESUME) && want > 0 && want <= head)
             ring->next = ring->count_from = want;
     }
 }
@@ -328,15 +384,24 @@ static bool begin_pull(struct pull *pull)
         sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
     if (pull->request.flags & WIRE_PULL_SNAPSHOT)
         pull->reason = WIRE_ENDED_SNAPSHOT;
-    return send_metadata(pull);
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
+        look_at_ring(pull, cpu);
+    return send_metadata(pull) && send_status(pull);
 }
 
+/* A flush closes the open packet unless the ring is full; then it is sent as it is, if there is something in
+ * it. */
 static void set_targets(struct pull *pull)
 {
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
+        look_at_ring(pull, cpu);
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+        struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);
-        pull->ring[cpu].target = trace_reader_head(&reader);
+        ring->target = trace_reader_head(&reader);
+        if (ring->target == ring->head && trace_open_words(&reader) > 0)
+            ring->target++;
     }
 }
 
@@ -370,6 +435,7 @@ static bool drain_rings(struct pull *pull)
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         uint64_t now = clock_monotonic_ns();
+        look_at_ring(pull, cpu);
         for (uint32_t i = 0; i < ROUND_PACKETS; i++) {
             if ((pull->reason && ring->next >= ring->target) || !send_packet(pull, cpu, now))
                 break;
@@ -413,12 +479,13 @@ static void *run_pull(void *argument)
 {
     struct pull *pull = argument;
 
-    if (begin_pull(pull) && run_rounds(pull))
-        (void)(send_metadata(pull) && send_status(pull) && send_end(pull->connection, pull->reason, 0));
+    bool is_whole = begin_pull(pull) && run_rounds(pull);
     for (uint32_t cpu = 0; cpu < pull->cpu_count && !pull->connection->broken; cpu++)
         give_back(pull, cpu, 0);
     if (pull->restore_mode && trace_info()->mode == pull->request.mode)
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
+    if (is_whole)
+        (void)(send_metadata(pull) && send_final_status(pull) && send_end(pull->connection, pull->reason, 0));
     pthread_mutex_lock(&owner_lock);
     atomic_store(&owner, NULL);
     pthread_mutex_unlock(&owner_lock);

@@ -187,6 +187,19 @@ void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_prev
     previous->reason[WIRE_REASON_BYTES - 1] = 0;
 }
 
+void wire_put_status(uint8_t to[WIRE_STATUS_BYTES], const struct wire_status *status)
+{
+    wire_put32(to, status->count);
+    wire_put32(to + 4, 0);
+    wire_put64(to + 8, status->time);
+}
+
+void wire_get_status(const uint8_t from[WIRE_STATUS_BYTES], struct wire_status *status)
+{
+    status->count = wire_get32(from);
+    status->time = wire_get64(from + 8);
+}
+
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status)
 {
     wire_put64(to, status->next);

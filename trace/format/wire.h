@@ -19,7 +19,7 @@
 struct trace_store;
 
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
-#define WIRE_VERSION     2u
+#define WIRE_VERSION     3u
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
@@ -30,9 +30,11 @@ enum wire_type {
     WIRE_HELLO = 1, /* struct wire_hello: first frame on every connection, the sign that somebody is there */
     WIRE_METADATA = 2, /* TSDL text of everything known; sent again when an application registers events */
     WIRE_PACKET = 3,   /* struct wire_packet, then the start of a trace packet; the rest of it is zero */
-    WIRE_STATUS = 4,   /* struct wire_status: losses so far, twice a second while a pull runs */
-    WIRE_END = 5,      /* struct wire_end: the pull is over, nothing of it follows */
-    WIRE_REPLY = 6,    /* struct wire_reply, then what the operation gives */
+    WIRE_STATUS =
+        4,        /* struct wire_status, then struct wire_cpu_status for each processor: losses so far, twice
+                   * a second while a pull runs; and once more before WIRE_END, then they are final */
+    WIRE_END = 5, /* struct wire_end: the pull is over, nothing of it follows */
+    WIRE_REPLY = 6, /* struct wire_reply, then what the operation gives */
     /* host to guest */
     WIRE_REQUEST = 16,  /* struct wire_request */
     WIRE_PULL = 17,     /* struct wire_pull */
@@ -79,12 +81,17 @@ struct wire_packet {
 };
 #define WIRE_PACKET_BYTES 16u
 
-/* One entry for each processor follows the count. */
+struct wire_status {
+    uint32_t count; /* of processors: entries that follow */
+    uint64_t time;  /* in ticks, when the counts were read; 0: not known */
+};
+#define WIRE_STATUS_BYTES 16u
+
 struct wire_cpu_status {
-    uint64_t next;      /* packet that will be sent next */
-    uint64_t head;      /* packet being written now */
-    uint64_t lost;      /* packets of this pull overwritten before they were read */
-    uint64_t cut;       /* packets of this pull sent with their end cut off at a hole */
+    uint64_t next; /* packet that will be sent next */
+    uint64_t head; /* packet being written now; before WIRE_END: packets before this one belong to the pull */
+    uint64_t lost; /* packets of this pull that are missing between and behind those that were sent */
+    uint64_t cut;  /* packets of this pull sent with their end cut off at a hole */
     uint64_t discarded; /* events that found no room, since boot */
     uint64_t torn;      /* words found uncommitted when their buffer was reused, since boot */
 };
@@ -213,6 +220,8 @@ void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hel
 void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *store, bool is_little_endian);
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous);
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous);
+void wire_put_status(uint8_t to[WIRE_STATUS_BYTES], const struct wire_status *status);
+void wire_get_status(const uint8_t from[WIRE_STATUS_BYTES], struct wire_status *status);
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status);
 void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status);
 

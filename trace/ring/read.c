@@ -47,6 +47,13 @@ uint64_t trace_reader_head(const struct trace_reader *reader)
     return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE) / buffer_words(reader);
 }
 
+uint64_t trace_open_words(const struct trace_reader *reader)
+{
+    const uint64_t index = __atomic_load_n(&control_of(reader)->index, __ATOMIC_RELAXED);
+    const uint64_t used = index % buffer_words(reader), first = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    return used > first ? used - first : 0;
+}
+
 uint64_t trace_reader_tail(const struct trace_reader *reader)
 {
     uint64_t head = trace_reader_head(reader), count = trace_reader_buffers(reader);
@@ -324,13 +331,24 @@ static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
     return found;
 }
 
+/* Does the control page belong to these packets? Whoever changed buffers may not have come to write the
+ * header. */
+static bool index_is_good(const struct trace_reader *reader)
+{
+    const uint64_t head = trace_reader_head(reader);
+    return has_packet(reader, head) || (head > 0 && has_packet(reader, head - 1));
+}
+
+uint64_t trace_salvage_discarded(const struct trace_reader *reader)
+{
+    return index_is_good(reader) ? trace_reader_discarded(reader) : 0;
+}
+
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)
 {
     const uint64_t count = trace_reader_buffers(reader);
     *last = trace_reader_head(reader);
-    /* whoever changed buffers may not have come to write the header */
-    if (!has_packet(reader, *last) && !(*last > 0 && has_packet(reader, *last - 1)) &&
-        !find_newest(reader, last))
+    if (!index_is_good(reader) && !find_newest(reader, last))
         return false;
     *first = *last >= count ? *last - count + 1 : 0;
     return true;

@@ -59,6 +59,9 @@ bool trace_reader_is_current(const struct trace_reader *reader);
 
 /* Number of the packet that is being written. */
 uint64_t trace_reader_head(const struct trace_reader *reader);
+/* Words that are reserved for events in the packet that is being written. 0: it holds none, and nothing is
+ * lost with it. */
+uint64_t trace_open_words(const struct trace_reader *reader);
 /* Number of the oldest packet that may still be there; up to the head, which is not closed yet. */
 uint64_t trace_reader_tail(const struct trace_reader *reader);
 /* Events that found no room and words never committed, as the control page tells. */
@@ -83,6 +86,8 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 /* For the rings of a system that is dead, where nobody writes any more and the control page is only a hint.
  * The packets that there may be: [*first, *last], the last one the open packet; false: there are none. */
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last);
+/* As trace_reader_discarded(); 0 if the control page is not to be believed. */
+uint64_t trace_salvage_discarded(const struct trace_reader *reader);
 /* Copies what is good of packet `number`, closed or open, and makes it whole; flags say TRACE_PACKET_CUT if
  * something is missing. False: nothing is good. */
 bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy);

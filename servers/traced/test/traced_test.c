@@ -224,6 +224,7 @@ static void close_channel(struct channel *channel)
     free(host);
 }
 
+static struct host_channel *last_channel;
 static int listener;
 static char source_name[64];
 
@@ -232,6 +233,7 @@ static void *run_listener(void *argument)
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
         struct host_channel *host = calloc(1, sizeof(*host));
         *host = (struct host_channel){{receive, reserve, commit, hang_up, close_channel}, fd, NULL};
+        last_channel = host;
         serve_channel(&host->channel);
     }
     return NULL;
@@ -302,7 +304,8 @@ struct arrived {
     uint64_t events, first, last; /* of the writer */
     uint64_t jumps;               /* numbers left out between first and last */
     uint64_t discarded;           /* as the packets say, from the first to the last */
-    uint64_t packets, cut;
+    uint64_t discarded_within;    /* to the last that has events */
+    uint64_t packets, cut, last_packet;
 };
 
 static void count_mark(struct arrived *arrived, const struct trace_header *event)
@@ -334,6 +337,9 @@ static struct arrived count_arrived(uint32_t cpu)
             discarded_first = packet->events_discarded;
         arrived.cut += (packet->flags & TRACE_PACKET_CUT) != 0;
         arrived.discarded = packet->events_discarded - discarded_first;
+        arrived.last_packet = packet->packet_seq_num;
+        if (!(packet->flags & TRACE_PACKET_CLOSING))
+            arrived.discarded_within = arrived.discarded;
         trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
         while ((event = trace_walk_next(&walk)))
             if (TRACE_ID_CLASS(event->id) == TRACE_CLASS_USER)
@@ -401,7 +407,8 @@ static void test_slow_consumer(void)
     bool fine = true;
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct arrived arrived = count_arrived(cpu);
-        fine &= arrived.sound && arrived.jumps == arrived.discarded;
+        fine &= arrived.sound && arrived.jumps == arrived.discarded_within &&
+                arrived.discarded <= control_of_cpu(cpu)->discarded;
         discarded += arrived.discarded;
     }
     check(fine && discarded > 0 && status == 0, "too slow a consumer: %lu events discarded, each counted",
@@ -451,11 +458,21 @@ static void test_stop(void)
     check(ctl("statistics", NULL) == 0 && ctl("--json", NULL) == 0, "statistics");
 }
 
+/* Writers that go on; every buffer was written to. */
+static void write_a_lap(void)
+{
+    const uint64_t words = trace_buffer_bytes(&test_info) / 8 * (test_info.buffer_count + 1);
+
+    start_writers(1000);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        while (__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED) < words)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void test_snapshot(void)
 {
     setup_rings(16384, 16, TRACE_MODE_FLIGHT);
-    start_writers(1000);
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    write_a_lap();
     int status = pull("--snapshot", NULL);
     stop_writers();
     bool fine = true;
@@ -475,8 +492,7 @@ static void test_previous(void)
 {
     check(pull("--previous", NULL) == EXIT_USAGE, "no previous trace: said, nothing done");
     setup_rings(16384, 16, TRACE_MODE_FLIGHT);
-    start_writers(1000);
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    write_a_lap();
     stop_writers();
     previous_is_there = true;
     int status = pull("--previous", NULL);
@@ -566,6 +582,111 @@ static void enlarge_buffers(void)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* ---- losses at the end ---- */
+
+static bool rings_are_full(void)
+{
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        if (__atomic_load_n(&control_of_cpu(cpu)->discarded, __ATOMIC_RELAXED) == 0)
+            return false;
+    return true;
+}
+
+/* Writers that stop when both rings are full and events were discarded: nothing changes any more. */
+static void fill_rings(void)
+{
+    start_writers(0);
+    while (!rings_are_full())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    stop_writers();
+}
+
+/* Every event that was written is in the trace or counted by it. */
+static void check_all_told(const char *what, int status)
+{
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.discarded == control_of_cpu(cpu)->discarded &&
+                  arrived.events + arrived.discarded == written[cpu],
+              "%s, cpu %u: status %d, %lu events and %lu discarded are all %lu", what, cpu, status,
+              (unsigned long)arrived.events, (unsigned long)arrived.discarded, (unsigned long)written[cpu]);
+    }
+}
+
+static void wait_for_pull(void)
+{
+    while (!pull_is_running())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void *fill_and_stop(void *argument)
+{
+    wait_for_pull();
+    fill_rings();
+    ctl("stop", NULL);
+    return NULL;
+}
+
+static void *fill_and_interrupt(void *argument)
+{
+    wait_for_pull();
+    fill_rings();
+    kill(getpid(), *(int *)argument);
+    return NULL;
+}
+
+static void test_last_losses(void)
+{
+    static int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    pthread_t filler;
+
+    setup_rings(16384, 16, TRACE_MODE_STREAM);
+    pthread_create(&filler, NULL, fill_and_stop, NULL);
+    int status = pull("--slow", "20");
+    pthread_join(filler, NULL);
+    check_all_told("full when tracing stops", status);
+    for (unsigned i = 0; i < 3; i++) {
+        setup_rings(16384, 16, TRACE_MODE_STREAM);
+        pthread_create(&filler, NULL, fill_and_interrupt, &signals[i]);
+        status = pull("--slow", "20");
+        pthread_join(filler, NULL);
+        check_all_told("full when the host ends the pull", status);
+    }
+    setup_rings(16384, 16, TRACE_MODE_ONCE);
+    fill_rings();
+    check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
+    test_info.mask = 0;
+    check_all_told("mode once, a pull", pull("--mode", "once"));
+    setup_rings(16384, 16, TRACE_MODE_STREAM);
+    fill_rings();
+    previous_is_there = true;
+    check_all_told("the previous trace of full rings", pull("--previous", NULL));
+    previous_is_there = false;
+}
+
+static void cut_link(void)
+{
+    shutdown(last_channel->fd, SHUT_RDWR);
+}
+
+/* What the guest said last holds: its rings stood still. */
+static void test_cut_link(void)
+{
+    setup_rings(16384, 16, TRACE_MODE_STREAM);
+    fill_rings();
+    on_room.action = cut_link;
+    on_room.countdown = 22;
+    int status = pull(NULL, NULL);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == EXIT_DAMAGE && arrived.sound && arrived.packets <= 16 &&
+                  arrived.discarded == control_of_cpu(cpu)->discarded && arrived.last_packet == 16,
+              "the link breaks for good, cpu %u: %lu packets, %lu discarded, up to packet %lu", cpu,
+              (unsigned long)arrived.packets, (unsigned long)arrived.discarded,
+              (unsigned long)arrived.last_packet);
+    }
+}
+
 /* A host does not read for a while, and a program in the guest resizes the rings: room was given for a packet
  * of the old size. */
 static void test_geometry(void)
@@ -641,6 +762,8 @@ int main(void)
     test_snapshot();
     test_previous();
     test_torn();
+    test_last_losses();
+    test_cut_link();
     test_geometry();
     test_hostile();
     remove_output();

@@ -111,6 +111,8 @@ static void check_ends(struct cursor *cursor)
     const struct packet *packet = &cursor->packet;
     uint64_t first = sizeof(struct trace_packet), end = packet->content_bytes;
 
+    if (end == first && packet->header.flags & TRACE_PACKET_CLOSING)
+        return; /* it has no events */
     if (end == first || !has_event(cursor, first, TRACE_MINOR_CONTEXT))
         found(cursor, ANOMALY_CONTEXT, packet->offset + first, 0);
     if (end == first || !has_event(cursor, end - 8, TRACE_MINOR_END))

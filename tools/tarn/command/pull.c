@@ -61,8 +61,9 @@ struct pull {
     double begun, last_progress, finish_by; /* finish_by: 0 until the end was asked for */
     uint64_t last_bytes;
     unsigned breaks;
-    uint64_t guest_lost; /* packets, as the guest counts */
-    bool line_open;      /* a progress line is on the terminal */
+    bool line_open;            /* a progress line is on the terminal */
+    struct wire_status status; /* what the guest said last; no processors: nothing yet */
+    struct wire_cpu_status cpu[WIRE_CPUS_MAX];
     struct wire_end end;
 };
 
@@ -177,9 +178,8 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
             usleep(pull->slow_ms * 1000);
         return true;
     case SOURCE_STATUS:
-        pull->guest_lost = 0;
-        for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
-            pull->guest_lost += item->cpu[cpu].lost;
+        pull->status = item->status;
+        memcpy(pull->cpu, item->cpu, sizeof(pull->cpu));
         return check_trace_writer(&pull->writer, fail); /* not only when hours have been pulled for nothing */
     case SOURCE_END:
         pull->end = item->end;
@@ -223,6 +223,18 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     }
     free(item);
     return fine;
+}
+
+/* What the guest said last is told by the trace, too. `fine`: it said so at the end. */
+static bool write_losses(struct pull *pull, bool fine, struct fail *fail)
+{
+    bool is_whole = fine && pull->end.reason != WIRE_ENDED_CHANGED;
+
+    if (write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail))
+        return true;
+    if (fine)
+        complain("%s", fail->text);
+    return false;
 }
 
 static const char *end_text(const struct pull *pull)
@@ -399,11 +411,13 @@ int run_pull(int argc, char **argv)
         if ((!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
             sigaction(SIGINT, &action, NULL);
             sigaction(SIGTERM, &action, NULL);
+            sigaction(SIGHUP, &action, NULL);
             pull->begun = pull->last_progress = now_seconds();
             bool fine = pull_loop(pull, &fail);
             end_line(pull);
             if (!fine)
                 complain("%s", fail.text);
+            fine &= write_losses(pull, fine, &fail);
             status = summarize(pull, fine);
         } else {
             complain("%s", fail.text);

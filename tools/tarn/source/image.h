@@ -80,6 +80,8 @@ struct image_ring {
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
 /* Number of the packet that is being written. */
 uint64_t image_ring_head(struct image_ring *ring);
+/* Does the index say that there are events in packet HEAD, which is being written? */
+bool image_ring_has_open(struct image_ring *ring, uint64_t head);
 /* Number of the oldest packet that may still be there. */
 uint64_t image_ring_tail(struct image_ring *ring);
 uint64_t image_ring_discarded(struct image_ring *ring);

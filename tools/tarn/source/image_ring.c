@@ -235,6 +235,13 @@ uint64_t image_ring_head(struct image_ring *ring)
     return ring->head;
 }
 
+bool image_ring_has_open(struct image_ring *ring, uint64_t head)
+{
+    const uint64_t index = load_acquire(ring, CONTROL(index)), size = buffer_words(ring);
+    return ring->index_is_good && index / size == head &&
+           index % size > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+}
+
 static uint64_t oldest_number(const struct image_ring *ring, uint64_t head)
 {
     uint64_t count = ring->image->store.buffer_count;

@@ -53,8 +53,8 @@ static bool image_begin_pull(struct source *source, uint32_t flags, uint32_t mod
     for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
         struct drain *drain = &image->drain[cpu];
         drain->next = choose_start(image, &drain->ring, follow);
-        drain->count_from = image_ring_head(&drain->ring);
-        if ((flags & WIRE_PULL_RESUME) && want && want[cpu] <= drain->count_from)
+        drain->count_from = TRACE_NO_PACKET;
+        if ((flags & WIRE_PULL_RESUME) && want && want[cpu] > 0 && want[cpu] <= image_ring_head(&drain->ring))
             drain->next = drain->count_from = want[cpu];
     }
     if (!follow)
@@ -79,11 +79,11 @@ static uint64_t field_64(const struct image_source *image, size_t offset)
     return image_64(&image->image, value);
 }
 
-/* What lies between the last packet that got out and this one is lost, but for history. */
+/* What lies between the last packet that got out and this one is lost. The trace begins with the first. */
 static void give_packet(struct image_source *image, uint32_t cpu, uint64_t number, struct source_item *item)
 {
     struct drain *drain = &image->drain[cpu];
-    uint64_t due = drain->sent_end > drain->count_from ? drain->sent_end : drain->count_from;
+    uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
     uint64_t size = field_64(image, offsetof(struct trace_packet, content_size)) / 8 + 8;
     uint64_t buffer = image->source.hello.buffer_bytes;
     uint32_t flags;
@@ -133,6 +133,15 @@ static bool has_waited(struct image_source *image, struct drain *drain)
     return true;
 }
 
+/* Ends a pull without the open packet. If events were reserved in it, they are lost. */
+static void pass_over_open(struct drain *drain, bool has_events)
+{
+    drain->done = true;
+    drain->end = drain->next + has_events;
+    if (drain->sent_end > 0 && drain->end > drain->sent_end)
+        drain->lost += drain->end - drain->sent_end;
+}
+
 /* The open packet ends a pull. If it was closed meanwhile it is one like the others. */
 static bool take_open(struct image_source *image, uint32_t cpu, struct source_item *item)
 {
@@ -142,12 +151,14 @@ static bool take_open(struct image_source *image, uint32_t cpu, struct source_it
     if (image_packet_snapshot(&drain->ring, &number, image->copy) && number == drain->next) {
         drain->done = true;
         give_packet(image, cpu, number, item);
+        drain->end = drain->next;
         return true;
     }
+    const bool has_events = image_ring_has_open(&drain->ring, drain->next);
     if (image_ring_head(&drain->ring) > drain->next)
         drain->target = drain->next + 1;
-    else
-        drain->done = true;
+    else if (!has_events || has_waited(image, drain)) /* a running guest may be about to write its header */
+        pass_over_open(drain, has_events);
     return false;
 }
 
@@ -173,6 +184,8 @@ static bool take_packet(struct image_source *image, uint32_t cpu, struct source_
         if (image->finishing && drain->next >= drain->target) {
             if (take_open(image, cpu, item))
                 return true;
+            if (drain->next >= drain->target)
+                return false; /* over, or not yet written */
             continue;
         }
         enum image_state state = image_packet_copy(&drain->ring, drain->next, image->copy);
@@ -263,23 +276,41 @@ static void fill_status(struct image_source *image, struct wire_cpu_status *stat
     *status = (struct wire_cpu_status){.next = drain->next, .lost = drain->lost, .cut = drain->cut};
     if (image->dangling)
         return;
-    status->head = image_ring_head(&drain->ring);
-    status->discarded = image_ring_discarded(&drain->ring);
+    status->head = drain->done ? drain->end : image_ring_head(&drain->ring);
+    /* where the index is not to be believed, nothing in the control page is */
+    status->discarded = drain->ring.index_is_good ? image_ring_discarded(&drain->ring) : 0;
     status->torn = image_ring_torn(&drain->ring);
+}
+
+static void give_status(struct image_source *image, struct source_item *item)
+{
+    image->status_at = now_seconds();
+    item->kind = SOURCE_STATUS;
+    item->status = (struct wire_status){.count = image->source.hello.cpu_count};
+    for (uint32_t cpu = 0; cpu < item->status.count; cpu++)
+        fill_status(image, &item->cpu[cpu], cpu);
 }
 
 static bool take_status(struct image_source *image, struct source_item *item)
 {
-    double now = now_seconds();
-
-    if (now - image->status_at < STATUS_SECONDS)
+    if (now_seconds() - image->status_at < STATUS_SECONDS)
         return false;
-    image->status_at = now;
-    item->kind = SOURCE_STATUS;
-    item->cpu_count = image->source.hello.cpu_count;
-    for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
-        fill_status(image, &item->cpu[cpu], cpu);
+    give_status(image, item);
     return true;
+}
+
+/* What ends a pull: the last counts, if the rings are still those that they are of, then the end. */
+static void take_end(struct image_source *image, struct source_item *item)
+{
+    if (image->dangling)
+        image->finishing = WIRE_ENDED_CHANGED;
+    else if (!image->counts_sent) {
+        image->counts_sent = true;
+        give_status(image, item);
+        return;
+    }
+    item->kind = SOURCE_END;
+    item->end = (struct wire_end){image->finishing, 0};
 }
 
 static enum source_got image_next(struct source *source, struct source_item *item, int timeout_ms,
@@ -302,11 +333,8 @@ static enum source_got image_next(struct source *source, struct source_item *ite
             *fail = image->image.fail;
             return SOURCE_BROKEN;
         }
-        if (image->dangling)
-            image->finishing = WIRE_ENDED_CHANGED;
         if (image->dangling || all_done(image)) {
-            item->kind = SOURCE_END;
-            item->end = (struct wire_end){image->finishing, 0};
+            take_end(image, item);
             return SOURCE_ITEM;
         }
         if (now_seconds() >= until)

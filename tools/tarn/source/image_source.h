@@ -21,6 +21,7 @@ struct drain {
     uint64_t given_up;    /* packets before this one had their time */
     uint64_t target;      /* packets before this one are wanted; valid while finishing */
     bool done;
+    uint64_t end; /* of the pull's packets; valid when done */
 };
 
 struct image_source {
@@ -30,6 +31,7 @@ struct image_source {
     char *metadata;
     size_t metadata_size;
     bool metadata_sent;
+    bool counts_sent;   /* the final ones */
     uint32_t finishing; /* enum wire_end_reason, 0: not yet */
     bool dangling;      /* rings are not those that the store names: read no more */
     double status_at, look_at;

@@ -103,13 +103,14 @@ static enum source_got bad_frame(const struct wire_frame *frame, struct fail *fa
 
 static bool parse_status(const uint8_t *payload, uint32_t length, struct source_item *item)
 {
-    if (length < 8)
+    if (length < WIRE_STATUS_BYTES)
         return false;
-    item->cpu_count = wire_get32(payload);
-    if (item->cpu_count > WIRE_CPUS_MAX || length < 8 + item->cpu_count * WIRE_CPU_STATUS_BYTES)
+    wire_get_status(payload, &item->status);
+    const uint32_t count = item->status.count;
+    if (count > WIRE_CPUS_MAX || length < WIRE_STATUS_BYTES + count * WIRE_CPU_STATUS_BYTES)
         return false;
-    for (uint32_t cpu = 0; cpu < item->cpu_count; cpu++)
-        wire_get_cpu_status(payload + 8 + cpu * WIRE_CPU_STATUS_BYTES, &item->cpu[cpu]);
+    for (uint32_t cpu = 0; cpu < count; cpu++)
+        wire_get_cpu_status(payload + WIRE_STATUS_BYTES + cpu * WIRE_CPU_STATUS_BYTES, &item->cpu[cpu]);
     return true;
 }
 

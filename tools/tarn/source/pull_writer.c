@@ -274,6 +274,32 @@ static bool append_packet(struct trace_writer *writer, struct stream_writer *str
     return fail_set(fail, "cannot write to %s: %s", writer->directory, strerror(error));
 }
 
+/* Appends a packet that was checked. False: writing is impossible. */
+static bool add_packet(struct trace_writer *writer, const struct source_item *item,
+                       const struct trace_packet *header, uint64_t events, struct fail *fail)
+{
+    struct stream_writer *stream = &writer->cpu[item->packet.cpu];
+
+    if (!append_packet(writer, stream, item, fail))
+        return false;
+    uint64_t discarded = guest64(writer, header->events_discarded);
+    if (!stream->started)
+        stream->discarded_first = discarded;
+    else
+        writer->missing += item->packet.sequence - stream->next;
+    stream->started = true;
+    stream->packets++;
+    stream->next = item->packet.sequence + 1;
+    stream->begin = guest64(writer, header->timestamp_begin);
+    stream->end = guest64(writer, header->timestamp_end);
+    stream->discarded_last = discarded;
+    writer->packets++;
+    writer->events += events;
+    writer->bytes += guest64(writer, header->content_size) / 8;
+    writer->cut += (guest32(writer, header->flags) & TRACE_PACKET_CUT) != 0;
+    return true;
+}
+
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
 {
     struct trace_packet header;
@@ -285,23 +311,55 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
         writer->refused++;
         return true;
     }
-    struct stream_writer *stream = &writer->cpu[item->packet.cpu];
-    if (!append_packet(writer, stream, item, fail))
-        return false;
-    uint64_t discarded = guest64(writer, header.events_discarded);
+    return add_packet(writer, item, &header, events, fail);
+}
+
+/* Nothing is known of what was lost but the counts and the time. */
+static void make_closing(const struct trace_writer *writer, struct trace_packet *packet, uint32_t cpu,
+                         uint64_t number, uint64_t discarded, uint64_t time)
+{
+    *packet = (struct trace_packet){
+        .magic = guest32(writer, TRACE_CTF_MAGIC),
+        .stream_id = guest32(writer, TRACE_STREAM_ID),
+        .timestamp_begin = guest64(writer, time),
+        .timestamp_end = guest64(writer, time),
+        .content_size = guest64(writer, PACKET_BYTES * 8),
+        .packet_size = guest64(writer, writer->hello.buffer_bytes * 8),
+        .events_discarded = guest64(writer, discarded),
+        .packet_seq_num = guest64(writer, number),
+        .committed = guest64(writer, writer->hello.buffer_bytes / 8),
+        .cpu_id = guest32(writer, cpu),
+        .flags = guest32(writer, TRACE_PACKET_CLOSING),
+    };
+    memcpy(packet->uuid, writer->hello.uuid, sizeof(packet->uuid));
+}
+
+static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end, uint64_t discarded,
+                         uint64_t time, struct fail *fail)
+{
+    const struct stream_writer *stream = &writer->cpu[cpu];
+    struct trace_packet packet;
+
     if (!stream->started)
-        stream->discarded_first = discarded;
-    else
-        writer->missing += item->packet.sequence - stream->next;
-    stream->started = true;
-    stream->packets++;
-    stream->next = item->packet.sequence + 1;
-    stream->begin = guest64(writer, header.timestamp_begin);
-    stream->discarded_last = discarded;
-    writer->packets++;
-    writer->events += events;
-    writer->bytes += guest64(writer, header.content_size) / 8;
-    writer->cut += (guest32(writer, header.flags) & TRACE_PACKET_CUT) != 0;
+        return true; /* nothing before it that could be missed */
+    end = end > stream->next ? end : stream->next;
+    discarded = discarded > stream->discarded_last ? discarded : stream->discarded_last;
+    if (end == stream->next && discarded == stream->discarded_last)
+        return true;
+    make_closing(writer, &packet, cpu, end, discarded, time > stream->end ? time : stream->end);
+    const struct source_item item = {.kind = SOURCE_PACKET,
+                                     .bytes = (const uint8_t *)&packet,
+                                     .size = sizeof(packet),
+                                     .packet = {cpu, TRACE_PACKET_CLOSING, end}};
+    return add_packet(writer, &item, &packet, 0, fail);
+}
+
+bool write_closing(struct trace_writer *writer, const struct wire_status *status,
+                   const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
+{
+    for (uint32_t i = 0; i < status->count && i < writer->hello.cpu_count; i++)
+        if (!close_stream(writer, i, cpu[i].head + !is_whole, cpu[i].discarded, status->time, fail))
+            return false;
     return true;
 }
 

@@ -17,6 +17,7 @@ struct stream_writer {
     uint64_t packets; /* written */
     uint64_t next;    /* packet number that should come next */
     uint64_t begin;   /* time of the last packet's begin */
+    uint64_t end;     /* and of its end */
     uint64_t discarded_first, discarded_last;
 };
 
@@ -43,6 +44,11 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
 /* Whether all that was written can be found in the directory. False: somebody removed or changed it. */
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
+/* Ends each stream with what the guest said last of it: if packets before `cpu->head` or events counted as
+ * discarded are not in the trace yet, a packet without events says so (TRACE_PACKET_CLOSING). `is_whole`:
+ * they are final; else the packet `cpu->head` was not sent either. */
+bool write_closing(struct trace_writer *writer, const struct wire_status *status,
+                   const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, while the pull ran */
 void close_trace_writer(struct trace_writer *writer);
 

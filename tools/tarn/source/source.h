@@ -22,8 +22,8 @@ struct source_item {
     size_t size;
     struct wire_packet packet;
     struct wire_end end;
-    uint32_t cpu_count;
-    struct wire_cpu_status cpu[WIRE_CPUS_MAX];
+    struct wire_status status;
+    struct wire_cpu_status cpu[WIRE_CPUS_MAX]; /* status.count of them */
 };
 
 enum source_got { SOURCE_BROKEN = -1, SOURCE_NOTHING = 0, SOURCE_ITEM = 1 };
