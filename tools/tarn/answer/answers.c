@@ -247,7 +247,6 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     fine = answers_open(answers, count, &model, filter, symbols, fail);
     if (fine) {
-        model_learn_names(&model);
         merge_open(&merge, trace, NULL, 0, reporter);
         model_walk(&model, &merge);
         model_finish_range(&model, &merge);

@@ -12,31 +12,6 @@ void model_walk(struct model *model, struct merge *merge)
         cursor = model_take_next(model, merge, cursor);
 }
 
-/* What an event tells does not depend on when. */
-static bool is_timeless(const struct model_action *action)
-{
-    return action->take == take_state_image || action->take == take_state_irq ||
-           action->take == take_state_lock_class || action->take == take_lock_name;
-}
-
-void model_learn_names(struct model *model)
-{
-    struct merge merge;
-    struct cursor *cursor;
-
-    if (model->to >= model->trace->end)
-        return;
-    merge_open(&merge, model->trace, NULL, model->to, NULL);
-    while ((cursor = merge_next(&merge)) != NULL) {
-        const struct model_action *action = &model->actions[cursor->event.type->index];
-
-        names_learn(&model->names, &cursor->event);
-        if (is_timeless(action))
-            action->take(model, &model->cpus[cursor->rank], &cursor->event, action);
-    }
-    merge_close(&merge);
-}
-
 static uint64_t known_until(const struct model_cpu *cpu)
 {
     return cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;

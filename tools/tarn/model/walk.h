@@ -38,10 +38,6 @@ static inline struct cursor *model_take_next(struct model *model, struct merge *
 /* Takes all events of MERGE before model->to. It stands at the first one that comes later. */
 void model_walk(struct model *model, struct merge *merge);
 
-/* Learns the names that the rest of the trace tells from model->to on: of processes, program files, locks and
- * interrupts. Call it before the first event is taken: what the range itself tells counts more. */
-void model_learn_names(struct model *model);
-
 /* Ends the range: model_finish, as if the trace ended there though no packet does. All events before
  * model->to have been taken, MERGE stands at the next. */
 void model_finish_range(struct model *model, const struct merge *merge);
