@@ -90,8 +90,8 @@ static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint
     return found;
 }
 
-/* Who waits now is taken at once, and then woken: who comes back meanwhile waits for the next wake. So it
- * ends after as many threads as the space has, whatever they do. */
+/* Takes all threads that wait now off the list, then wakes them. A thread that comes back meanwhile waits for
+ * the next wake, so the call ends after at most as many threads as the space has. */
 int64_t sys_futex_wake(const uint32_t *address, uint32_t count)
 {
     struct list taken;

@@ -117,7 +117,7 @@ static void start_cpus(void)
     }
 }
 
-/* Also says if times cannot be trusted; metadata of the trace says so too. */
+/* Warns on the console if times cannot be trusted, as the trace's metadata does. */
 static void tell_start(const struct arch_clock_rate *rate)
 {
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,

@@ -4,8 +4,8 @@
  *
  * A pointer to a freed object points to an object of that type, free or reused, until all processors have
  * been outside the kernel (type-stable for one kernel entry, quiet.h): look-ups without a lock rely on it
- * (cap.h): look up, lock, look again. Who keeps a pointer longer needs a reference. Frames whose objects have
- * all been free for that long are given back, but one of each slab.
+ * (cap.h): look up, lock, look again. Keeping a pointer longer takes a reference. A frame whose objects
+ * have all been free for that long is given back; each slab keeps one.
  *
  * The lock inside an object is initialised once, by `construct`, when the slab takes its frame, and survives
  * free and reuse.

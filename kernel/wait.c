@@ -58,7 +58,7 @@ static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t er
     enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
     if (!thread_owns_lock(thread, lock))
         list_remove(&thread->link);
-    if (lock == &thread->answer_lock) /* whoever is to answer still names it (reply_target) */
+    if (lock == &thread->answer_lock) /* a reply_target still names it */
         thread_get(thread);
     thread_end_wait(thread);
     spin_unlock(lock);

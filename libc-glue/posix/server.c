@@ -95,8 +95,8 @@ static int64_t wait_for_window(struct pool *pool, uint64_t deadline, uint32_t *p
 }
 
 /* Full is the process's own limit: a window comes back when a request of another thread ends. A server that
- * refuses owes us nothing, so the caller waits a bounded time, if there is anything to wait for, and then
- * gets the server's error. */
+ * refuses may never have one for us. So the caller waits a bounded time, and only if a window of this process
+ * can come back; then it gets the server's error. */
 static int64_t attach_or_wait(cap_t server, struct pool *pool, uint32_t *place)
 {
     lock_acquire(&pool->lock);

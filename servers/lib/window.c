@@ -28,8 +28,8 @@
 #define WINDOW_REGION   0x0000500000000000ull
 #define WINDOW_BATCH_NS 50000000ull /* how long a dead window may wait for others */
 
-/* The last windows are kept: so many for clients that have none yet, so that nobody who takes many keeps
- * others out, and the very last for the system (client 0), which cannot start programs without. */
+/* Reserves: the last WINDOWS_FOR_FIRST windows go only to clients that have none yet, so that no client keeps
+ * others out. The very last are for the system (client 0), which cannot start programs without them. */
 #define WINDOWS_FOR_FIRST  (WINDOW_COUNT / 2)
 #define WINDOWS_FOR_SYSTEM 64u
 
