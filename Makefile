@@ -20,7 +20,7 @@ GEN  := $(B)/gen
 ALL :=            # what `make all` builds
 include rules.mk
 include $(sort $(wildcard arch/$(ARCH)/build.mk boot/build.mk boot/$(ARCH)/build.mk) \
-            $(foreach d,third_party trace kernel libc-glue servers user tools tests,$(wildcard $d/build.mk $d/*/build.mk)))
+            $(foreach d,third_party base trace kernel libc-glue servers user tools tests,$(wildcard $d/build.mk $d/*/build.mk)))
 include qemu.mk
 -include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
 

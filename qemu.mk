@@ -4,6 +4,7 @@
 
 JOBS    ?= $(shell nproc)
 OPTIONS ?=
+REPEAT  := $(if $(DETERMINISTIC),--deterministic) $(if $(SEED),--seed $(SEED))
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
 .PHONY: deps deps-tests run demo view test bench lint format help
@@ -15,9 +16,9 @@ deps-tests:
 	@tools/deps tests
 
 # Each starts make again, after the packages are there: reading the makefiles needs the compiler.
-demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report
+demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report [DETERMINISTIC=1] [SEED=]
 	@$(ALL_NOW) all
-	@tools/demo --arch $(ARCH)
+	@tools/demo --arch $(ARCH) $(REPEAT)
 
 DEMO_TRACE := out/demo-$(ARCH)/trace
 TRACE ?= $(DEMO_TRACE)
@@ -33,10 +34,10 @@ bench: deps-tests ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
 
-run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=]
+run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=] [DETERMINISTIC=1] [SEED=]
 	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
 	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT)) $(if $(SERIAL),--serial $(SERIAL)) \
-	    $(if $(RNG),--rng)
+	    $(if $(RNG),--rng) $(REPEAT)
 
 lint: ## check format, includes, docs and common mistakes
 	@tools/lint

@@ -64,12 +64,12 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     return 0;
 }
 
-/* Changes every present page of a range by `change`; whole missing tables are skipped. */
-static bool change_range(uint64_t *table, unsigned level, uint64_t start, uint64_t end,
-                         uint64_t (*change)(uint64_t entry, uint32_t flags), uint32_t flags)
+/* Changes every present page of a range by `change`, and says how many; whole missing tables are skipped. */
+static uint64_t change_range(uint64_t *table, unsigned level, uint64_t start, uint64_t end,
+                             uint64_t (*change)(uint64_t entry, uint32_t flags), uint32_t flags)
 {
     uint64_t step = page_table_span(level);
-    bool changed = false;
+    uint64_t changed = 0;
     while (start < end) {
         uint64_t next = (start & ~(step - 1)) + step;
         uint64_t stop = next < end ? next : end;
@@ -77,10 +77,10 @@ static bool change_range(uint64_t *table, unsigned level, uint64_t start, uint64
         if (page_entry_present(*entry)) {
             if (level == 1) {
                 __atomic_store_n(entry, change(*entry, flags), __ATOMIC_RELAXED);
-                changed = true;
+                changed++;
             } else {
                 uint64_t *below = phys_to_virt(page_entry_address(*entry));
-                changed |= change_range(below, level - 1, start, stop, change, flags);
+                changed += change_range(below, level - 1, start, stop, change, flags);
             }
         }
         start = stop;
@@ -101,18 +101,18 @@ static uint64_t with_flags(uint64_t entry, uint32_t flags)
     return page_entry(page_entry_address(entry), flags | (before & MAP_UNCACHED));
 }
 
-bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
+uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
 {
-    bool changed =
+    uint64_t changed =
         change_range(phys_to_virt(space->root), PAGE_TABLE_LEVELS, address, address + size, without_page, 0);
     page_tables_changed();
     return changed;
 }
 
-bool arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
+uint64_t arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
 {
-    bool changed = change_range(phys_to_virt(space->root), PAGE_TABLE_LEVELS, address, address + size,
-                                with_flags, flags);
+    uint64_t changed = change_range(phys_to_virt(space->root), PAGE_TABLE_LEVELS, address, address + size,
+                                    with_flags, flags);
     page_tables_changed();
     return changed;
 }

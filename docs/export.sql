@@ -26,6 +26,11 @@ FROM state WHERE tid <> 0 GROUP BY thread;
 SELECT state AS name, count(*) AS stretches, count(*) AS items, sum(s.end_ns - s.begin_ns) AS total_ns
 FROM state s JOIN thread USING (thread) WHERE NOT is_idle GROUP BY state;
 
+-- tarn sched: cpu, by cpu
+SELECT cpu_id AS cpu, count(*) AS items, sum((end_ns - begin_ns) * (state = 'running')) AS busy_ns,
+       sum((end_ns - begin_ns) * (state = 'idle')) AS idle_ns
+FROM state GROUP BY cpu_id;
+
 -- tarn sched: thread, by tid
 SELECT next_tid AS tid, count(*) AS switches FROM sched_switch WHERE next_tid <> 0 GROUP BY next_tid;
 

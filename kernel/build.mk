@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
-KERNEL_SOURCES += $(sort $(wildcard kernel/*.c)) $(GEN)/kernel/syscall_table.c
+KERNEL_SOURCES += $(sort $(wildcard kernel/*.c)) base/tree.c $(GEN)/kernel/syscall_table.c
 # What earlier compilations found out about headers.
 -include $(shell find $(BA)/kernel/obj -name '*.d' 2>/dev/null)
 # Back-traces do without these files: a frame pointer costs six instructions in a round trip.

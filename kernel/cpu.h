@@ -32,6 +32,7 @@ struct cpu {
     _Atomic uint32_t need_resched; /* set by anybody, looked at before returning to user mode */
     uint32_t index;
     bool online;
+    bool sleeps;  /* it waits for an interrupt, or that is not yet logged to be over */
     uint64_t bit; /* 1 << index */
     /* Whose tables are loaded; NULL: the kernel's own; SPACE_CHANGING: those of one of two spaces. Written by
      * this processor only, in space_activate and space_leave; others, who shoot down, read it atomically. */

@@ -16,6 +16,7 @@
 #include <kernel/kernel.h>
 #include <kernel/process.h>
 #include <kernel/profile.h>
+#include <kernel/scarce.h>
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <trace/exception.h>
@@ -93,6 +94,11 @@ static inline __attribute__((always_inline)) void hand_on(struct thread *self, s
                                                           uint64_t since)
 {
     if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
+        arch_switched();
+        return;
+    }
+    if (result == FAULT_NO_MEMORY && scarce_wait(self)) {
+        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         arch_switched();
         return;
     }

@@ -14,6 +14,8 @@
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
 #include <kernel/slab.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
 #include <trace/frame.h>
 
 #define SOURCE_CACHE 0
@@ -38,9 +40,11 @@ static struct {
     uint8_t *state; /* indexed by frame number */
     uint64_t frame_limit;
     uint64_t total;
+    uint64_t reserve; /* frames kept for the system (scarce.h) */
     /* under lock */
     struct free_block free[FRAME_ORDER_MAX + 1]; /* list heads */
     uint64_t free_count;
+    bool low; /* no more than the reserve are free; also read without the lock, as a hint */
 } buddy = {.lock = SPINLOCK(&buddy_class)};
 
 static uint64_t number_of(paddr_t frame)
@@ -64,6 +68,12 @@ static void unlink_block(struct free_block *block)
 
 /* ---- the buddy allocator; all with buddy.lock held ------------------------------------------------ */
 
+static void count_free(int64_t frames)
+{
+    buddy.free_count += (uint64_t)frames;
+    __atomic_store_n(&buddy.low, buddy.free_count <= buddy.reserve, __ATOMIC_RELAXED);
+}
+
 static void insert_block(uint64_t number, unsigned order)
 {
     buddy.state[number] = FREE_HEAD | order;
@@ -72,7 +82,7 @@ static void insert_block(uint64_t number, unsigned order)
 
 static void free_block(uint64_t number, unsigned order)
 {
-    buddy.free_count += 1ull << order;
+    count_free(1ll << order);
     buddy.state[number] = INSIDE;
     while (order < FRAME_ORDER_MAX) {
         uint64_t neighbour = number ^ (1ull << order);
@@ -100,8 +110,31 @@ static uint64_t allocate_block(unsigned order)
         found--;
         insert_block(number + (1ull << found), found);
     }
-    buddy.free_count -= 1ull << order;
+    count_free(-(1ll << order));
     return number;
+}
+
+/* ---- the reserve ------------------------------------------------------------------------------------ */
+
+#define RESERVE_PART 64u /* of all memory */
+
+/* On whose behalf memory is asked for: the system's, or an ordinary program's. */
+static bool is_for_system(void)
+{
+    const struct thread *thread = this_cpu()->current;
+    return !thread || !thread->space || thread->space->system;
+}
+
+/* Whether `count` frames may be taken. Lock held. */
+static bool may_take(uint64_t count)
+{
+    uint64_t kept = is_for_system() ? 0 : buddy.reserve;
+    return buddy.free_count >= kept && buddy.free_count - kept >= count;
+}
+
+bool frame_is_low(void)
+{
+    return __builtin_expect(__atomic_load_n(&buddy.low, __ATOMIC_RELAXED), 0);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------- */
@@ -110,7 +143,7 @@ paddr_t frame_alloc_order(unsigned order)
 {
     assert(order <= FRAME_ORDER_MAX);
     spin_lock(&buddy.lock);
-    uint64_t number = allocate_block(order);
+    uint64_t number = may_take(1ull << order) ? allocate_block(order) : FRAME_NONE;
     if (number != FRAME_NONE) {
         for (uint64_t i = 0; i < 1ull << order; i++)
             buddy.state[number + i] = IN_USE;
@@ -169,7 +202,7 @@ static void take_range(uint64_t number, uint64_t end)
         uint64_t block_end = head + (1ull << order), taken_end = end < block_end ? end : block_end;
         unlink_block(phys_to_virt(head * FRAME_SIZE));
         buddy.state[head] = INSIDE;
-        buddy.free_count -= 1ull << order;
+        count_free(-(1ll << order));
         for (uint64_t i = number; i < taken_end; i++)
             buddy.state[i] = IN_USE; /* before the rest is freed: it must not join them */
         free_range(head, number);
@@ -211,10 +244,6 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
 
 static void refill_cache(struct frame_cache *cache)
 {
-    /* Before the last is gone: empty slabs may have some. */
-    if (__atomic_load_n(&buddy.free_count, __ATOMIC_RELAXED) < FRAME_CACHE_MAX &&
-        slab_reclaim(FRAME_CACHE_MAX / 2) > 0)
-        return;
     spin_lock(&buddy.lock);
     while (cache->count < FRAME_CACHE_MAX / 2) {
         uint64_t number = allocate_block(0);
@@ -239,9 +268,39 @@ static void drain_cache(struct frame_cache *cache)
     trace_frame_refill((int32_t)cache->count - (int32_t)before, cache->count, left);
 }
 
+/* While memory is low the caches are left alone: a frame that is freed goes back into the reserve, not to the
+ * next program on this processor. Only the system takes from a cache, when nothing else is left. */
+static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
+{
+    slab_reclaim(FRAME_CACHE_MAX / 2);
+    spin_lock(&buddy.lock);
+    uint64_t number = may_take(1) ? allocate_block(0) : FRAME_NONE;
+    if (number != FRAME_NONE)
+        buddy.state[number] = IN_USE;
+    spin_unlock(&buddy.lock);
+    if (number == FRAME_NONE && cache->count > 0 && is_for_system()) {
+        number = number_of(cache->frames[--cache->count]);
+        buddy.state[number] = IN_USE;
+    }
+    if (number == FRAME_NONE)
+        return FRAME_NONE;
+    trace_frame_alloc(number, 0, SOURCE_BUDDY);
+    return number * FRAME_SIZE;
+}
+
+static __attribute__((noinline, cold)) void free_low(uint64_t number)
+{
+    trace_frame_free(number, 0, SOURCE_BUDDY);
+    spin_lock(&buddy.lock);
+    free_block(number, 0);
+    spin_unlock(&buddy.lock);
+}
+
 paddr_t frame_alloc(void)
 {
     struct frame_cache *cache = &this_cpu()->frame_cache;
+    if (frame_is_low())
+        return alloc_low(cache);
     if (cache->count == 0) {
         refill_cache(cache);
         if (cache->count == 0)
@@ -267,11 +326,22 @@ void frame_free(paddr_t frame)
     struct frame_cache *cache = &this_cpu()->frame_cache;
     uint64_t number = number_of(frame);
     assert(frame % FRAME_SIZE == 0 && number < buddy.frame_limit && buddy.state[number] == IN_USE);
+    if (frame_is_low()) {
+        free_low(number);
+        return;
+    }
     trace_frame_free(number, 0, SOURCE_CACHE);
     buddy.state[number] = IN_CACHE;
     if (cache->count == FRAME_CACHE_MAX)
         drain_cache(cache);
     cache->frames[cache->count++] = frame;
+}
+
+bool frame_has_room(uint64_t count)
+{
+    uint64_t left = __atomic_load_n(&buddy.free_count, __ATOMIC_RELAXED);
+    uint64_t kept = buddy.reserve + buddy.reserve / 2;
+    return left > kept && left - kept >= count;
 }
 
 uint64_t frame_count_total(void)
@@ -368,5 +438,6 @@ void frame_allocator_init(frame_kept_range *kept)
                 free_block(number_of(frame), 0);
         }
     }
+    buddy.reserve = buddy.total / RESERVE_PART;
     spin_unlock(&buddy.lock);
 }

@@ -4,7 +4,8 @@
  *
  * frame_alloc and frame_free of one frame touch only this processor's cache (no lock: the kernel is not
  * preempted) but for a refill or a drain of half of it. Bigger blocks come from the buddy allocator under its
- * lock. Frames are not zeroed unless asked. Contiguous blocks are powers of two, naturally aligned.
+ * lock. While free frames are scarce the caches stand still, and the last are for the system (scarce.h).
+ * Frames are not zeroed unless asked. Contiguous blocks are powers of two, naturally aligned.
  */
 #ifndef KERNEL_FRAME_H
 #define KERNEL_FRAME_H
@@ -27,6 +28,10 @@ void frame_free_order(paddr_t frame, unsigned order);
 /* `count` frames in a row, which are freed one by one: the first that are free at or above `from`, else the
  * first of all. Looks at every frame: not for every day. FRAME_NONE: there are not so many in a row. */
 paddr_t frame_alloc_run(uint64_t count, paddr_t from);
+/* Would `count` frames leave enough for ordinary programs? For the system, which must learn that memory is
+ * short when it asks for memory, not when it touches it. A hint: others may take frames at any time. */
+bool frame_has_room(uint64_t count);
+bool frame_is_low(void); /* ordinary programs get none. A hint, too */
 uint64_t frame_count_total(void);
 uint64_t frame_count_free(void); /* the caches' frames included; exact only when nothing else runs */
 

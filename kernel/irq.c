@@ -77,6 +77,7 @@ static void trace_entry(uint32_t number, uint64_t ip)
 
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
+    handle_wake();
     if (TRACE_ON_IRQ())
         trace_entry(number, ip);
     arch_irq_mask(number);
@@ -90,6 +91,7 @@ void handle_interrupt(uint32_t number, uint64_t ip)
 
 void handle_ipi(uint32_t kind)
 {
+    handle_wake();
     trace_irq_ipi_entry(kind);
     if (kind == IPI_SHOOTDOWN) {
         tlb_handle_request();

@@ -49,7 +49,8 @@ uint32_t boot_choice(const char *name, const char *const *names, uint32_t count)
  * user faults the return value has no meaning: whatever is needed was done to the thread. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
-                      uint64_t ip);               /* of user mode; reason: FAULT_* */
+                      uint64_t ip); /* of user mode; reason: FAULT_* */
+void handle_wake(void); /* before anything else of an interrupt: if it ends a sleep, that is logged */
 void handle_interrupt(uint32_t irq, uint64_t ip); /* a device, at `ip`; arch_irq_end was not yet called */
 void handle_timer(void);
 void handle_ipi(uint32_t kind);            /* enum ipi_kind */

@@ -141,6 +141,15 @@ void sched_reschedule(void)
 
 enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* in the trace: states of Linux's cpu_idle */
 
+void handle_wake(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (!cpu->sleeps)
+        return;
+    cpu->sleeps = false;
+    trace_sched_idle(IDLE_WAKES, cpu->index);
+}
+
 /* Sleeps until something happens. The bit is set before the last look at the other queues: who enqueues a
  * thread anywhere either is seen there, or sees the bit and sends it here. */
 static void idle(struct cpu *cpu)
@@ -154,10 +163,11 @@ static void idle(struct cpu *cpu)
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();
+        cpu->sleeps = true;
         arch_wait_for_interrupt();
+        handle_wake();
         if (profile_period)
             profile_wake();
-        trace_sched_idle(IDLE_WAKES, cpu->index);
     }
     atomic_fetch_and(&sched_idle_cpus, ~bit_of(cpu));
 }

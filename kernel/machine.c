@@ -228,12 +228,37 @@ int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
     return address ? (int64_t)address : -E_BAD_ARGUMENT;
 }
 
+#define STOP_MS 200u
+
+/* Of time, or of turns while there is no clock. */
+static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
+{
+    arch_relax();
+    return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
+}
+
+/* A line that one of them prints may end first. */
+void machine_stop_others(const struct cpu *self)
+{
+    uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
+    uint32_t turns = 0;
+    while (others && console_is_busy() && !has_passed(begin, &turns, STOP_MS))
+        ;
+    for (uint64_t left = others; left; left &= left - 1)
+        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
+    begin = arch_clock();
+    while (!debugger_have_ended(others) && !has_passed(begin, &turns, STOP_MS))
+        ;
+}
+
+/* The host may take a while to switch the machine off, in which the others would go on, and log. */
 int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
 {
     int error = machine_check(machine, RIGHT_MANAGE);
     if (error)
         return error;
     log_line("shutdown, status %u", status);
+    machine_stop_others(this_cpu());
     trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");
     arch_shutdown(status);
 }
@@ -254,12 +279,12 @@ static int64_t hang_somewhere(uint64_t argument)
     return 0;
 }
 
-/* Two callers at a time: the first keeps the lock until the second has come for it, which a busy host may
- * delay. */
+/* Two callers at a time: the first hangs once the second, which a busy host may delay, comes for its lock. */
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
     static _Atomic uint32_t wanting;
+    static uint32_t turns;
     if (!may("debug.hang="))
         return -E_UNSUPPORTED;
     atomic_fetch_add(&wanting, 1);
@@ -269,7 +294,8 @@ static int64_t hang_with_lock(uint64_t milliseconds)
         tlb_handle_request();
         arch_relax();
     }
-    watchdog_hang(0, milliseconds);
+    if (turns++ % 2 == 0)
+        watchdog_hang(0, milliseconds);
     spin_unlock(&hang_lock);
     return 0;
 }

@@ -13,9 +13,15 @@
 /* What CAP_MACHINE and CAP_TRACE capabilities point to. Nothing is in them. */
 extern char machine_object[1], trace_object[1];
 
+struct cpu;
+
 #define PCI_DEVICE_LAST 0xffffu /* bus << 8 | slot << 3 | function */
 
 int machine_check(cap_t machine, uint32_t rights); /* does the current space hold it? */
+
+/* Stops the other processors, for good and in the middle of anything. self: the caller's; NULL: it is too
+ * early to know. */
+void machine_stop_others(const struct cpu *self);
 
 /* Text to the raw console, one writer at a time (log.c). */
 void console_write(const char *text, size_t size);

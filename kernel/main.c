@@ -150,6 +150,7 @@ void kernel_main(void)
     tell_start(&rate);
     measure_trace_points();
     debugger_boot();
+    trace_statedump(); /* who takes the trace from memory asks for none */
     loader_start_init();
     arch_return_to_user();
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/mapping.c - a balanced tree of mappings (Adelson-Velsky and Landis, 1962). Interface: mapping.h.
+ * kernel/mapping.c - a balanced tree of mappings. Interface: mapping.h; base/tree.h says why it is balanced.
  *
- * A program chooses where its mappings lie and in which order they come and go, and it can time them. A tree
- * that balances itself by chance would not do, not even with secret chances: who times look-ups learns the
- * depth of each node and keeps only those that make a long path. Here no choice makes the tree deeper than
- * MAPPING_DEPTH_MAX, and nothing recurses: a path from the root lies in an array of that size.
+ * Each mapping knows the extent of those below it and the largest hole among them, so the way to a hole
+ * passes by what has none: a program that leaves many small holes does not make the kernel look into each.
  */
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
 #include <kernel/space.h>
 
-struct mapping *mapping_find(struct mapping *root, uint64_t address)
+static struct mapping *mapping_of(struct tree_node *node)
+{
+    return node ? tree_object(node, struct mapping, node) : NULL;
+}
+
+struct mapping *mapping_find(struct tree_node *root, uint64_t address)
 {
     struct mapping *best = NULL;
     while (root) {
-        if (address < root->end) {
-            best = root;
+        struct mapping *mapping = mapping_of(root);
+        if (address < mapping->end) {
+            best = mapping;
             root = root->left;
         } else {
             root = root->right;
@@ -25,154 +29,94 @@ struct mapping *mapping_find(struct mapping *root, uint64_t address)
     return best;
 }
 
-/* The pointers from the root down to a place in the tree. */
-struct path {
-    struct mapping **link[MAPPING_DEPTH_MAX + 1];
-    unsigned length;
-};
-
-static void walk(struct path *path, struct mapping **link)
+static void at_least(uint64_t *most, uint64_t value)
 {
-    assert(path->length <= MAPPING_DEPTH_MAX);
-    path->link[path->length++] = link;
+    if (value > *most)
+        *most = value;
 }
 
-static uint32_t height(const struct mapping *node)
+static void summarize(struct tree_node *node)
 {
-    return node ? node->height : 0;
-}
-
-static void update(struct mapping *node)
-{
-    uint32_t left = height(node->left), right = height(node->right);
-    node->height = (left > right ? left : right) + 1;
-}
-
-static void rotate_left(struct mapping **link)
-{
-    struct mapping *node = *link, *up = node->right;
-    node->right = up->left;
-    up->left = node;
-    *link = up;
-    update(node);
-    update(up);
-}
-
-static void rotate_right(struct mapping **link)
-{
-    struct mapping *node = *link, *up = node->left;
-    node->left = up->right;
-    up->right = node;
-    *link = up;
-    update(node);
-    update(up);
-}
-
-/* Subtrees differ in height by two at most, by one when this returns. */
-static void balance(struct mapping **link)
-{
-    struct mapping *node = *link;
-    uint32_t left = height(node->left), right = height(node->right);
-    if (left > right + 1) {
-        if (height(node->left->right) > height(node->left->left))
-            rotate_left(&node->left);
-        rotate_right(link);
-    } else if (right > left + 1) {
-        if (height(node->right->left) > height(node->right->right))
-            rotate_right(&node->right);
-        rotate_left(link);
-    } else {
-        update(node);
+    struct mapping *mapping = mapping_of(node);
+    const struct mapping *left = mapping_of(node->left), *right = mapping_of(node->right);
+    mapping->first = left ? left->first : mapping->start;
+    mapping->last = right ? right->last : mapping->end;
+    mapping->hole = 0;
+    if (left) {
+        at_least(&mapping->hole, left->hole);
+        at_least(&mapping->hole, mapping->start - left->last);
+    }
+    if (right) {
+        at_least(&mapping->hole, right->hole);
+        at_least(&mapping->hole, right->first - mapping->end);
     }
 }
 
-/* From the end of a path up to the root, or to where nothing changes any more. */
-static void balance_path(struct path *path)
+/* To the mapping that begins at `start`, or to where it would be. */
+static void go_to(struct tree_path *path, struct tree_node **root, uint64_t start)
 {
-    while (path->length > 0) {
-        struct mapping **link = path->link[--path->length];
-        uint32_t before = (*link)->height;
-        balance(link);
-        if ((*link)->height == before)
-            return;
-    }
+    tree_begin(path, root);
+    for (struct tree_node *at; (at = tree_here(path)) && mapping_of(at)->start != start;)
+        tree_down(path, start < mapping_of(at)->start);
 }
 
-void mapping_insert(struct mapping **root, struct mapping *node)
+void mapping_insert(struct tree_node **root, struct mapping *mapping)
 {
-    struct path path = {.length = 0};
-    struct mapping **link = root;
-    while (*link) {
-        walk(&path, link);
-        link = node->start < (*link)->start ? &(*link)->left : &(*link)->right;
-    }
-    node->left = node->right = NULL;
-    node->height = 1;
-    *link = node;
-    balance_path(&path);
+    struct tree_path path;
+    go_to(&path, root, mapping->start);
+    tree_insert(&path, &mapping->node, summarize);
 }
 
-/* A node with two children changes places with its successor, the leftmost to its right. */
-static struct mapping **swap_with_next(struct path *path, struct mapping **place)
+void mapping_remove(struct tree_node **root, struct mapping *mapping)
 {
-    struct mapping *node = *place, **link = &node->right;
-    unsigned below = path->length + 1; /* the first place in the path behind the node's own */
-    walk(path, place);
-    while ((*link)->left) {
-        walk(path, link);
-        link = &(*link)->left;
-    }
-    struct mapping *next = *link, *orphan = next->right;
-    next->left = node->left;
-    next->height = node->height;
-    *place = next;
-    if (link == &node->right) {
-        link = &next->right;
-    } else {
-        next->right = node->right;
-        path->link[below] = &next->right;
-    }
-    *link = node;
-    node->left = NULL;
-    node->right = orphan;
-    return link;
+    struct tree_path path;
+    go_to(&path, root, mapping->start);
+    tree_remove(&path, summarize);
 }
 
-void mapping_remove(struct mapping **root, struct mapping *node)
+void mapping_end_at(struct tree_node **root, struct mapping *mapping, uint64_t end)
 {
-    struct path path = {.length = 0};
-    struct mapping **link = root;
-    while (*link != node) {
-        walk(&path, link);
-        link = node->start < (*link)->start ? &(*link)->left : &(*link)->right;
-    }
-    if (node->left && node->right)
-        link = swap_with_next(&path, link);
-    *link = node->left ? node->left : node->right;
-    balance_path(&path);
+    struct tree_path path;
+    mapping->end = end;
+    go_to(&path, root, mapping->start);
+    tree_changed(&path, summarize);
 }
 
-struct mapping *mapping_take_any(struct mapping **root)
+struct mapping *mapping_take_any(struct tree_node **root)
 {
-    struct mapping *node = *root;
-    while (node && node->left) { /* turns the tree into a list to the right, a node at a time */
-        struct mapping *up = node->left;
-        node->left = up->right;
-        up->right = node;
-        node = up;
-    }
-    *root = node ? node->right : NULL;
-    return node;
+    return mapping_of(tree_take_any(root));
 }
 
-uint64_t mapping_find_gap(struct mapping *root, uint64_t from, uint64_t limit, uint64_t size)
+/* Is there a hole of `size` at or behind `low`: in front of the mappings below this one, or among them? Of
+ * those that `low` runs through it may be wrong: their hole may lie in front of it. That costs one way down.
+ */
+static bool may_have_hole(const struct mapping *mapping, uint64_t low, uint64_t size)
 {
-    uint64_t start = from;
-    while (start < limit && size <= limit - start) {
-        struct mapping *next = mapping_find(root, start - TARN_PAGE_SIZE);
-        if (!next || (next->start >= start && next->start - start >= size + TARN_PAGE_SIZE))
-            return start;
-        start = next->end + TARN_PAGE_SIZE;
+    return mapping->last > low &&
+           (mapping->hole >= size || (mapping->first > low && mapping->first - low >= size));
+}
+
+uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size)
+{
+    const struct mapping *up[TREE_DEPTH_MAX]; /* those whose right sides are still to be looked at */
+    unsigned depth = 0;
+    uint64_t low = from - TARN_PAGE_SIZE; /* the hole begins here, or further on */
+    if (size > limit - from)
+        return 0;
+    for (const struct mapping *mapping = mapping_of(root); mapping || depth > 0;) {
+        for (; mapping && may_have_hole(mapping, low, size + 2 * TARN_PAGE_SIZE);
+             mapping = mapping_of(mapping->node.left))
+            up[depth++] = mapping;
+        if (mapping)
+            at_least(&low, mapping->last);
+        if (depth == 0)
+            break;
+        mapping = up[--depth];
+        if (mapping->start > low && mapping->start - low >= size + 2 * TARN_PAGE_SIZE)
+            break;
+        at_least(&low, mapping->end);
+        mapping = mapping_of(mapping->node.right);
     }
-    return 0;
+    low += TARN_PAGE_SIZE;
+    return low < limit && size <= limit - low ? low : 0;
 }

@@ -25,8 +25,7 @@
 #define LINES_DEFAULT 100u
 #define LINES_MIN     20u
 #define LINES_MAX     5000u
-#define LINES_AT_END  4u /* of those: the empty one before, what is said about the action behind */
-#define STOP_MS       200u
+#define LINES_AT_END  4u  /* of those: the empty one before, what is said about the action behind */
 #define AGAIN_MAX     20u /* panics of one panic: more than there are steps */
 
 /* ---- options ------------------------------------------------------------------------------------------ */
@@ -142,27 +141,6 @@ static void __attribute__((noreturn)) panic_again(const char *text)
 
 /* ---- the others --------------------------------------------------------------------------------------- */
 
-/* Of time, or of turns while there is no clock. */
-static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
-{
-    arch_relax();
-    return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
-}
-
-/* They are in the middle of anything, and will not go on. A line that one of them prints may end first. */
-static void stop_others(void)
-{
-    uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
-    uint32_t turns = 0;
-    while (others && console_is_busy() && !has_passed(begin, &turns, STOP_MS))
-        ;
-    for (uint64_t left = others; left; left &= left - 1)
-        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
-    begin = arch_clock();
-    while (!debugger_have_ended(others) && !has_passed(begin, &turns, STOP_MS))
-        ;
-}
-
 /* The debugger wants them as they are, where they can be stopped. A session that somebody has goes first. */
 static void take_machine(void)
 {
@@ -172,7 +150,7 @@ static void take_machine(void)
         debugger_hold(regs);
     } else {
         debugger_wait(regs);
-        stop_others();
+        machine_stop_others(self);
     }
 }
 
@@ -182,7 +160,7 @@ static void __attribute__((noreturn)) halt(void)
 {
     report_say("halted");
     debugger_end();
-    stop_others();
+    machine_stop_others(self);
     step_name = NULL; /* an NMI from now on ends nothing */
     arch_stop_forever();
 }

@@ -84,6 +84,7 @@ static void finish(struct space *space)
     uint64_t bits = space->watcher_bits;
     space->watcher = NULL;
     space->fault_handler = NULL;
+    space->returned = true;
     spin_unlock(&space->lock);
     if (handler)
         endpoint_put(handler);

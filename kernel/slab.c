@@ -204,6 +204,16 @@ uint32_t slab_reclaim(uint32_t most)
     return count;
 }
 
+uint64_t slab_count_empty(void)
+{
+    uint64_t count = 0;
+    for (const struct slab *slab = all_slabs; slab; slab = slab->other) {
+        uint64_t empty = __atomic_load_n(&slab->empty_count, __ATOMIC_RELAXED);
+        count += empty > EMPTY_KEPT ? empty - EMPTY_KEPT : 0;
+    }
+    return count;
+}
+
 uint64_t slab_frames_total(void)
 {
     return atomic_load_explicit(&frames_total, memory_order_relaxed);

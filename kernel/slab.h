@@ -42,6 +42,7 @@ uint64_t slab_frames_total(void); /* of all slabs */
 /* Gives back frames that nobody can reach any more, at most `most`; how many. Slabs whose lock is held are
  * left out, so any locks may be held. */
 uint32_t slab_reclaim(uint32_t most);
+uint64_t slab_count_empty(void); /* frames that will be given back, sooner or later */
 
 /* Without locks, for the debugger, while all processors stand: all slabs, the frames of one, and what a frame
  * holds. Free objects are among them, as their last user left them. NULL as previous: the first; NULL as

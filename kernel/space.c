@@ -14,6 +14,7 @@
 #include <kernel/slab.h>
 #include <kernel/space.h>
 #include <tarn/error.h>
+#include <trace/control/control.h>
 #include <trace/mem.h>
 #include <trace/process.h>
 
@@ -69,12 +70,12 @@ static void unlink_space(struct space *space)
 static void reset_space(struct space *space)
 {
     space->mappings = NULL;
-    space->mapping_count = space->private_frames = 0;
+    space->mapping_count = space->private_frames = space->resident = 0;
     memset(space->block_frames, 0, sizeof space->block_frames);
     memset(space->block_used, 0, sizeof space->block_used);
     space->threads = NULL;
     space->thread_count = 0;
-    space->dying = space->released = space->is_parent = false;
+    space->dying = space->released = space->is_parent = space->returned = false;
     space->status = 0;
     space->fault_handler = NULL;
     space->watcher = NULL;
@@ -85,7 +86,7 @@ static void reset_space(struct space *space)
     atomic_store_explicit(&space->holders, 0, memory_order_relaxed);
 }
 
-struct space *space_new(const char *name, uint32_t parent_pid)
+struct space *space_new(const char *name, uint32_t parent_pid, bool system)
 {
     struct space *space = slab_alloc(&space_slab);
     if (!space)
@@ -102,6 +103,7 @@ struct space *space_new(const char *name, uint32_t parent_pid)
     }
     space->pid = atomic_fetch_add_explicit(&last_pid, 1, memory_order_relaxed) + 1;
     space->parent_pid = parent_pid;
+    space->system = system;
     memset(space->name, 0, sizeof space->name);
     memcpy(space->name, name, strlen(name) < sizeof space->name ? strlen(name) : sizeof space->name - 1);
     link_space(space);
@@ -136,9 +138,9 @@ void space_release_memory(struct space *space)
      * another thread. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
-    struct mapping *mappings = space->mappings; /* ours alone: nobody looks at those of a released space */
+    struct tree_node *mappings = space->mappings; /* ours alone: nobody looks at those of a released space */
     space->mappings = NULL;
-    space->mapping_count = space->private_frames = 0;
+    space->mapping_count = space->private_frames = space->resident = 0;
     for (unsigned i = 0; i < sizeof space->block_frames / sizeof space->block_frames[0]; i++) {
         if (space->block_frames[i]) {
             frame_free(space->block_frames[i]);
@@ -149,6 +151,7 @@ void space_release_memory(struct space *space)
     spin_unlock(&space->lock);
     for (struct mapping *mapping; (mapping = mapping_take_any(&mappings));)
         drop_mapping(mapping);
+    trace_leave_classes(space);
     trace_process_free(space->pid, frames);
 }
 
@@ -301,7 +304,7 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     *rest = *mapping;
     rest->offset += address - mapping->start;
     rest->start = address;
-    mapping->end = address;
+    mapping_end_at(&space->mappings, mapping, address);
     spin_lock(&rest->memory->lock);
     rest->memory->mappings++;
     spin_unlock(&rest->memory->lock);
@@ -359,32 +362,33 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     if (bad_range(address, size))
         return -E_BAD_ARGUMENT;
     struct mapping *spare[2];
-    struct mapping *gone = NULL; /* list through left */
+    struct mapping *gone = NULL;
     take_spares(spare);
     spin_lock(&space->lock);
     int error = space->dying ? -E_DEAD : cut_at_ends(space, address, address + size, spare);
     if (!error) {
         struct mapping *mapping;
-        bool any = false;
+        uint64_t pages = 0;
         /* Mapping by mapping: between them may lie the trace info page, which stays. */
         while ((mapping = mapping_find(space->mappings, address)) && mapping->start < address + size) {
-            any |= arch_unmap_range(&space->arch, mapping->start, mapping->end - mapping->start);
+            pages += arch_unmap_range(&space->arch, mapping->start, mapping->end - mapping->start);
             mapping_remove(&space->mappings, mapping);
             space->mapping_count--;
-            mapping->left = gone;
+            mapping->next_gone = gone;
             gone = mapping;
         }
         /* Frames may be freed once nobody can reach them: tables, then translation buffers, then objects. */
-        if (any)
+        if (pages)
             tlb_shootdown(space, address, size);
-        for (mapping = gone; mapping; mapping = mapping->left)
+        space->resident -= pages;
+        for (mapping = gone; mapping; mapping = mapping->next_gone)
             space->private_frames -= free_private_frames(mapping);
     }
     spin_unlock(&space->lock);
     if (!error && !gone)
         error = -E_NOT_FOUND;
     while (gone) {
-        struct mapping *next = gone->left;
+        struct mapping *next = gone->next_gone;
         trace_mem_unmap(gone->start, gone->end - gone->start, space->pid, gone->memory->number);
         drop_mapping(gone);
         gone = next;
@@ -518,6 +522,16 @@ struct space *space_next_child(uint32_t pid, const struct space *previous)
     spin_lock(&space_list_lock);
     struct space *space = previous ? previous->next : space_list;
     while (space && (space->parent_pid != pid || space->dying || !try_get(space)))
+        space = space->next;
+    spin_unlock(&space_list_lock);
+    return space;
+}
+
+struct space *space_next(const struct space *previous)
+{
+    spin_lock(&space_list_lock);
+    struct space *space = previous ? previous->next : space_list;
+    while (space && !try_get(space))
         space = space->next;
     spin_unlock(&space_list_lock);
     return space;

@@ -6,6 +6,7 @@
 #define KERNEL_SPACE_H
 
 #include <arch/mmu.h>
+#include <base/tree.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/futex.h>
@@ -25,8 +26,10 @@ struct mapping {
     struct memory
         *private; /* MAP_PRIVATE: frames written to, by the same offsets; a reference, or NULL so far */
     uint32_t flags, allowed; /* MAP_*: in force, and the most that the capability allowed */
-    uint32_t height;         /* of the tree below, this node included */
-    struct mapping *left, *right;
+    struct tree_node node;
+    uint64_t first, last,
+        hole; /* of all below in the tree: the extent, the largest hole between two. mapping.c */
+    struct mapping *next_gone; /* space_unmap */
 };
 
 struct space {
@@ -35,21 +38,25 @@ struct space {
     _Atomic uint32_t references;
     _Atomic uint32_t holders; /* capabilities to it in other spaces' tables: cap.c */
     uint32_t pid, parent_pid;
+    bool system;    /* init, or a server that it made: constant once others know the space (scarce.h) */
     bool is_parent; /* has ever created a space; written by its own threads, read when they are gone */
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus;      /* processors that have run it; each sets its own bit, see space_activate */
     struct cap_table caps;      /* own lock, see cap.h */
     struct futex_table futexes; /* own locks */
     /* under lock */
-    struct mapping *mappings;
+    struct tree_node *mappings; /* mapping.h */
     uint64_t mapping_count, private_frames;
+    uint64_t resident;         /* pages of its mappings that its tables show */
     uint64_t block_frames[16]; /* thread blocks: 32 to a frame, up to 512 threads */
     uint64_t block_used[8];
     /* threads: see thread.h (the list's lock is the space's) */
     struct thread *threads;
     uint32_t thread_count;
-    bool dying;    /* no more mappings, threads or capabilities */
-    bool released; /* its memory is gone */
+    uint16_t trace_classes; /* of applications that it has registered, a bit each: trace_lock */
+    bool dying;             /* no more mappings, threads or capabilities */
+    bool released;          /* its memory is gone */
+    bool returned;          /* it is dead, and all of that has been given back */
     int32_t status;
     struct endpoint *fault_handler; /* a reference, or NULL. Also read without the lock: fault_fast.c */
     struct notification *watcher;   /* a reference, or NULL */
@@ -61,7 +68,8 @@ struct space {
     struct space *work_next;
 };
 
-struct space *space_new(const char *name, uint32_t parent_pid); /* one reference; NULL: no memory */
+/* One reference; NULL: no memory. `system`: scarce.h. */
+struct space *space_new(const char *name, uint32_t parent_pid, bool system);
 static inline void space_get(struct space *space)
 {
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
@@ -74,6 +82,7 @@ void space_do_in_turn(struct space *space, void (*work)(struct space *space));
 /* Walks the spaces that `pid` created and that are not dying: the next one behind `previous` (NULL: the
  * first), with a reference, which the caller gives back after the step from it; NULL: no more. */
 struct space *space_next_child(uint32_t pid, const struct space *previous);
+struct space *space_next(const struct space *previous); /* the same of all spaces, dying ones included */
 /* Memory of a space whose last thread is gone: unmaps everything, frees tables. Called once, by space_kill's
  * last step (process.c in kernel/); capabilities were closed before. */
 void space_release_memory(struct space *space);

@@ -72,11 +72,12 @@ static enum fault_result install(struct space *space, uint64_t page, paddr_t fra
     paddr_t old = arch_lookup_page(&space->arch, page, &old_flags);
     bool replaces = old != ~0ull && old != frame;
     if (replaces) {
-        arch_unmap_range(&space->arch, page, FRAME_SIZE);
+        space->resident -= arch_unmap_range(&space->arch, page, FRAME_SIZE);
         tlb_shootdown(space, page, FRAME_SIZE);
     }
     if (arch_map_page(&space->arch, page, frame, flags) < 0)
         return FAULT_NO_MEMORY;
+    space->resident += old == ~0ull || replaces;
     if (!replaces)
         arch_tlb_flush_page(page);
     return FAULT_RESOLVED;

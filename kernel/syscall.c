@@ -11,6 +11,7 @@
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/profile.h>
+#include <kernel/scarce.h>
 #include <kernel/space.h>
 #include <kernel/syscall.h>
 #include <kernel/thread.h>
@@ -54,7 +55,10 @@ static int64_t explain_stop(struct cpu *cpu)
         restart_call(self);
         return SYSCALL_NO_RESULT;
     case FAULT_NO_MEMORY:
-        return -E_NO_MEMORY;
+        if (!scarce_wait(self))
+            return -E_NO_MEMORY;
+        restart_call(self);
+        return SYSCALL_NO_RESULT;
     default:
         return -E_BAD_ADDRESS;
     }

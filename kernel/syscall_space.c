@@ -40,7 +40,8 @@ int64_t sys_space_create(const char *user_name)
     if (error)
         return error;
     own_space()->is_parent = true;
-    struct space *space = space_new(name, own_space()->pid);
+    bool by_init = own_space()->parent_pid == 0;
+    struct space *space = space_new(name, own_space()->pid, by_init);
     if (!space)
         return -E_NO_MEMORY;
     int64_t slot = cap_insert(own_space(), CAP_SPACE, space, RIGHT_ALL, 0);
@@ -144,12 +145,32 @@ int64_t sys_space_info(cap_t slot)
     return result;
 }
 
+int64_t sys_space_status(cap_t slot)
+{
+    struct space *space;
+    int error = get_space(slot, 0, &space);
+    if (error)
+        return error;
+    spin_lock(&space->lock);
+    int64_t result = space->dying ? (int64_t)(uint32_t)space->status : -E_BUSY;
+    spin_unlock(&space->lock);
+    space_put(space);
+    return result;
+}
+
 /* ---- mappings
  * ----------------------------------------------------------------------------------------------- */
 
 /* Rights of a capability and rights of a mapping are the same three bits. */
 _Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,
                "same bits");
+
+/* A server finds out here that memory is short, where it can tell its client, and not when it touches it. */
+static bool is_too_much(const struct space *space, const struct memory *memory, uint64_t size)
+{
+    return space->system && space == own_space() && memory->kind == MEMORY_ZERO &&
+           __atomic_load_n(&memory->frames, __ATOMIC_RELAXED) == 0 && !frame_has_room(size / FRAME_SIZE);
+}
 
 int64_t sys_space_map(cap_t slot, cap_t memory_slot, uint64_t address, uint64_t size, uint64_t offset,
                       uint32_t flags)
@@ -161,7 +182,9 @@ int64_t sys_space_map(cap_t slot, cap_t memory_slot, uint64_t address, uint64_t 
         return result;
     if ((result = get_space(slot, RIGHT_MANAGE, &space)) == 0) {
         uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);
-        result = space_map(space, memory.object, address, size, offset, flags, allowed);
+        result = is_too_much(space, memory.object, size)
+                     ? -E_NO_MEMORY
+                     : space_map(space, memory.object, address, size, offset, flags, allowed);
         space_put(space);
     }
     memory_put(memory.object);

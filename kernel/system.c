@@ -2,7 +2,8 @@
 /*
  * kernel/system.c - system_read: facts about the system for ps, top and leak tests.
  *
- * Lists are gathered into a frame under their lock, and copied out without it.
+ * Lists are gathered into a frame under their lock, and copied out without it. Without a frame less comes at
+ * once.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -20,6 +21,8 @@
 #include <kernel/thread.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+
+#define SMALL_BYTES 1024u
 
 /* What a walk over a list gathers. */
 struct gathering {
@@ -67,7 +70,7 @@ static void gather_space(struct space *space, void *context)
                                      .parent_pid = space->parent_pid,
                                      .threads = space->thread_count,
                                      .dying = space->dying,
-                                     .frames = space->private_frames};
+                                     .resident = space->resident};
     memcpy(element->name, space->name, sizeof element->name);
 }
 
@@ -129,7 +132,7 @@ static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
     return count;
 }
 
-/* Fills a frame with whole elements, at most `size` bytes; how many bytes, or an error. */
+/* Fills a buffer with whole elements, at most `size` bytes; how many bytes, or an error. */
 static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
 {
     struct gathering gathering = {.skip = index, .elements = buffer};
@@ -159,16 +162,18 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
 
 int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
 {
+    /* When memory has run out people ask why: then a part at a time. */
+    char small[SMALL_BYTES] __attribute__((aligned(8)));
     paddr_t frame = frame_alloc();
-    if (frame == FRAME_NONE)
-        return -E_NO_MEMORY;
-    void *buffer = phys_to_virt(frame);
-    int64_t result = gather(kind, index, buffer, size < FRAME_SIZE ? size : FRAME_SIZE);
+    void *buffer = frame != FRAME_NONE ? phys_to_virt(frame) : small;
+    uint64_t room = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
+    int64_t result = gather(kind, index, buffer, size < room ? size : room);
     if (result > 0) {
         int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
         if (error)
             result = error;
     }
-    frame_free(frame);
+    if (frame != FRAME_NONE)
+        frame_free(frame);
     return result;
 }

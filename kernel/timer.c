@@ -222,6 +222,7 @@ void handle_timer(void)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
     uint64_t now = arch_clock();
+    handle_wake();
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         come_round(queue, now);

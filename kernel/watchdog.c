@@ -185,6 +185,50 @@ static void act(const char *what)
         panic("watchdog: %s", what);
 }
 
+/* ---- hanging on purpose ------------------------------------------------------------------------------- */
+
+static struct {
+    _Atomic uint64_t cpus;      /* that shall hang at their next beat */
+    _Atomic uint64_t unnoticed; /* that hang until nobody is left here, or a session is over */
+    uint64_t milliseconds;      /* for so long; written before */
+} hangs;
+
+static void end_hang(const struct cpu *target)
+{
+    atomic_fetch_and(&hangs.unnoticed, ~target->bit);
+}
+
+/* Not inlined: its name is what back-traces show. */
+static void __attribute__((noinline)) hang(uint64_t milliseconds)
+{
+    uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds;
+    uint32_t sessions = debugger_sessions();
+    while (milliseconds == MACHINE_HANG_NOTICED
+               ? atomic_load(&hangs.unnoticed) && debugger_sessions() == sessions
+               : arch_clock() - begin < ticks)
+        for (volatile uint32_t turns = 0; turns < 10000; turns++)
+            ; /* no arch_relax: what hangs does not relax either */
+    end_hang(this_cpu());
+}
+
+void watchdog_hang(uint64_t cpus, uint64_t milliseconds)
+{
+    if (milliseconds == MACHINE_HANG_NOTICED)
+        atomic_fetch_or(&hangs.unnoticed, cpus ? cpus : this_cpu()->bit);
+    if (!cpus)
+        hang(milliseconds);
+    hangs.milliseconds = milliseconds;
+    atomic_fetch_or(&hangs.cpus, cpus);
+}
+
+static void hang_if_asked(struct cpu *cpu)
+{
+    if (!(atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit))
+        return;
+    atomic_fetch_and(&hangs.cpus, ~cpu->bit);
+    hang(hangs.milliseconds);
+}
+
 /* ---- a case ------------------------------------------------------------------------------------------- */
 
 static void close_case(void)
@@ -212,19 +256,25 @@ static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what
 /* It is not known that it hangs: nothing is done about it. */
 static void give_up(uint64_t now)
 {
+    const struct cpu *target = &cpus[the_case.target];
     char what[80];
-    raise_alarm(now, NULL, what, sizeof what);
+    bool is_silent = raise_alarm(now, NULL, what, sizeof what);
     close_case();
+    if (is_silent)
+        end_hang(target);
 }
 
 static void look_at(struct watch *watch, uint64_t now)
 {
     static char what[80]; /* the debugger shows it during its session */
-    bool hangs = raise_alarm(now, watch->regs, what, sizeof what);
+    const struct cpu *target = &cpus[the_case.target];
+    bool is_hang = raise_alarm(now, watch->regs, what, sizeof what);
     atomic_store(&watch->sight, HIDDEN);
     close_case();
-    if (hangs)
-        act(what);
+    if (!is_hang)
+        return;
+    act(what);
+    end_hang(target);
 }
 
 static void ask(uint64_t now)
@@ -281,29 +331,6 @@ static void go_on_with(uint64_t now)
         await_answer(now);
     else
         await_proof(now);
-}
-
-/* ---- hanging on purpose ------------------------------------------------------------------------------- */
-
-static struct {
-    _Atomic uint64_t cpus; /* that shall hang at their next beat */
-    uint64_t milliseconds; /* for so long; written before */
-} hangs;
-
-/* Not inlined: its name is what back-traces show. */
-static void __attribute__((noinline)) hang(uint64_t milliseconds)
-{
-    for (uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds; arch_clock() - begin < ticks;)
-        for (volatile uint32_t turns = 0; turns < 10000; turns++)
-            ; /* no arch_relax: what hangs does not relax either */
-}
-
-void watchdog_hang(uint64_t cpus, uint64_t milliseconds)
-{
-    if (!cpus)
-        hang(milliseconds);
-    hangs.milliseconds = milliseconds;
-    atomic_fetch_or(&hangs.cpus, cpus);
 }
 
 /* ---- every processor, a few times a second ------------------------------------------------------------ */
@@ -389,10 +416,7 @@ void watchdog_beat(uint64_t now)
         note_return(mine, silent);
     if (limit)
         watch_others(mine, now);
-    if (atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit) {
-        atomic_fetch_and(&hangs.cpus, ~cpu->bit);
-        hang(hangs.milliseconds);
-    }
+    hang_if_asked(cpu);
 }
 
 void watchdog_look(void)

@@ -40,8 +40,9 @@ static inline void watchdog_spin(uint64_t turns)
 /* An interrupt that nothing masks came. True: this processor was to tell where it is, and has. */
 bool watchdog_answer(const struct kernel_regs *regs);
 
-/* For tests and demonstrations: the processors with a bit in `cpus` hang with interrupts off for so long,
- * from their next timer interrupt on. */
+/* For tests and demonstrations: the processors with a bit in `cpus` hang with interrupts off for so long
+ * (MACHINE_HANG_NOTICED: until the watchdog is done with all of them, or a session of the debugger ends),
+ * from their next timer interrupt on; none: this one, here. */
 void watchdog_hang(uint64_t cpus, uint64_t milliseconds);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # init, proc, fs and console; net and traced have build files of their own.
 
-SERVERS_LIB := $(wildcard servers/lib/*.c)
+SERVERS_LIB := $(wildcard servers/lib/*.c) base/tree.c
 $(eval $(call user_library,server,$(SERVERS_LIB)))
 $(foreach s,init proc fs console,$(eval $(call server_program,$s,$(wildcard servers/$s/*.c))))
 
@@ -29,7 +29,7 @@ SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/el
                 $(wildcard servers/*/test/*.c)
 $(foreach s,$(SERVERS_HOST),$(eval CFLAGS_$(s) += -Ikernel/abi))
 $(eval $(call host_test,servers_fs,servers/lib/test/fake_server.c servers/lib/cpio.c $(wildcard servers/fs/test/*.c) \
-    $(filter servers/fs/%,$(filter-out servers/fs/test/%,$(SERVERS_HOST))),-lpthread))
+    $(filter servers/fs/%,$(filter-out servers/fs/test/%,$(SERVERS_HOST))) base/tree.c,-lpthread))
 $(eval $(call host_test,servers_lib,servers/lib/test/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
     servers/lib/startup.c))
 $(eval $(call host_test,servers_script,servers/proc/test/script_test.c servers/proc/script.c))

@@ -10,7 +10,8 @@
 
 /*
  * One processor runs the thread calc (11, of process 1), which the thread other (12, of process 2) shares it
- * with; another only takes an interrupt. In units of 100 ticks:
+ * with; another only takes an interrupt. Both boot first, and sleep where events say so. In units of 100
+ * ticks:
  *
  *     calc    created 1010, woken 1100, runs 1200 to 1500 (system call 1300 to 1360, interrupt 1400 to 1450)
  *             until its time slice is used up, runs 1700 to 2000, sleeps
@@ -27,6 +28,9 @@ static const char two_threads[] =
     "101500 0 process_create pid=2 parent_pid=1\n"
     "101600 0 process_exec pid=2 filename=/bin/second\n"
     "102000 0 sched_process_fork child_comm=other child_tid=12 child_pid=2\n"
+    "103000 1 power_cpu_idle state=1 cpu_id=1\n"
+    "105000 0 power_cpu_idle state=1\n"
+    "109000 0 power_cpu_idle state=4294967295\n"
     "110000 0 sched_wakeup comm=calc tid=11\n"
     "120000 0 sched_switch next_tid=11 next_pid=1 next_comm=calc next_prio=20\n"
     "121000 0 user_stopwatch_start id=1\n"
@@ -43,8 +47,10 @@ static const char two_threads[] =
     "158000 0 fault_exit address=0x5008 duration=3000 kind=zero tid=12\n"
     "160000 0 irq_ipi_send target_cpu=1 kind=reschedule\n"
     "161000 0 irq_ipi_send target_cpu=1 kind=reschedule\n"
+    "163000 1 power_cpu_idle state=4294967295 cpu_id=1\n"
     "164000 1 irq_ipi_entry kind=reschedule\n"
     "165000 1 irq_ipi_exit kind=reschedule\n"
+    "166000 1 power_cpu_idle state=1 cpu_id=1\n"
     "170000 0 sched_switch prev_comm=other prev_tid=12 prev_pid=2 prev_state=blocked_futex next_tid=11 "
     "next_pid=1 next_comm=calc next_prio=20\n"
     "171000 0 user_stopwatch_start id=1\n"
@@ -54,12 +60,16 @@ static const char two_threads[] =
     "178000 0 user_stopwatch_start id=2\n"
     "190000 0 process_exit pid=2 status=3\n"
     "200000 0 sched_switch prev_comm=calc prev_tid=11 prev_pid=1 prev_state=sleeping next_tid=0\n"
+    "202000 0 power_cpu_idle state=1\n"
+    "209000 0 power_cpu_idle state=4294967295\n"
     "210000 0 user_text text=end\n"
     "210000 1 user_text text=end\n";
 
 static void test_stats(void)
 {
-    EXPECT("stats", NO_OPTIONS, {"cpu cpu~0 busy_percent", 100 * 80000. / 110000}, {"cpu cpu~0 switches", 4},
+    EXPECT("stats", NO_OPTIONS, {"cpu cpu~0 busy_percent", 100 * 99000. / 110000},
+           {"cpu cpu~0 idle_percent", 100 * 11000. / 110000},
+           {"cpu cpu~0 boot_percent", 100 * 5000. / 110000}, {"cpu cpu~0 switches", 4},
            {"event user_stopwatch_start events", 4}, {"class user number", 17}, {"class user events", 9},
            {"process first ran_ns", 60000}, {"process second ran_ns", 20000}, {"program second processes", 1},
            {"thread calc switches", 2}, {"thread calc ran_ns", 60000});
@@ -146,8 +156,9 @@ static void test_activities(void)
 
 static void test_sched(void)
 {
-    EXPECT("sched", NO_OPTIONS, {"cpu cpu~0 busy_ns", 80000}, {"cpu cpu~0 idle_ns", 30000},
-           {"cpu cpu~0 waits", 3}, {"cpu cpu~0 total_ns", 46000}, {"cpu cpu~1 idle_ns", 110000},
+    EXPECT("sched", NO_OPTIONS, {"cpu cpu~0 busy_ns", 99000}, {"cpu cpu~0 idle_ns", 11000},
+           {"cpu cpu~0 boot_ns", 5000}, {"cpu cpu~1 busy_ns", 6000}, {"cpu cpu~1 idle_ns", 104000},
+           {"cpu cpu~1 boot_ns", 3000}, {"cpu cpu~0 waits", 3}, {"cpu cpu~0 total_ns", 46000},
            {"thread calc waits", 2}, {"thread calc waited_ns", 30000}, {"thread calc max_ns", 20000},
            {"thread calc run_mean_ns", 30000}, {"thread calc preempted", 1}, {"thread calc migrations", 0},
            {"thread other waited_ns", 16000}, {"thread other preempted", 0}, {"process first waits", 2},
@@ -155,7 +166,7 @@ static void test_sched(void)
            {"delay (idle) total_ns", 10000}, {"delay (idle) tid", 11}, {"waker calc/11 total_ns", 16000},
            {"waker (timer~or~interrupt) total_ns", 10000}, {"end time~slice~used~up stretches", 1},
            {"end time~slice~used~up total_ns", 30000}, {"end blocked_futex stretches", 1},
-           {"longest calc duration_ns", 20000}, {"longest calc by_ns", 20000});
+           {"longest calc duration_ns", 20000}, {"longest calc by_ran_ns", 20000});
     expect_text("sched", NO_OPTIONS, "longest calc by", "other");
 }
 
@@ -252,12 +263,57 @@ static void test_losses(const char *order)
                                "8000 0 user_text text=end\n";
 
     open_known(text, order);
-    EXPECT("sched", NO_OPTIONS, {"cpu cpu~0 busy_ns", 2000 + 1000 + 1000}, {"cpu cpu~0 idle_ns", 1000},
-           {"cpu cpu~0 lost_ns", 2000});
+    EXPECT("sched", NO_OPTIONS, {"cpu cpu~0 busy_ns", 1000 + 2000 + 1000 + 1000}, {"cpu cpu~0 boot_ns", 1000},
+           {"cpu cpu~0 idle_ns", 0}, {"cpu cpu~0 lost_ns", 2000});
     EXPECT("threads", NO_OPTIONS, {"thread calc running_ns", 3000}, {"thread other running_ns", 1000},
            {"thread calc unknown_ns", 3000});
     EXPECT("syscalls", NO_OPTIONS, {"call futex_wait calls", 1}, {"call futex_wait total_ns", 1000},
            {"call futex_wait max_ns", -1});
+    trace_close(&known_trace);
+}
+
+/*
+ * What a statedump tells is so from the trace's begin on: of the shop, whose thread is called main, of the
+ * class and of the interrupt. What begins later is not: the name late, the process that got the number 3 of
+ * another, and what is told when a statedump has ended that was seen whole. The end of one is at the begin.
+ */
+static const char told_late[] =
+    "100000 0 trace_context\n"
+    "100100 0 lttng_statedump_end number=6\n"
+    "101000 0 sched_switch next_tid=11 next_pid=1 next_comm=main\n"
+    "102000 0 lock_contended lock=0x9000 wait=200 lock_class=5 holder_tid=4294967295\n"
+    "103000 0 lock_contended lock=0x9000 wait=100 lock_class=6 holder_tid=4294967295\n"
+    "104000 0 irq_handler_entry irq=64\n"
+    "105000 0 irq_handler_exit irq=64\n"
+    "106000 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=main prev_state=ready next_tid=12 next_pid=2 "
+    "next_comm=early\n"
+    "108000 0 sched_switch prev_tid=12 prev_pid=2 prev_comm=early prev_state=ready next_tid=13 next_pid=3 "
+    "next_comm=old\n"
+    "111000 0 process_rename pid=2 name=late\n"
+    "112000 0 process_create pid=3\n"
+    "113000 0 lttng_statedump_start number=7\n"
+    "113100 0 state_process pid=1 name=shop\n"
+    "113200 0 state_process pid=2 name=late\n"
+    "113300 0 state_process pid=3 name=young\n"
+    "113400 0 state_lock_class lock_class=5 name=buddy\n"
+    "113500 0 lttng_statedump_interrupt irq=64 action=message\n"
+    "113900 0 lttng_statedump_end number=7\n"
+    "114000 0 state_lock_class lock_class=6 name=behind\n"
+    "120000 0 user_text text=end\n";
+
+static void test_beginning(const char *order)
+{
+    const char *const *early;
+
+    open_known(told_late, order);
+    early = tick_ns == 1 ? OPTIONS("+to", "0.00001") : OPTIONS("+to", "0.00002");
+    EXPECT("stats", early, {"process shop/1 ran_ns", 5000}, {"process early/2 ran_ns", 2000},
+           {"process old/3 ran_ns", 2000}, {"process main/1 ran_ns", EXPECT_NO_ROW});
+    EXPECT("locks", early, {"class buddy contentions", 1}, {"class class~6 contentions", 1});
+    EXPECT("irq", early, {"irq irq~64~message count", 1});
+    EXPECT("stats", NO_OPTIONS, {"process shop/1 ran_ns", 5000}, {"process late/2 ran_ns", 2000},
+           {"process young/3 ran_ns", 12000});
+    EXPECT("locks", NO_OPTIONS, {"class behind contentions", 1});
     trace_close(&known_trace);
 }
 
@@ -276,6 +332,7 @@ static void test_byte_order(const char *order)
     test_failures();
     trace_close(&known_trace);
     test_losses(order);
+    test_beginning(order);
 }
 
 int main(void)

@@ -50,6 +50,9 @@ KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Delete": 46, "Home
 MODIFIERS = {"alt": 1, "ctrl": 2, "meta": 4, "shift": 8}
 
 
+PAUSE_LEAST, PAUSE_MOST = 0.002, 0.05  # seconds between looks at what is waited for
+
+
 class BrowserError(Exception):
     """The browser did not do what it was told, or not in time."""
 
@@ -73,8 +76,8 @@ class Browser:
         from_us, self.write_end = os.pipe()
         self.read_end, to_us = os.pipe()
         copies = [os.dup(fd) if fd in (3, 4) else fd for fd in (from_us, to_us)]
-        self.process = subprocess.Popen(  # a shell places them: pass_fds keeps numbers
-            ["sh", "-c", f'exec "$@" 3<&{copies[0]} 4>&{copies[1]}', "sh", *command], pass_fds=copies, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(  # a shell places them: pass_fds keeps numbers, of which dash takes but one digit
+            ["bash", "-c", f'exec "$@" 3<&{copies[0]} 4>&{copies[1]}', "sh", *command], pass_fds=copies, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for fd in {from_us, to_us, *copies}:
             os.close(fd)
@@ -169,10 +172,12 @@ class Browser:
     def wait(self, expression, seconds=None):
         """Until a JavaScript expression is true; its value."""
         end = time.monotonic() + (seconds or self.seconds)
+        pause = PAUSE_LEAST  # most waits are short
         while not (value := self.value(expression)):
             if time.monotonic() > end:
                 raise BrowserError(f"waited in vain for: {expression}" + "".join(f"\n  page: {e}" for e in self.errors[-5:]))
-            time.sleep(0.05)
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSE_MOST)
         return value
 
     def settle(self):

@@ -66,6 +66,19 @@ class Debugger:
         self.machine.type("continue\n")
         self.wait(r"debug> continue$")
 
+    def look_until(self, command, pattern, seconds=60):
+        """Looks in now and then until the command's output has what programs do that have just been started; leaves the debugger
+        there. Its output."""
+        end = time.monotonic() + seconds * self.machine.patience
+        while True:
+            time.sleep(1)
+            self.keys()
+            self.run("page 0")
+            text = "\n".join(self.run(command))
+            if re.search(pattern, text, re.M) or time.monotonic() > end:
+                return text
+            self.go_on()
+
     def is_alive(self, what):
         """The shell answers, and the workload runs."""
         self.machine.type("\n")

@@ -2,6 +2,7 @@
 """What the end-to-end tests share: a guest that runs a script while its trace is pulled over the network, TAP,
 and what the readers say about the result.
 """
+import contextlib
 import filecmp
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
@@ -17,7 +19,7 @@ import guest  # noqa: E402
 ARCH = os.environ.get("ARCH", guest.DEFAULT_ARCH)
 PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the fastest machine
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
-_checks = []
+_checks, _checking = [], threading.Lock()
 
 # In the background of a shell, or under nohup, these are ignored, and would be by all that the tests start, and end by them.
 for number in signal.SIGINT, signal.SIGHUP:
@@ -27,10 +29,11 @@ for number in signal.SIGINT, signal.SIGHUP:
 
 def check(good, text, detail=""):
     """One line of TAP; `detail` explains a failure."""
-    _checks.append(bool(good))
-    print(f"{'ok' if good else 'not ok'} {len(_checks)} - {text}", flush=True)
-    if not good and detail:
-        print("\n".join(f"# {line}" for line in str(detail).splitlines()[-40:]), flush=True)
+    with _checking:
+        _checks.append(bool(good))
+        print(f"{'ok' if good else 'not ok'} {len(_checks)} - {text}", flush=True)
+        if not good and detail:
+            print("\n".join(f"# {line}" for line in str(detail).splitlines()[-40:]), flush=True)
     return good
 
 
@@ -61,7 +64,7 @@ class Pull:
     """`tarn pull` in the background. source: as `tarn` is told; the network link if none is named."""
 
     def __init__(self, machine, trace, *options, source=None):
-        self.log = open(trace + ".pull", "w+")
+        self.trace, self.log = trace, open(trace + ".pull", "w+")
         self.process = subprocess.Popen([TARN, "pull", source or f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
@@ -83,16 +86,71 @@ class Pull:
         return status, self.log.read()
 
 
+def wait_for(condition, what, seconds=100):
+    """Until condition() is true, for so long at most (of the fastest machine)."""
+    end = time.monotonic() + seconds * PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise guest.GuestError(f"never: {what}")
+        time.sleep(0.1)
+
+
+def statistics(machine):
+    """`tarn ctl statistics` of the guest."""
+    status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "statistics")
+    if status != 0:
+        raise guest.GuestError(f"tarn ctl statistics: {out}{err}")
+    return json.loads(out)
+
+
 def wait_pulling(machine, wanted):
     """Until traced knows of a pull, or that there is none any more: it hears of the end when its connection ends."""
-    end = time.monotonic() + 60 * PATIENCE
-    while True:
-        status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "statistics")
-        if status == 0 and json.loads(out)["pulling"] == wanted:
-            return
-        if time.monotonic() > end:
-            raise guest.GuestError(f"pulling is not {wanted} in the guest: {out}{err}")
-        time.sleep(0.1)
+    def agrees():
+        with contextlib.suppress(guest.GuestError):  # its places may be taken for a moment
+            return statistics(machine)["pulling"] == wanted
+        return False
+    wait_for(agrees, f"pulling is {wanted} in the guest")
+
+
+def wait_streams(trace, cpus, size=1):
+    """Until a pull has written so many bytes of each processor."""
+    paths = [os.path.join(trace, f"cpu{cpu}") for cpu in cpus]
+    wait_for(lambda: all(os.path.exists(path) and os.path.getsize(path) >= size for path in paths),
+             f"{size} bytes of {', '.join(paths)}")
+
+
+class Flood:
+    """`flood` in the guest's shell. It lasts by the guest's clock, in which a busy host may hardly run it: so it is started
+    again until it has done what it is for."""
+
+    def __init__(self, machine, words):
+        self.machine, self.words, self.started = machine, words, 0
+
+    def start(self):
+        self.machine.type(f"flood {self.words}\n")
+        self.started += 1
+
+    def has_ended(self):
+        return sum(line.startswith("flood: ") for line in self.machine.lines) >= self.started
+
+    def settle(self):
+        """Until all have ended: an interrupted thread may count an event after tracing was stopped."""
+        wait_for(self.has_ended, "flood ends")
+
+    def until(self, condition, what):
+        def is_done():
+            if condition():
+                return True
+            if self.has_ended():
+                self.start()
+            return False
+        self.start()
+        wait_for(is_done, what)
+
+    def fill(self, before):
+        """Until every processor has discarded events since `before`, which are statistics()."""
+        self.until(lambda: all(now["discarded"] > then["discarded"] for now, then in
+                               zip(statistics(self.machine)["processors"], before["processors"])), "all rings are full")
 
 
 def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", **machine):
@@ -112,10 +170,11 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
 
 def wait_empty(folder):
     """Whether nothing is left there, once those who clean up after a process that was killed have done it."""
-    end = time.monotonic() + 60 * PATIENCE
-    while os.listdir(folder) and time.monotonic() < end:
-        time.sleep(0.1)
-    return not os.listdir(folder)
+    try:
+        wait_for(lambda: not os.listdir(folder), f"{folder} is empty")
+    except guest.GuestError:
+        return False
+    return True
 
 
 def same_streams(*traces):

@@ -167,6 +167,8 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         run(run_answer, "ipc", "--request=longest", fuzz->work);
         if (turn % 20 == 2)
             run_intervals(fuzz->work);
+        if (turn % 6 == 2)
+            run_with_itself(run_diff, "diff", "--first", fuzz->work);
         if (turn % 20 == 3)
             run_with_itself(run_diff, "diff", formats[draw(fuzz, 3)], fuzz->work);
         break;

@@ -80,7 +80,7 @@ static void test_ipc(void)
     EXPECT("ipc", NO_OPTIONS, {"edge shop~->~proc~1000000 calls", 1}, {"edge shop~->~proc~1000000 errors", 1},
            {"edge shop~->~proc~1000000 max_ns", 53000}, {"time shop~->~proc~1000000 total_ns", 53000},
            {"time shop~->~proc~1000000 to_server_ns", 5000}, {"time shop~->~proc~1000000 running_ns", 21000},
-           {"time shop~->~proc~1000000 calls_ns", 9000}, {"time shop~->~proc~1000000 ready_ns", 9000},
+           {"time shop~->~proc~1000000 its_calls_ns", 9000}, {"time shop~->~proc~1000000 ready_ns", 9000},
            {"time shop~->~proc~1000000 locks_ns", 6000}, {"time shop~->~proc~1000000 faults_ns", 0},
            {"time shop~->~proc~1000000 waits_ns", 0}, {"time shop~->~proc~1000000 deferred_ns", 0},
            {"time shop~->~proc~1000000 back_ns", 3000}, {"function fs~2000000 total_ns", 9000},

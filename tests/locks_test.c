@@ -66,7 +66,7 @@ static void test_wait(void)
            {"holder hold/11 waited_ns", 60000}, {"holder hold/11 preempted_ns", 21000},
            {"longest mutex duration_ns", 70000}, {"longest mutex at_ns", 20000},
            {"longest mutex holder_tid", 11}, {"longest mutex blocked_ns", 10000},
-           {"longest mutex instead_tid", 13}, {"longest mutex instead_ns", 20000},
+           {"longest mutex instead_tid", 13}, {"longest mutex instead_ran_ns", 20000},
            {"instead busy/13 waited_ns", 20000}, {"instead busy/13 holder_tid", 11},
            {"longest mutex waker_tid", 11}, {"waker hold/11 waited_ns", 70000},
            {"wait (all) count", EXPECT_NO_ROW});
@@ -147,8 +147,8 @@ static void test_chain_holders(void)
 static void test_watched(void)
 {
     EXPECT("locks", NO_OPTIONS, {"class buddy watch", 1}, {"class buddy acquisitions", 4},
-           {"class buddy contentions", 1}, {"class buddy percent", 25}, {"class buddy held_ns", 700},
-           {"class buddy held_max_ns", 400}, {"class buddy held_mean_ns", 350},
+           {"class buddy contentions", 1}, {"class buddy contended_percent", 25},
+           {"class buddy held_ns", 700}, {"class buddy held_max_ns", 400}, {"class buddy held_mean_ns", 350},
            {"lock 0x9000/0 acquisitions", 4}, {"chain 0xf001 acquisitions", 4},
            {"chain 0xf001 contentions", 1}, {"chain 0xf001 holds", 2}, {"chain 0xf001 held_ns", 700},
            {"chain 0xf001 held_max_ns", 400}, {"thread hold acquisitions", 3},
@@ -165,7 +165,7 @@ static void test_rest(void)
            {"class buddy acquisitions", 3}, {"class buddy contentions", 0});
     if (tick_ns == 1) /* names of classes are told before, and which of them are watched */
         EXPECT("locks", OPTIONS("+from", "0.00010", "+to", "0.000102"), {"class buddy contentions", 1},
-               {"class buddy percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
+               {"class buddy contended_percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
 }
 
 /* A semaphore, which nobody holds, a condition in whose wait time was over, and a lock with a name that two
@@ -197,7 +197,7 @@ static const char events[] =
 static void test_events(void)
 {
     EXPECT("locks", NO_OPTIONS, {"class semaphore contentions", 1}, {"class semaphore waited_ns", 22000},
-           {"class semaphore percent", EXPECT_NONE}, {"class condition waited_ns", 5000},
+           {"class semaphore contended_percent", EXPECT_NONE}, {"class condition waited_ns", 5000},
            {"lock tickets waited_ns", EXPECT_NO_ROW}, {"lock shelf waited_ns", 4000},
            {"event tickets waited_ns", 22000}, {"event tickets waits", 1}, {"event 0x8000 waited_ns", 5000},
            {"event-chain 0x401000 waits", 1}, {"chain 0x401000 waited_ns", EXPECT_NO_ROW},

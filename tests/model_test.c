@@ -77,7 +77,8 @@ static struct model_thread *begin_packet(struct feed *feed, uint64_t begin, uint
 {
     feed->cursor.packet.header.timestamp_begin = begin;
     feed->cursor.packet.header.timestamp_end = end;
-    feed->cursor.running = (struct running){.tid = (uint32_t)tid, .pid = (uint32_t)pid, .is_known = true};
+    feed->cursor.running = (struct running){
+        .tid = (uint32_t)tid, .pid = (uint32_t)pid, .is_known = true, .is_booting = name[0] == '\0'};
     strcpy(feed->cursor.running.comm, name);
     return happens(feed, begin, "trace_context", "tid", tid, "pid", pid, "name", name, END);
 }
@@ -147,8 +148,70 @@ static void test_model(void)
     tell(gamma->ran == 100 && gamma->switches == 0, "the next packet tells who runs");
     tell(model.cpus[0].idle == 100 && model.cpus[0].busy == 700 && model.cpus[0].lost == 100,
          "a processor's time is busy, idle or lost; none before the start");
-    tell(model.cpus[1].idle == 500 && model.cpus[1].busy == 400 && model.cpus[1].lost == 0,
+    tell(model.cpus[1].boot == 500 && model.cpus[1].busy == 900 && model.cpus[1].lost == 0,
          "idle threads are told apart by processor");
+    model_close(&model);
+}
+
+/* STATE: 1 goes to sleep, UINT32_MAX is awake. */
+static void idles(struct feed *feed, uint64_t ticks, uint64_t state)
+{
+    happens(feed, ticks, "power_cpu_idle", "state", state, "cpu_id", (uint64_t)feed->stream.rank, END);
+}
+
+static void test_sleep(void)
+{
+    static struct feed one = {.stream.rank = 0}, two = {.stream.rank = 1};
+
+    model_open(&model, &trace, 0, 1000);
+    begin_packet(&one, 0, 1000, 0, 0, "");
+    begin_packet(&two, 0, 1000, 0, 0, "idle/1");
+    idles(&two, 40, 1);
+    idles(&one, 100, 1);
+    happens(&one, 150, "irq_ipi_entry", "kind", 0ul, END);
+    happens(&one, 160, "irq_ipi_exit", "kind", 0ul, END);
+    idles(&one, 170, UINT32_MAX);
+    switch_to(&one, 200, 1, 10, "alpha");
+    switch_to(&one, 300, 0, 0, "idle/0");
+    idles(&one, 350, 1);
+    idles(&one, 400, UINT32_MAX);
+    idles(&one, 450, 1);
+    model_finish(&model);
+    tell(model.cpus[0].boot == 100, "a processor boots until it sleeps or runs a thread");
+    tell(model.cpus[0].idle == 50 + 10 + 50 + 550 && model.cpus[0].busy == 340,
+         "it idles while it sleeps; interrupts, and what else its idle thread does, are work");
+    tell(model.cpus[1].boot == 0 && model.cpus[1].idle == 960 && model.cpus[1].busy == 40,
+         "who goes to sleep was awake, whatever was guessed");
+    model_close(&model);
+}
+
+/* A trace without class sched, and one of a processor whose packets were lost while others tell of sleep. */
+static void test_guessed_sleep(void)
+{
+    static struct feed one = {.stream.rank = 0}, two = {.stream.rank = 1};
+
+    model_open(&model, &trace, 0, 1000);
+    begin_packet(&one, 0, 500, 0, 0, "idle/0");
+    happens(&one, 150, "irq_ipi_entry", "kind", 0ul, END);
+    happens(&one, 160, "irq_ipi_exit", "kind", 0ul, END);
+    model_finish(&model);
+    tell(model.cpus[0].idle == 490 && model.cpus[0].busy == 10,
+         "where no event tells, the processor of an idle thread sleeps but for interrupts");
+    model_close(&model);
+    model_open(&model, &trace, 0, 1000);
+    begin_packet(&one, 0, 1000, 0, 0, "idle/0");
+    idles(&one, 10, 1);
+    begin_packet(&two, 100, 300, 0, 0, "idle/1");
+    switch_to(&two, 250, 1, 10, "alpha");
+    switch_to(&two, 270, 0, 0, "idle/1");
+    two.cursor.has_gap = true;
+    begin_packet(&two, 500, 1000, 0, 0, "idle/1");
+    two.cursor.has_gap = false;
+    idles(&two, 600, UINT32_MAX);
+    switch_to(&two, 650, 1, 10, "alpha");
+    model_finish(&model);
+    tell(model.cpus[1].busy == 200 + 50 + 350 && model.cpus[1].idle == 100 && model.cpus[1].lost == 200,
+         "where others do, it sleeps only if it then wakes");
     model_close(&model);
 }
 
@@ -555,6 +618,8 @@ static void test_byte_order(const char *order, const char *directory)
         return;
     }
     test_model();
+    test_sleep();
+    test_guessed_sleep();
     test_bounds();
     test_calls();
     test_activities();

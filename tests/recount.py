@@ -16,6 +16,7 @@ import subprocess
 class Trace:
     def __init__(self, tarn, path):
         run = subprocess.run([tarn, "list", "--json", path], capture_output=True, text=True, check=True, timeout=300)
+        self.path = path
         self.events = [Event(json.loads(line)) for line in run.stdout.splitlines()]
         with open(f"{path}/metadata", encoding="utf-8") as metadata:
             self.hz = int(re.search(r"freq = (\d+)", metadata.read())[1])
@@ -159,6 +160,29 @@ def stretches(trace):
             now[event.cpu] = (event.fields["next_tid"], event.fields["next_pid"], event.ticks)
     found += [(tid, pid, cpu, since, last[cpu], None) for cpu, (tid, pid, since) in now.items()]
     return found
+
+
+LINE = re.compile(r"\[(\d+)\] \(\S+\) (?:\S+ )?(\w+): \{[^}]*\bcpu_id = (\d+)[^}]*\}, \{(.*)\}$")
+
+
+def processors(path):
+    """{cpu: (ticks there, asleep, in boot)}, from what babeltrace2 prints alone. A processor sleeps from one power_cpu_idle
+    to the next, and boots until it first sleeps or runs a thread."""
+    text = subprocess.run(["babeltrace2", "--clock-cycles", path], capture_output=True, text=True, check=True, timeout=300).stdout
+    begin, last, asleep, booted, since = {}, {}, collections.Counter(), {}, {}
+    for ticks, name, cpu, fields in (found.groups() for found in map(LINE.match, text.splitlines()) if found):
+        cpu, ticks = int(cpu), int(ticks)
+        begin.setdefault(cpu, ticks)
+        last[cpu] = ticks
+        if name == "power_cpu_idle" and re.search(r"\bstate = 1\b", fields):
+            since[cpu] = ticks
+        elif name == "power_cpu_idle" and cpu in since:
+            asleep[cpu] += ticks - since.pop(cpu)
+        if name == "power_cpu_idle" or (name == "sched_switch" and not re.search(r"\bnext_tid = 0\b", fields)):
+            booted.setdefault(cpu, ticks)
+    for cpu, ticks in since.items():
+        asleep[cpu] += last[cpu] - ticks
+    return {cpu: (last[cpu] - begin[cpu], asleep[cpu], booted.get(cpu, last[cpu]) - begin[cpu]) for cpu in begin}
 
 
 WOKEN, MOVED, SLICE = "woken before it waited", "sent to another processor", "time slice used up"

@@ -237,9 +237,7 @@ static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *e
     store_named(gen, event, type, "prev_tid", writer->tid, NULL);
     store_named(gen, event, type, "prev_pid", writer->pid, NULL);
     store_named(gen, event, type, "prev_comm", 0, writer->comm);
-    writer->tid = (uint32_t)generator_draw(gen, SYNTHETIC_THREADS);
-    if (!gen->options.uniform) /* nobody runs on two processors */
-        writer->tid = some_thread(gen, writer->cpu);
+    writer->tid = some_thread(gen, writer->cpu); /* nobody runs on two processors */
     writer->pid = writer->tid % 11;
     set_comm(writer->comm, writer->tid);
     store_named(gen, event, type, "next_tid", writer->tid, NULL);
@@ -265,6 +263,8 @@ uint64_t generator_make(struct generator *gen, struct writer *writer, uint8_t *e
     }
     if (strcmp(type->name, "sched_switch") == 0)
         fill_switch(gen, writer, event, type);
+    else if (strcmp(type->name, "sched_process_fork") == 0) /* of somebody who was not there before */
+        store_named(gen, event, type, "child_tid", SYNTHETIC_THREADS + writer->events, NULL);
     else if (!gen->options.uniform && strcmp(type->name, "sched_wakeup") == 0)
         store_named(gen, event, type, "tid", some_thread(gen, generator_draw(gen, gen->options.cpus)), NULL);
     else if (!gen->options.uniform && (end_of(gen, type) != NULL || is_end(type)))
@@ -383,7 +383,7 @@ static char *fill_template(const struct synthetic_options *options, const char *
             fprintf(out, "%llu", (unsigned long long)options->freq / 3);
         else if (strncmp(text, "@CPU_COUNT@", 11) == 0)
             fprintf(out, "%llu", (unsigned long long)options->cpus);
-        else if (strncmp(text, "@CLOCK_TRUST@", 13) == 0)
+        else if (strncmp(text, "@CLOCK_TRUST@", 13) == 0 || strncmp(text, "@BOOT@", 6) == 0)
             ; /* says nothing */
         else
             fputs("synthetic", out);

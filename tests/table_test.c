@@ -33,8 +33,8 @@ static void expect(char *text, const char *expected, const char *what)
     free(text);
 }
 
-static const struct table_column columns[] = {NUMBER_COLUMN("pid", "pid"), COUNT_COLUMN("events", "events"),
-                                              REAL_COLUMN("%", "percent", 1)};
+static const struct table_column columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("events"),
+                                              REAL_COLUMN("percent", 1)};
 
 static void test_rows(void)
 {
@@ -84,9 +84,9 @@ static void test_rows(void)
 static void test_units(void)
 {
     static const struct table_column all[] = {
-        TIME_COLUMN("ran", "ran_ns"),         TIME_COLUMN("waited", "waited_ns"),
-        TIME_COLUMN("nothing", "nothing_ns"), TIME_SMALLEST("", "from_ns"),
-        TIME_SMALLEST("min", "min_ns"),       TIME_LARGEST("max", "max_ns")};
+        TIME_COLUMN("ran_ns"),     TIME_COLUMN("waited_ns"),
+        TIME_COLUMN("nothing_ns"), COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
+        TIME_SMALLEST("min_ns"),   TIME_LARGEST("max_ns")};
     struct table table = TABLE("thread", "thread", "threads", all, 0);
     struct table_row *row = table_add(&table, "sh");
 
@@ -112,11 +112,11 @@ static void test_units(void)
 static void test_kinds(void)
 {
     static const struct table_column all[] = {
-        TIME_COLUMN("total", "total_ns"), TIME_LARGEST("max", "max_ns"),
-        TIME_SMALLEST("min", "min_ns"),   TIME_OF_ONE("p50", "p50_ns"),
-        MEAN_COLUMN("mean", "mean", 2),   SIGNED_COLUMN("status", "status"),
-        HEX_COLUMN("address", "address"), WHEN_COLUMN("at", "at_ns"),
-        TEXT_COLUMN("why", "why"),        BAR_COLUMN("share")};
+        TIME_COLUMN("total_ns"), TIME_LARGEST("max_ns"),
+        TIME_SMALLEST("min_ns"), TIME_OF_ONE("p50_ns"),
+        MEAN_COLUMN("mean", 2),  SIGNED_COLUMN("status"),
+        HEX_COLUMN("address"),   WHEN_COLUMN("at_ns"),
+        TEXT_COLUMN("why"),      COLUMN_CALLED("share", "", COLUMN_BAR, SUM_NOTHING, 0)};
     struct table table = TABLE("kind", "kind", "kinds", all, TABLE_AS_FILLED);
     struct table_row *known, *unknown;
     union table_cell cells[10];
@@ -161,7 +161,7 @@ static void test_kinds(void)
     known->indent = 1;
     expect(printed(table_print_text, &table, 1),
            "\nkind                         total ms   max us   min us   p50 us     mean   status  address"
-           "          at  why               share\n"
+           "        at s  why               share\n"
            "  row                         150.000    2.500    0.500    1.000     1.25       -9   0xfff0"
            " 1.000000001  preempted, twice  ##############################\n"
            "row\n",
@@ -233,7 +233,7 @@ static void test_distribution(void)
 
 static void test_distribution_tables(void)
 {
-    static const struct table_column its[] = {DISTRIBUTION_COLUMNS("count", "count")};
+    static const struct table_column its[] = {DISTRIBUTION_COLUMNS("count")};
     struct table table = TABLE("d", "d", "d", its, 0), histogram = HISTOGRAM_TABLE("h", "duration");
     struct schema schema = {.clock_freq = 500000000};
     struct distribution distribution = {0};

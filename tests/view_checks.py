@@ -137,6 +137,22 @@ def check_holders(page, view, duration):
               "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
 
 
+def check_sleep(view, duration):
+    """A processor's boxes say that it sleeps for as long as it is idle; parts with boxes too short to tell apart do not count."""
+    parts, compared, wrong = 400, 0, []
+    for part in range(parts):
+        begin, end = duration * part // parts, duration * (part + 1) // parts
+        lanes = view.ask(f"lanes?from={begin}&to={end}&width=4000&cpus=0-3")
+        idle = {cpu["rank"]: cpu["idle"] for cpu in view.ask(f"threads?from={begin}&to={end}&sort=time")["cpus"]}
+        for lane in lanes["cpus"] if lanes["exact"] else []:
+            boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
+            if all(box[5] == 1 for box in boxes):
+                slept = sum(min(box[1], end) - max(box[0], begin) for box in boxes if box[3] == -1 and box[4] == 1)
+                compared += slept > 0
+                wrong += [(begin, lane["rank"], slept, idle[lane["rank"]])] * (abs(slept - idle[lane["rank"]]) > 1 + len(boxes))
+    e2e.check(compared > 10 and not wrong, "a processor's lane sleeps for as long as it is idle", (compared, wrong[:3]))
+
+
 def check_lanes(page):
     """Folded processes show what their threads do; the filter finds threads that have no lane by themselves."""
     page.value("tarnView.state.change({marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null})")

@@ -6,7 +6,8 @@ import re
 LINE = re.compile(r"^\[\s*[\d.]+\] cpu\s*\d+ (?P<comm>.*?)/(?P<tid>\d+|\?)\s+(?P<event>\w+)")
 SERVERS = {"init", "proc", "fs", "console", "net", "traced"}
 KERNEL_CLASSES = {"sched", "ipc", "syscall", "exception", "irq", "ipi", "fault", "mem", "frame", "tlb", "lock",
-                  "timer", "trace", "state", "process"}
+                  "timer", "trace", "state", "process", "profile",
+                  "power", "kmem", "lttng"}  # events of sched, frame and state that have LTTng's names
 
 
 def kind_of(line):

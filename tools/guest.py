@@ -19,15 +19,19 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import recipe  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GUEST_PORT = 7777  # where traced listens
-DEFAULT_ARCH = "x86_64"
-
-
+DEFAULT_ARCH, DEFAULT_MEMORY = "x86_64", "512M"
+COMMAND_LINE_MAX = 511  # bytes that the kernel keeps: arch/include/arch/boot.h
+CONSOLE_BUFFER = 1 << 20  # bytes; what the serial port cannot send at once changes when a guest sends the next
 
 def debug_exit_status(code, lines):
     """isa-debug-exit makes 2S + 1 of status S; a reset ends QEMU with 0."""
@@ -116,6 +120,11 @@ def processor(arch, kvm):
     return machine["kvm"]
 
 
+def boot_files(arch):
+    build = build_directory(arch)
+    return os.path.join(build, "kernel/tarn.elf"), os.path.join(build, "boot.cpio")
+
+
 def boot_medium(arch, options, firmware, directory):
     """What is booted, and how: straight into the kernel, or through the machine's firmware. x86_64's takes an image
     with GRUB, made in `directory`."""
@@ -125,31 +134,60 @@ def boot_medium(arch, options, firmware, directory):
         make_image(arch, options, image)
         return ["-cdrom", image, "-boot", "d"]
     direct = [] if firmware else [word.format(build=build) for word in describe(arch)["direct"]]
-    return [*direct, "-kernel", os.path.join(build, "kernel/tarn.elf"), "-initrd", os.path.join(build, "boot.cpio"),
-            "-append", options]
+    kernel, archive = boot_files(arch)
+    return [*direct, "-kernel", kernel, "-initrd", archive, "-append", options]
 
 
-def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="", firmware=False, kvm=False, port=None,
-                 forwards=(), serial_link=None, rng=False, icount=False, reset="exit", shared=None, gdb=None, extra=()):
-    """The command line but for its consoles. directory: for files that QEMU needs while it runs.
+def check_repeats(**machine):
+    """Raises GuestError if such a machine cannot repeat itself."""
+    if found := recipe.unrepeatable(machine):
+        raise GuestError(f"a deterministic machine has no {found[0]}: {found[1]}")
+
+
+def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icount=False, seed=1, **rest):
+    """The recipe of such a machine but for its command (recipe.py); None: it does not repeat itself."""
+    if not icount or recipe.unrepeatable(rest):
+        return None
+    return recipe.make(describe(arch)["qemu"], *boot_files(arch), arch=arch, seed=seed, processors=smp, memory=str(memory),
+                       options=options)
+
+
+def prepare_memory(shared, **machine):
+    """Before a machine starts whose memory is the file `shared`: it must be empty, and its recipe stands beside it."""
+    recipe.forget(shared)
+    if made := recipe_of(**machine):
+        recipe.write(shared, made, machine_command(None, **machine))
+
+
+def qemu_command(directory, shared=None, gdb=None, **machine):
+    """The command line but for its consoles. machine: as of machine_command.
+    shared: file that becomes the guest's memory, for `tarn pull ram:FILE` (prepare_memory); it stays when the guest has ended.
+    gdb: path of a socket for a debugger."""
+    command = machine_command(directory, **machine)
+    if shared:
+        command += ["-object", f"memory-backend-file,id=ram,size={machine.get('memory', DEFAULT_MEMORY)},mem-path={shared},share=on",
+                    "-machine", "memory-backend=ram"]
+    return command + (["-gdb", f"unix:{gdb},server=on,wait=off"] if gdb else [])
+
+
+def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
+                    forwards=(), serial_link=None, rng=False, icount=False, seed=1, reset="exit", extra=()):
+    """What decides how the guest runs. directory: for files that QEMU needs while it runs.
     port: host port that leads to GUEST_PORT; None: no network.
     serial_link: path of the unix socket that QEMU makes for the trace's serial link; "tty": a terminal, whose name QEMU
     chooses; None: no such port.
     rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
+    icount: the clock counts instructions, one a nanosecond, and the time of day begins with it. Such a machine repeats itself
+    to the bit, if it has nothing of recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then tells the recipe.
+    seed: of what such a machine gives the kernel as random.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
-    shared: file that becomes the guest's memory, for `tarn pull ram:FILE`; it stays when the guest has ended.
-    gdb: path of a socket for a debugger.
     forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
     machine = describe(arch)
+    made = recipe_of(arch, smp, memory, options, icount, seed, firmware=firmware, kvm=kvm, port=port, serial_link=serial_link, rng=rng)
     command = [machine["qemu"], *machine["machine"], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
                "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
-        command += ["-icount", "shift=0,sleep=off"]
-    if shared:
-        command += ["-object", f"memory-backend-file,id=ram,size={memory},mem-path={shared},share=on",
-                    "-machine", "memory-backend=ram"]
-    if gdb:
-        command += ["-gdb", f"unix:{gdb},server=on,wait=off"]
+        command += ["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(seed)]
     if port:
         ways = [("tcp", port, GUEST_PORT), *forwards]
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
@@ -161,7 +199,10 @@ def qemu_command(directory, arch=DEFAULT_ARCH, smp=4, memory="512M", options="",
     if rng:
         command += ["-object", "rng-builtin,id=rng",
                     "-device", "virtio-rng-pci,disable-legacy=on,rng=rng,max-bytes=65536,period=1000"]
-    return [*command, *boot_medium(arch, options, firmware, directory), *extra]
+    line = f"{options} {recipe.boot_option(made)}".strip() if made else options
+    if len(line) > COMMAND_LINE_MAX:
+        raise GuestError(f"the kernel keeps {COMMAND_LINE_MAX} bytes of its command line, and these are {len(line)}: {line}")
+    return [*command, *boot_medium(arch, line, firmware, directory), *extra]
 
 
 class Guest:
@@ -213,13 +254,17 @@ class Guest:
     def _launch(self):
         monitor = os.path.join(self.directory, "qmp")
         errors = os.path.join(self.directory, "stderr")
-        command = qemu_command(self.directory, arch=self.arch, options=self.options, port=self.port,
-                               forwards=[(p, host, g) for (p, g), host in self.forwarded.items()],
-                               serial_link=self.serial_path, **self.machine)
+        machine = dict(self.machine, arch=self.arch, options=self.options, port=self.port, serial_link=self.serial_path,
+                       forwards=[(p, host, g) for (p, g), host in self.forwarded.items()])
+        shared, gdb = machine.pop("shared", None), machine.pop("gdb", None)
+        if shared:
+            prepare_memory(shared, **machine)
+        command = qemu_command(self.directory, shared, gdb, **machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
             self.process = subprocess.Popen(["timeout", "--kill-after=5", str(self.limit), *command],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error_file)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error_file,
+                                            pipesize=CONSOLE_BUFFER if machine.get("icount") else -1)
         self.started = time.monotonic()
         self.reader = threading.Thread(target=self._read_serial, daemon=True)
         self.reader.start()

@@ -8,10 +8,12 @@
  */
 #include "hcall.h"
 #include "port.h"
+#include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 
-#define REGISTER_VPA (1ull << 45)
+#define REGISTER_VPA  (1ull << 45)
+#define PROD_AGAIN_MS 50u
 
 /* Aligned so that none crosses a page. */
 static struct vpa {
@@ -37,16 +39,27 @@ static uint32_t dispatches(const struct cpu *cpu)
     return atomic_load(&areas[cpu->index].dispatches);
 }
 
+static void prod(struct cpu *target)
+{
+    target->arch.prodded_at = arch_clock();
+    hcall(H_PROD, target->arch.hardware_id, 0, 0, 0, NULL);
+}
+
 void arch_nudge(struct cpu *target)
 {
     target->arch.nudged_at = dispatches(target);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* counted before the nudge can count */
-    hcall(H_PROD, target->arch.hardware_id, 0, 0, 0, NULL);
+    prod(target);
 }
 
-/* It has begun to run, and not in order to take notice of the nudge. */
-bool arch_has_run(const struct cpu *target)
+/* It has begun to run, and not in order to take notice of the nudge. A prod that comes between two runs is
+ * forgotten with the next one's beginning: who then runs without an end has to be prodded once more. */
+bool arch_has_run(struct cpu *target)
 {
     uint32_t ran_until = (target->arch.nudged_at + 1) & ~1u;
-    return !target->arch.counts_runs || (int32_t)(dispatches(target) - ran_until) >= 2;
+    if (!target->arch.counts_runs || (int32_t)(dispatches(target) - ran_until) >= 2)
+        return true;
+    if (arch_clock() - target->arch.prodded_at > clock_hz / 1000 * PROD_AGAIN_MS)
+        prod(target);
+    return false;
 }

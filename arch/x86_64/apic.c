@@ -108,7 +108,7 @@ void arch_nudge(struct cpu *target)
     arch_break_in(target);
 }
 
-bool arch_has_run(const struct cpu *target)
+bool arch_has_run(struct cpu *target)
 {
     return !atomic_load(&target->arch.nudged);
 }

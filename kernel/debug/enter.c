@@ -186,8 +186,8 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
     stops[self->index].regs = regs;
     stop_others(self);
     debug_session(reason, "lets the system go on");
+    atomic_fetch_add(&sessions, 1); /* while all stand: who begins to watch behind it was not in it */
     let_go();
-    atomic_fetch_add(&sessions, 1);
     atomic_store(&owner, 0);
     /* What was typed and is not for us the next heartbeat finds: it takes locks. */
 }

@@ -3,7 +3,7 @@
 KERNEL_HOST := kernel/test/host/host.c
 KERNEL_HOST_FLAGS := -Ikernel/test/host -Iarch/include -Ikernel/abi -DTARN_KERNEL -pthread
 
-MEMORY_TEST := $(addprefix kernel/,frame.c slab.c quiet.c memory.c mapping.c space.c space_fault.c tlb.c)
+MEMORY_TEST := base/tree.c $(addprefix kernel/,frame.c slab.c quiet.c memory.c mapping.c space.c space_fault.c tlb.c)
 $(eval $(call host_test,memory,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),-pthread))
 $(foreach s,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 

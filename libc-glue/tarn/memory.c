@@ -9,6 +9,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <tarn/error.h>
 #include <unistd.h>
 
 #define HEAP_BASE     0x0000000100000000ull
@@ -40,21 +41,27 @@ void memory_unmap(void *address, uint64_t size)
     sys_space_unmap(SLOT_SPACE, (uint64_t)address, size);
 }
 
+int memory_write_all(cap_t memory, uint64_t offset, const void *bytes, uint64_t size)
+{
+    while (size > 0) {
+        int64_t written = sys_memory_write(memory, offset, bytes, size);
+        if (written <= 0)
+            return written ? (int)written : -E_BAD_ARGUMENT; /* it ends here */
+        offset += (uint64_t)written;
+        bytes = (const char *)bytes + written;
+        size -= (uint64_t)written;
+    }
+    return 0;
+}
+
 static struct {
     struct lock lock;
     uint64_t end;    /* what sbrk reports; under lock */
     uint64_t mapped; /* mapped up to here; under lock */
 } heap = {.end = HEAP_BASE, .mapped = HEAP_BASE};
 
-static bool extend_heap(uint64_t need)
+static bool map_heap(uint64_t step)
 {
-    uint64_t step = (heap.mapped - HEAP_BASE) / 2;
-    if (step < HEAP_STEP_MIN)
-        step = HEAP_STEP_MIN;
-    if (step > HEAP_STEP_MAX)
-        step = HEAP_STEP_MAX;
-    if (step < need)
-        step = need;
     step = (step + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
     int64_t memory = sys_memory_create(step);
     if (memory < 0)
@@ -66,6 +73,17 @@ static bool extend_heap(uint64_t need)
         return false;
     heap.mapped += step;
     return true;
+}
+
+/* More than is needed now, unless there is not so much. */
+static bool extend_heap(uint64_t need)
+{
+    uint64_t step = (heap.mapped - HEAP_BASE) / 2;
+    if (step < HEAP_STEP_MIN)
+        step = HEAP_STEP_MIN;
+    if (step > HEAP_STEP_MAX)
+        step = HEAP_STEP_MAX;
+    return (step > need && map_heap(step)) || map_heap(need);
 }
 
 /* The heap never shrinks: newlib's calloc takes for granted that fresh heap is zero. */

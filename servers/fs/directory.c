@@ -5,78 +5,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash_name(const char *name, uint32_t length)
+/* Any order will do: shorter names first. */
+static int compare_name(const struct dir_entry *entry, const char *name, uint32_t length)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (uint32_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)name[i]) * 16777619u;
-    return hash;
+    return entry->length != length ? (int)length - (int)entry->length : memcmp(name, entry->name, length);
+}
+
+static struct dir_entry *by_name(struct tree_node *node)
+{
+    return tree_object(node, struct dir_entry, by_name);
+}
+
+static struct dir_entry *by_position(struct tree_node *node)
+{
+    return tree_object(node, struct dir_entry, by_position);
 }
 
 struct dir_entry *directory_find(struct directory *directory, const char *name, uint32_t length)
 {
-    if (!directory->bucket_count)
-        return NULL;
-    uint32_t hash = hash_name(name, length);
-    struct dir_entry *entry = directory->buckets[hash & (directory->bucket_count - 1)];
-    while (entry && !(entry->hash == hash && entry->length == length && !memcmp(entry->name, name, length)))
-        entry = entry->chain;
-    return entry;
+    for (struct tree_node *at = directory->names; at;) {
+        int order = compare_name(by_name(at), name, length);
+        if (order == 0)
+            return by_name(at);
+        at = order < 0 ? at->left : at->right;
+    }
+    return NULL;
 }
 
-static void chain_entry(struct directory *directory, struct dir_entry *entry)
+struct dir_entry *directory_next(struct directory *directory, uint64_t position)
 {
-    struct dir_entry **bucket = &directory->buckets[entry->hash & (directory->bucket_count - 1)];
-    entry->chain = *bucket;
-    *bucket = entry;
+    struct dir_entry *best = NULL;
+    for (struct tree_node *at = directory->positions; at;) {
+        bool enough = by_position(at)->position >= position;
+        if (enough)
+            best = by_position(at);
+        at = enough ? at->left : at->right;
+    }
+    return best;
 }
 
-/* Twice the buckets; without memory the old ones go on, if there are any. */
-static int grow_buckets(struct directory *directory)
+/* To the entry, or to where it would be. */
+static void go_to_name(struct tree_path *path, struct directory *directory, const struct dir_entry *entry)
 {
-    uint32_t count = directory->bucket_count ? directory->bucket_count * 2 : 8;
-    struct dir_entry **buckets = calloc(count, sizeof(struct dir_entry *));
-    if (!buckets)
-        return directory->bucket_count ? 0 : -ENOMEM;
-    free(directory->buckets);
-    directory->buckets = buckets;
-    directory->bucket_count = count;
-    for (struct dir_entry *entry = directory->first; entry; entry = entry->next)
-        chain_entry(directory, entry);
-    return 0;
+    tree_begin(path, &directory->names);
+    for (struct tree_node *at; (at = tree_here(path)) && at != &entry->by_name;)
+        tree_down(path, compare_name(by_name(at), entry->name, entry->length) < 0);
+}
+
+static void go_to_position(struct tree_path *path, struct directory *directory, const struct dir_entry *entry)
+{
+    tree_begin(path, &directory->positions);
+    for (struct tree_node *at; (at = tree_here(path)) && at != &entry->by_position;)
+        tree_down(path, entry->position < by_position(at)->position);
 }
 
 int directory_add(struct directory *directory, const char *name, uint32_t length, struct node *node)
 {
-    if (directory->entry_count >= directory->bucket_count && grow_buckets(directory))
-        return -ENOMEM;
+    struct tree_path path;
     struct dir_entry *entry = malloc(sizeof(*entry) + length);
     if (!entry)
         return -ENOMEM;
     *entry = (struct dir_entry){
-        .previous = directory->last,
         .position = directory->next_position++,
         .node = node,
-        .hash = hash_name(name, length),
         .length = (uint8_t)length,
     };
     memcpy(entry->name, name, length);
-    *(directory->last ? &directory->last->next : &directory->first) = entry;
-    directory->last = entry;
+    go_to_name(&path, directory, entry);
+    tree_insert(&path, &entry->by_name, NULL);
+    go_to_position(&path, directory, entry);
+    tree_insert(&path, &entry->by_position, NULL);
     directory->entry_count++;
-    chain_entry(directory, entry);
     node_get(node);
     return 0;
 }
 
 struct node *directory_remove(struct directory *directory, struct dir_entry *entry)
 {
-    struct dir_entry **link = &directory->buckets[entry->hash & (directory->bucket_count - 1)];
-    while (*link != entry)
-        link = &(*link)->chain;
-    *link = entry->chain;
-    *(entry->previous ? &entry->previous->next : &directory->first) = entry->next;
-    *(entry->next ? &entry->next->previous : &directory->last) = entry->previous;
+    struct tree_path path;
+    go_to_name(&path, directory, entry);
+    tree_remove(&path, NULL);
+    go_to_position(&path, directory, entry);
+    tree_remove(&path, NULL);
     directory->entry_count--;
     struct node *node = entry->node;
     free(entry);

@@ -53,7 +53,6 @@ static void node_destroy(struct node *node)
         break;
     case NODE_DIRECTORY: /* empty: an entry would hold a name, and that its parent's */
         atomic_fetch_sub(&node_totals.directories, 1);
-        free(node->directory.buckets);
         break;
     case NODE_PIPE:
         pipe_destroy(node->pipe);

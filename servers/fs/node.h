@@ -10,6 +10,7 @@
 #define SERVERS_FS_NODE_H
 
 #include "storage.h"
+#include <base/tree.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -19,20 +20,16 @@ enum node_kind { NODE_FILE, NODE_DIRECTORY, NODE_PIPE, NODE_NULL, NODE_ZERO };
 struct pipe;
 
 struct dir_entry {
-    struct dir_entry *next, *previous; /* in the order of making */
-    struct dir_entry *chain;           /* of its hash bucket */
-    uint64_t position;                 /* grows from entry to entry; readdir goes on from here */
-    struct node *node;                 /* a reference */
-    uint32_t hash;
+    struct tree_node by_name, by_position;
+    uint64_t position; /* grows from entry to entry; readdir goes on from here */
+    struct node *node; /* a reference */
     uint8_t length;
     char name[];
 };
 
 struct directory {
     struct node *parent; /* no reference: a directory with an entry is not removed. NULL: it was removed */
-    struct dir_entry *first, *last;
-    struct dir_entry **buckets;
-    uint32_t bucket_count; /* a power of two, or 0 */
+    struct tree_node *names, *positions;
     uint32_t entry_count;
     uint64_t next_position;
 };

@@ -8,11 +8,15 @@
 #include "storage.h"
 #include <errno.h>
 #include <servers/lib/server.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <tarn/error.h>
+#include <tarn/runtime.h>
 #include <tarn/syscall.h>
 
-#define COPY_BYTES 4096u
+#define COPY_BYTES   4096u
+#define CREDIT_BYTES (256ull << 10)
+#define FREE_PART    20u /* 1/20 stays free of files; programs may take all but 1/64 (kernel/scarce.h) */
 
 static uint64_t round_pages(uint64_t size)
 {
@@ -45,7 +49,7 @@ static int64_t copy_memory(const struct storage *storage, uint64_t size)
         uint64_t bytes = size - offset < COPY_BYTES ? size - offset : COPY_BYTES;
         int64_t error = sys_memory_read(storage->memory, offset, buffer, bytes);
         if (error >= 0)
-            error = sys_memory_write((cap_t)copy, offset, buffer, bytes);
+            error = memory_write_all((cap_t)copy, offset, buffer, bytes);
         if (error < 0) {
             sys_cap_close((cap_t)copy);
             return storage_error(error);
@@ -67,6 +71,25 @@ static int unshare(struct storage *storage)
     storage->memory = (uint32_t)copy;
     storage->capacity = round_pages(size ? size : 1);
     return 0;
+}
+
+/* Files leave a part of memory to programs, so that there is always some to run the one that removes files.
+ * The kernel is asked once for every CREDIT_BYTES that are written, and before each write while memory is
+ * short. */
+static bool has_room(uint64_t size)
+{
+    static _Atomic uint64_t credit;
+    uint64_t left = atomic_load_explicit(&credit, memory_order_relaxed);
+    if (left >= size) { /* two workers may use the same credit: it is small */
+        atomic_store_explicit(&credit, left - size, memory_order_relaxed);
+        return true;
+    }
+    struct system_stats stats;
+    if (sys_system_read(SYSTEM_STATS, 0, &stats, sizeof stats) < 0 ||
+        stats.frames_free < stats.frames_total / FREE_PART + size / TARN_PAGE_SIZE)
+        return false;
+    atomic_store_explicit(&credit, CREDIT_BYTES, memory_order_relaxed);
+    return true;
 }
 
 static int reserve(struct storage *storage, uint64_t size)
@@ -107,13 +130,13 @@ int storage_read(struct storage *storage, uint64_t offset, void *buffer, uint64_
 
 int storage_write(struct storage *storage, uint64_t offset, const void *buffer, uint64_t size)
 {
-    int error = unshare(storage);
+    int error = has_room(size) ? unshare(storage) : -ENOSPC;
     if (!error)
         error = reserve(storage, offset + size);
     if (error)
         return error;
-    int64_t result = sys_memory_write(storage->memory, offset, buffer, size);
-    return result < 0 ? storage_error(result) : 0;
+    error = memory_write_all(storage->memory, offset, buffer, size);
+    return error ? storage_error(error) : 0;
 }
 
 static int write_zeros(struct storage *storage, uint64_t offset, uint64_t end)
@@ -123,7 +146,7 @@ static int write_zeros(struct storage *storage, uint64_t offset, uint64_t end)
         bytes = COPY_BYTES - offset % COPY_BYTES;
         if (bytes > end - offset)
             bytes = end - offset;
-        int64_t error = sys_memory_write(storage->memory, offset, zeros, bytes);
+        int64_t error = memory_write_all(storage->memory, offset, zeros, bytes);
         if (error < 0)
             return storage_error(error);
     }

@@ -500,9 +500,9 @@ int64_t tree_read_directory(struct node *node, uint64_t *position, void *buffer,
         if (!bytes)
             goto full;
     }
-    for (struct dir_entry *entry = node->directory.first; entry; entry = entry->next) {
-        if (entry->position + 2 < *position)
-            continue;
+    uint64_t from = *position > 2 ? *position - 2 : 0;
+    for (struct dir_entry *entry; (entry = directory_next(&node->directory, from));
+         from = entry->position + 1) {
         bytes = put_record((char *)buffer + used, size - used, entry->node->number, entry->node->mode,
                            entry->position + 3, entry->name, entry->length);
         if (!bytes)

@@ -40,11 +40,11 @@ static int64_t copy_image(const struct cpio_entry *entry)
     int64_t memory = sys_memory_create((entry->size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1));
     if (memory < 0)
         return errno_of(memory);
-    int64_t result = sys_memory_write((cap_t)memory, 0, entry->data, entry->size);
-    if (result >= 0)
+    int error = memory_write_all((cap_t)memory, 0, entry->data, entry->size);
+    if (!error)
         return memory;
     sys_cap_close((cap_t)memory);
-    return errno_of(result);
+    return errno_of(error);
 }
 
 /* Endpoints of all servers that exist, badged unless it is proc, who hands out badges itself. */

@@ -75,7 +75,7 @@ static int map_fresh(const struct program *program, cap_t image, uint64_t addres
     if (bytes)
         result = sys_memory_read(image, offset, page, bytes);
     if (bytes && result >= 0)
-        result = sys_memory_write((cap_t)memory, 0, page, bytes);
+        result = memory_write_all((cap_t)memory, 0, page, bytes);
     int error = result < 0 ? errno_of(result) : map_pages(program, (cap_t)memory, address, size, 0, flags);
     sys_cap_close((cap_t)memory); /* the mapping keeps it */
     return error;
@@ -137,7 +137,7 @@ static int make_stack(const struct program *program, struct startup_arguments *a
     int64_t memory = sys_memory_create(PROGRAM_STACK_BYTES);
     int64_t result = memory;
     if (memory >= 0)
-        result = sys_memory_write((cap_t)memory, PROGRAM_STACK_BYTES - size, bytes, size);
+        result = memory_write_all((cap_t)memory, PROGRAM_STACK_BYTES - size, bytes, size);
     free(bytes);
     int error = result < 0 ? errno_of(result)
                            : map_pages(program, (cap_t)memory, arguments->stack_low, PROGRAM_STACK_BYTES, 0,

@@ -31,8 +31,17 @@ void client_is_gone(uint32_t pid)
     server_client_exit(pid);
 }
 
-static void reap(uint32_t pid)
+/* kill_space backwards. */
+static int status_of_dead(cap_t space)
 {
+    int32_t status = (int32_t)sys_space_status(space);
+    return status < 0 ? status_of_signal(-status) : status_of_exit((uint64_t)status);
+}
+
+static void reap(uint32_t pid, cap_t dead_space)
+{
+    /* Unless it is known: its last thread ended, or the kernel took its memory (kernel/scarce.h). */
+    process_note_exit(pid, status_of_dead(dead_space));
     cap_t space = process_take_space(pid);
     if (space)
         sys_cap_close(space);
@@ -58,7 +67,7 @@ static void *reaper_main(void *argument)
             count = process_with_bits((uint64_t)bits, pids, spaces, BATCH);
             for (unsigned i = 0; i < count; i++)
                 if (is_dead(spaces[i]))
-                    reap(pids[i]);
+                    reap(pids[i], spaces[i]);
         } while (count == BATCH);
     }
     return NULL;

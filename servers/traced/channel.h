@@ -18,6 +18,8 @@ struct channel {
     /* Waits for room. NULL: the link broke. `size` is at most the largest frame. */
     void *(*reserve)(struct channel *channel, size_t size);
     bool (*commit)(struct channel *channel, size_t size);
+    /* How many bytes were committed, and how many of them have arrived, ever. May be called by any thread. */
+    void (*account)(struct channel *channel, uint64_t *committed, uint64_t *arrived);
     /* Ends both directions: a receive under way returns 0. May be called by any thread. */
     void (*hang_up)(struct channel *channel);
     /* Gives what was committed a chance to arrive, then forgets the channel. */

@@ -3,7 +3,12 @@
  * servers/traced/connection.c - one link to a host: frames in both directions, requests, the start of pulls.
  *
  * Each connection has a thread that reads and answers. Whatever a peer sends, it costs at most the bytes of
- * one frame at its largest; anything that makes no sense ends the connection.
+ * one frame at its largest; anything that makes no sense ends the connection. So does silence:
+ * watch_connections ends a connection whose host sends no request and has no pull, or reads nothing of what
+ * is sent to it. When there are CONNECTIONS_MAX, the one that has been idle for longest makes room for a new
+ * one.
+ *
+ * It counts its looks, not time, so a guest that was stopped does not believe that its hosts are dead.
  */
 #include "traced.h"
 #include <servers/lib/server.h>
@@ -12,6 +17,10 @@
 #include <tarn/runtime.h>
 
 #define CONNECTIONS_MAX 8u
+#define LEAVING_MAX     8u /* besides those: hung up, while their threads end */
+#define LOOK_NS         1000000000ull
+#define IDLE_LOOKS_MAX  30u
+#define STUCK_LOOKS_MAX 30u
 
 _Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
 
@@ -132,7 +141,10 @@ static bool handle_pull(struct connection *connection, const uint8_t *payload, u
         want[cpu] = wire_get64(payload + WIRE_PULL_BYTES + 8 * cpu);
     if (connection->pull)
         finish_pull(connection->pull);
+    atomic_store(&connection->is_pulling, true); /* also while it waits for its turn */
     connection->pull = start_pull(connection, &request, want);
+    if (!connection->pull)
+        atomic_store(&connection->is_pulling, false);
     return true;
 }
 
@@ -175,7 +187,114 @@ static void serve_frames(struct connection *connection)
            frame.sequence == connection->received++ && receive_all(connection, payload, frame.length) &&
            wire_hash(payload, frame.length) == frame.payload_hash &&
            handle_frame(connection, &frame, payload))
-        ;
+        atomic_fetch_add(&connection->requests, 1);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------- */
+
+/* Oldest first. The lock keeps those that are in it from being closed; send_lock and the channels' own are
+ * taken under it. */
+static struct connection *table;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned count_connections(bool leaving)
+{
+    unsigned count = 0;
+    for (const struct connection *connection = table; connection; connection = connection->next)
+        count += connection->is_leaving == leaving;
+    return count;
+}
+
+static void dismiss(struct connection *connection, const char *why)
+{
+    connection->is_leaving = true;
+    server_log("traced: a connection is hung up: %s", why);
+    connection->channel->hang_up(connection->channel);
+}
+
+static struct connection *find_longest_idle(void)
+{
+    struct connection *longest = NULL;
+    for (struct connection *connection = table; connection; connection = connection->next)
+        if (!connection->is_leaving && !atomic_load(&connection->is_pulling) &&
+            (!longest || connection->idle_looks > longest->idle_looks))
+            longest = connection;
+    return longest;
+}
+
+static bool make_room(void)
+{
+    if (count_connections(false) < CONNECTIONS_MAX)
+        return true;
+    struct connection *longest = find_longest_idle();
+    if (!longest || count_connections(true) >= LEAVING_MAX)
+        return false;
+    dismiss(longest, "it is idle, and another wants its place");
+    return true;
+}
+
+static bool enter_table(struct connection *connection)
+{
+    pthread_mutex_lock(&table_lock);
+    bool has_room = make_room();
+    if (has_room) {
+        struct connection **last = &table;
+        while (*last)
+            last = &(*last)->next;
+        *last = connection;
+        atomic_fetch_add(&connections, 1);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return has_room;
+}
+
+static void leave_table(struct connection *connection)
+{
+    pthread_mutex_lock(&table_lock);
+    struct connection **link = &table;
+    while (*link != connection)
+        link = &(*link)->next;
+    *link = connection->next;
+    atomic_fetch_sub(&connections, 1);
+    pthread_mutex_unlock(&table_lock);
+}
+
+static void look_at(struct connection *connection)
+{
+    uint64_t committed, arrived, requests = atomic_load(&connection->requests);
+
+    connection->channel->account(connection->channel, &committed, &arrived);
+    bool is_idle = requests == connection->requests_seen && !atomic_load(&connection->is_pulling);
+    bool is_stuck = arrived < committed && arrived == connection->arrived_seen;
+    connection->idle_looks = is_idle ? connection->idle_looks + 1 : 0;
+    connection->stuck_looks = is_stuck ? connection->stuck_looks + 1 : 0;
+    connection->requests_seen = requests;
+    connection->arrived_seen = arrived;
+    if (connection->stuck_looks >= STUCK_LOOKS_MAX)
+        dismiss(connection, "its host takes nothing");
+    else if (connection->idle_looks >= IDLE_LOOKS_MAX)
+        dismiss(connection, "its host asks for nothing");
+}
+
+_Noreturn void watch_connections(void)
+{
+    for (;;) {
+        sys_thread_sleep(deadline_after(LOOK_NS));
+        pthread_mutex_lock(&table_lock);
+        for (struct connection *connection = table; connection; connection = connection->next)
+            if (!connection->is_leaving)
+                look_at(connection);
+        pthread_mutex_unlock(&table_lock);
+    }
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static void free_connection(struct connection *connection)
+{
+    connection->channel->close(connection->channel);
+    pthread_mutex_destroy(&connection->send_lock);
+    free(connection);
 }
 
 static void *run_connection(void *argument)
@@ -187,10 +306,8 @@ static void *run_connection(void *argument)
     connection->channel->hang_up(connection->channel);
     if (connection->pull)
         finish_pull(connection->pull);
-    connection->channel->close(connection->channel);
-    pthread_mutex_destroy(&connection->send_lock);
-    free(connection);
-    atomic_fetch_sub(&connections, 1);
+    leave_table(connection);
+    free_connection(connection);
     return NULL;
 }
 
@@ -199,17 +316,20 @@ void serve_channel(struct channel *channel)
     struct connection *connection = calloc(1, sizeof(*connection));
     pthread_t thread;
 
-    if (connection && atomic_fetch_add(&connections, 1) < CONNECTIONS_MAX) {
-        connection->channel = channel;
-        pthread_mutex_init(&connection->send_lock, NULL);
-        if (pthread_create(&thread, NULL, run_connection, connection) == 0) {
-            pthread_detach(thread);
-            return;
-        }
+    if (!connection) {
+        server_log("traced: a connection is refused: no memory");
+        channel->close(channel);
+        return;
     }
-    if (connection)
-        atomic_fetch_sub(&connections, 1);
-    free(connection);
-    server_log("traced: a connection is refused: too many, or no memory");
-    channel->close(channel);
+    connection->channel = channel;
+    pthread_mutex_init(&connection->send_lock, NULL);
+    bool is_in = enter_table(connection);
+    if (is_in && pthread_create(&thread, NULL, run_connection, connection) == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    server_log("traced: a connection is refused: %s", is_in ? "no memory" : "all others are busy");
+    if (is_in)
+        leave_table(connection);
+    free_connection(connection);
 }

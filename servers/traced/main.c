@@ -12,6 +12,11 @@ static void *run_tcp(void *argument)
     accept_tcp(argument, serve_channel);
 }
 
+static void *run_watch(void *argument)
+{
+    watch_connections();
+}
+
 static int64_t handle(struct server_request *request)
 {
     if (request->label != TRACED_STATUS)
@@ -33,5 +38,7 @@ int main(void)
     if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
         server_log("traced: cannot start the network link");
     start_serial(serve_channel);
+    if (pthread_create(&thread, NULL, run_watch, NULL) != 0)
+        server_log("traced: nobody watches the connections: no memory for a thread");
     server_run(&server, SLOT_SERVICE);
 }

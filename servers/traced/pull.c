@@ -28,7 +28,7 @@
 #define FLUSH_NS       200000000ull  /* an open buffer with something in it is closed after so long */
 #define FLUSH_SMALL_NS 1000000000ull /* and one with little in it */
 #define STATUS_NS      500000000ull
-#define TAKE_OVER_NS   3000000000ull /* that a pull whose host came back is given to end */
+#define TAKE_OVER_NS   3000000000ull                            /* that the pull before is given to end */
 #define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull) /* then an incomplete packet is cut */
 
 struct ring_state {
@@ -99,7 +99,7 @@ static bool send_end(struct connection *connection, uint32_t reason, int64_t sta
     return send_payload(connection, WIRE_END, payload, sizeof(payload));
 }
 
-/* The text, if it has grown since it was sent last. */
+/* The text, if it has grown since it was sent last. That of other rings may lack events that were sent. */
 static bool send_metadata(struct pull *pull)
 {
     size_t size;
@@ -107,7 +107,8 @@ static bool send_metadata(struct pull *pull)
 
     if (!text)
         return false;
-    bool fine = size == pull->metadata_bytes || send_payload(pull->connection, WIRE_METADATA, text, size);
+    bool fine = size == pull->metadata_bytes || is_changed(pull) ||
+                send_payload(pull->connection, WIRE_METADATA, text, size);
     pull->metadata_bytes = size;
     free(text);
     return fine;
@@ -278,6 +279,15 @@ static bool has_waited(struct ring_state *ring, const struct trace_reader *reade
     return true;
 }
 
+/* The host decodes a packet when it comes, so the text that declares its events goes out first. A program
+ * registers its events before it logs them, so once the packet is whole the kernel's text has all of them. */
+static bool send_new_metadata(struct pull *pull)
+{
+    char byte;
+
+    return sys_trace_metadata(SLOT_TRACE, pull->metadata_bytes, &byte, 1) <= 0 || send_metadata(pull);
+}
+
 /* True if the packet was sent or passed over, so that there may be another. */
 static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 {
@@ -300,8 +310,9 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
             return false;
     }
     if (job.state != TRACE_PACKET_GONE &&
-        !send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(&reader),
-                    fill_packet, &job))
+        !(send_new_metadata(pull) &&
+          send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(&reader),
+                     fill_packet, &job)))
         return false;
     if (job.state == TRACE_PACKET_INCOMPLETE)
         return has_waited(ring, &reader, now); /* its header is damaged: once more, and then it is cut */
@@ -486,6 +497,7 @@ static void *run_pull(void *argument)
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
     if (is_whole)
         (void)(send_metadata(pull) && send_final_status(pull) && send_end(pull->connection, pull->reason, 0));
+    atomic_store(&pull->connection->is_pulling, false);
     pthread_mutex_lock(&owner_lock);
     atomic_store(&owner, NULL);
     pthread_mutex_unlock(&owner_lock);
@@ -502,10 +514,21 @@ static void *run_previous(void *argument)
         send_end(pull->connection, WIRE_ENDED_SNAPSHOT, 0);
     else if (status < 0)
         send_end(pull->connection, WIRE_ENDED_ERROR, status);
+    atomic_store(&pull->connection->is_pulling, false);
     return NULL;
 }
 
-/* A host that resumes comes back before we heard that its old connection is gone: that one is hung up. */
+static void hang_up_owner(void)
+{
+    pthread_mutex_lock(&owner_lock);
+    struct pull *other = atomic_load(&owner);
+    if (other)
+        other->connection->channel->hang_up(other->connection->channel);
+    pthread_mutex_unlock(&owner_lock);
+}
+
+/* The pull before may be one whose host is gone, and have to notice that. A host that resumes has left its
+ * old connection: that one is hung up. */
 static bool become_owner(struct pull *pull)
 {
     struct pull *other = NULL;
@@ -513,13 +536,8 @@ static bool become_owner(struct pull *pull)
 
     if (atomic_compare_exchange_strong(&owner, &other, pull))
         return true;
-    if (!(pull->request.flags & WIRE_PULL_RESUME))
-        return false;
-    pthread_mutex_lock(&owner_lock);
-    other = atomic_load(&owner);
-    if (other)
-        other->connection->channel->hang_up(other->connection->channel);
-    pthread_mutex_unlock(&owner_lock);
+    if (pull->request.flags & WIRE_PULL_RESUME)
+        hang_up_owner();
     while (clock_monotonic_ns() < give_up) {
         other = NULL;
         if (atomic_compare_exchange_strong(&owner, &other, pull))

@@ -165,10 +165,12 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
 
 /* ---- metadata ------------------------------------------------------------------------------------ */
 
-/* The text may grow while it is read: it is read until it fits. */
+/* The text may grow while it is read: it is read until it fits. While the rings start over something may be
+ * taken out of it: then the pieces do not belong together. */
 char *read_metadata(size_t *size)
 {
-    for (size_t room = 256u << 10; room <= METADATA_BYTES_MAX; room *= 2) {
+    uint64_t geometry = settled_geometry();
+    for (size_t room = 256u << 10; room <= METADATA_BYTES_MAX;) {
         char *text = malloc(room + 8);
         size_t got = 0;
         int64_t more = text ? 1 : 0;
@@ -176,13 +178,17 @@ char *read_metadata(size_t *size)
             more = sys_trace_metadata(SLOT_TRACE, got, text + got, room - got);
             got += more > 0 ? (size_t)more : 0;
         }
-        if (text && more == 0 && got > 0) {
+        bool is_one = trace_geometry_of(trace_info()) == geometry;
+        if (text && more == 0 && got > 0 && is_one) {
             while (got % 8 != 0)
                 text[got++] = '\n';
             *size = got;
             return text;
         }
         free(text);
+        if (is_one)
+            room *= 2;
+        geometry = settled_geometry();
     }
     return NULL;
 }

@@ -32,8 +32,9 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* bytes came or went, or the session ended */
     struct segment_stream stream;
-    bool in_use;  /* a connection has the channel */
-    bool hung_up; /* and was told to end */
+    bool in_use;        /* a connection has the channel */
+    bool hung_up;       /* and was told to end */
+    uint64_t committed; /* bytes, by this connection */
 
     uint8_t *frame;
     size_t frame_size;
@@ -78,6 +79,7 @@ static bool commit_serial(struct channel *channel, size_t size)
     while (done < size && (open = !serial.hung_up && serial.stream.state == SEGMENT_IS_OPEN)) {
         size_t part = segment_write(&serial.stream, serial.frame + done, size - done);
         done += part;
+        serial.committed += part;
         if (part > 0)
             ring_bell();
         else
@@ -85,6 +87,14 @@ static bool commit_serial(struct channel *channel, size_t size)
     }
     pthread_mutex_unlock(&serial.lock);
     return open;
+}
+
+static void account_serial(struct channel *channel, uint64_t *committed, uint64_t *arrived)
+{
+    pthread_mutex_lock(&serial.lock);
+    *committed = serial.committed;
+    *arrived = serial.committed - segment_unsent(&serial.stream);
+    pthread_mutex_unlock(&serial.lock);
 }
 
 static void hang_up_serial(struct channel *channel)
@@ -110,8 +120,8 @@ static void close_serial(struct channel *channel)
     ring_bell();
 }
 
-static struct channel serial_channel = {receive_serial, reserve_serial, commit_serial, hang_up_serial,
-                                        close_serial};
+static struct channel serial_channel = {receive_serial, reserve_serial, commit_serial,
+                                        account_serial, hang_up_serial, close_serial};
 
 /* ---- the thread ---------------------------------------------------------------------------------- */
 
@@ -152,6 +162,7 @@ static bool take_session(uint64_t now)
         return false;
     }
     segment_accept(&serial.stream, now);
+    serial.committed = 0;
     return serial.in_use = true;
 }
 

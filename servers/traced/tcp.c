@@ -5,12 +5,13 @@
  * A connection's send buffer is the ring of NET_STREAM, mapped twice, one behind the other, so that a packet
  * that wraps round its end is written in one piece. A frame larger than the ring is made in a buffer of its
  * own and copied into the ring piece by piece. Locking: `room`, `place`, `large` belong to the sender
- * (channel.h); everything else is set once.
+ * (channel.h), who alone adds to `committed`; everything else is set once.
  */
 #include "channel.h"
 #include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
@@ -27,7 +28,8 @@ struct tcp_channel {
     uint64_t window_span;
     char *ring; /* 2 * NET_STREAM_BYTES of addresses */
     uint64_t place, room;
-    char *large; /* where a frame larger than the ring is made; NULL: none was */
+    _Atomic uint64_t committed; /* read by anyone */
+    char *large;                /* where a frame larger than the ring is made; NULL: none was */
     size_t large_bytes;
     bool is_large; /* the frame that is being made lies there */
 };
@@ -82,6 +84,7 @@ static bool commit_in_ring(struct tcp_channel *tcp, size_t size)
         return false;
     tcp->room = (uint64_t)room;
     tcp->place = (tcp->place + size) % NET_STREAM_BYTES;
+    tcp->committed += size;
     return true;
 }
 
@@ -124,6 +127,16 @@ static bool commit_tcp(struct channel *channel, size_t size)
     struct tcp_channel *tcp = tcp_of(channel);
 
     return tcp->is_large ? commit_large(tcp, size) : commit_in_ring(tcp, size);
+}
+
+static void account_tcp(struct channel *channel, uint64_t *committed, uint64_t *arrived)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+    int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, 0, 0);
+    uint64_t under_way = room < 0 ? 0 : NET_STREAM_BYTES - (uint64_t)room;
+
+    *committed = atomic_load(&tcp->committed);
+    *arrived = *committed < under_way ? 0 : *committed - under_way;
 }
 
 static void hang_up_tcp(struct channel *channel)
@@ -208,7 +221,7 @@ static struct channel *make_channel(uint64_t handle)
     if (!tcp)
         return NULL;
     *tcp = (struct tcp_channel){
-        .channel = {receive_tcp, reserve_tcp, commit_tcp, hang_up_tcp, close_tcp},
+        .channel = {receive_tcp, reserve_tcp, commit_tcp, account_tcp, hang_up_tcp, close_tcp},
         .handle = handle,
         .room = NET_STREAM_BYTES,
     };

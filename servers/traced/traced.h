@@ -25,11 +25,20 @@ struct connection {
 
     uint32_t generation; /* of the rings, as HELLO said; its own thread only */
 
-    struct pull *pull; /* while this connection pulls; its own thread only */
+    struct pull *pull;         /* while this connection pulls; its own thread only */
+    _Atomic bool is_pulling;   /* it is not over; set by this connection's thread, cleared by the pull's */
+    _Atomic uint64_t requests; /* frames that came whole; counted by its own thread */
+
+    /* connection.c's table_lock */
+    struct connection *next;
+    bool is_leaving; /* hung up, and its thread has not yet ended */
+    uint64_t requests_seen, arrived_seen;
+    unsigned idle_looks, stuck_looks; /* how often in a row nothing had come, nothing had gone */
 };
 
 /* connection.c */
 void serve_channel(struct channel *channel);
+_Noreturn void watch_connections(void); /* hangs up those that have gone quiet */
 /* Sends one frame whose payload `fill` writes: how many bytes, 0 to send nothing. `limit`: at most so many.
  * False: the link broke. */
 bool send_frame(struct connection *connection, uint16_t type, size_t limit,

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True  # the tree stays as it was
 
 from tarn_gdb import TarnError  # noqa: E402
 from tarn_gdb.kernel import Kernel, text  # noqa: E402
-from tarn_gdb.stack import Stacks, describe  # noqa: E402
+from tarn_gdb.stack import Stacks, describe, find_program  # noqa: E402
 from tarn_gdb.trace import Trace  # noqa: E402
 from tarn_gdb.waits import Waits  # noqa: E402
 
@@ -97,6 +97,29 @@ def print_backtrace(kernel, words):
             gdb.write("".join(f"  {line}\n" for line in stacks.of_thread(thread)))
             return
     raise TarnError(f"no thread {tid}; `tarn threads` lists them")
+
+
+def load_program(kernel, _words):
+    selected = gdb.selected_thread()
+    if not selected:
+        raise TarnError("no processor is selected: this takes a stopped guest")
+    cpus = {int(cpu["index"]): int(cpu["current"]) for _, cpu in kernel.cpus()}
+    current = cpus.get(selected.ptid[1] - 1)
+    thread = kernel.at(current, "struct thread") if current else None
+    if not thread or not int(thread["space"]):
+        return
+    path = find_program(os.path.join(BUILD, kernel.port.name, "user"), kernel.at(int(thread["space"]), "struct space"))
+    if path:
+        gdb.execute(f"add-symbol-file {path}", to_string=True)
+
+
+def go_before(_kernel, _words):
+    wish = os.environ.get("TARN_GOTO_WISH")
+    if not wish:
+        raise TarnError("this takes a gdb that `tarn goto` has started")
+    with open(wish, "w"):
+        pass
+    gdb.execute("quit")
 
 
 def print_endpoints(kernel, _words):
@@ -181,6 +204,10 @@ COMMANDS = {
     "cpus": (print_cpus, (), "All processors: the current thread, how many are ready behind it, where it executes."),
     "bt": (print_backtrace, (), "Back-trace of a thread: tarn bt TID\n\nThe part in its program has symbols if "
            "build/ARCH/user has that very program. A thread that runs shows the kernel's part, too, if it is in there."),
+    "program": (load_program, (), "Adds the symbols of the program that the selected processor runs: thread N selects one.\n\n"
+                "Nothing happens where the kernel itself runs, or build/ARCH/user has no such program."),
+    "before": (go_before, (), "Under `tarn goto`: goes to the event that the same thread logged before this one.\n\n"
+               "The guest runs again up to there, and gdb starts anew."),
     "endpoints": (print_endpoints, (), "All endpoints that capabilities name: who serves them, who waits there."),
     "locks": (print_locks, (), "Classes of spinlocks: how often somebody had to wait, and which locks are held.\n\n"
               "Finds static locks and those of processors, threads, spaces, endpoints and futex buckets."),

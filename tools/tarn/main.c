@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
+#include <tools/tarn/answer/columns.h>
 #include <tools/tarn/tarn.h>
 
 static const struct command commands[] = {
@@ -19,6 +20,7 @@ static const struct command commands[] = {
     {"list", run_list, "print the events of all processors in order"},
     {"export", run_export, "write a trace in the format of another tool"},
     {"symbols", run_symbols, "list a trace's programs and the files that name their functions; keep them"},
+    {"goto", run_goto, "run a deterministic guest again up to an event, and open gdb there"},
     {"diff", run_diff, "what changed between two traces, by the tables of the answers"},
     {"top", run_top, "what a running guest does, refreshed in the terminal"},
     {"view", run_view, "show a trace in the browser"},
@@ -37,7 +39,9 @@ static void print_usage(FILE *to)
     fputs("\nAnswers to questions about a trace:\n\n", to);
     for (size_t i = 0; answer_kinds[i] != NULL; i++)
         fprintf(to, "  %-10s %s\n", answer_kinds[i]->name, answer_kinds[i]->summary);
-    fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` explains one; the manual is in docs/man.\n"
+    fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` explains one; `tarn help columns` explains "
+          "the\n"
+          "columns of all answers; the manual is in docs/man.\n"
           "Exit status: 0 fine, 1 the input is damaged or incomplete, 2 usage or system error.\n",
           to);
 }
@@ -66,6 +70,10 @@ int main(int argc, char **argv)
 {
     bool is_help = argc >= 2 && strcmp(argv[1], "help") == 0;
 
+    if (is_help && argc > 2 && strcmp(argv[2], "columns") == 0) {
+        columns_print_all(stdout);
+        return finish(EXIT_FINE);
+    }
     if (is_help && argc > 2) {
         char *words[] = {argv[2], "--help", NULL};
 

@@ -95,12 +95,75 @@ const char *table_format(struct table *table, const char *format, ...)
     return table_text(table, text);
 }
 
-int table_find_column(const struct table *table, const char *key)
+/* Replaces END, if TEXT ends so. */
+static void replace_end(char text[HEADING_BYTES], const char *end, const char *by)
+{
+    size_t length = strlen(text), cut = strlen(end);
+
+    if (length >= cut && strcmp(text + length - cut, end) == 0)
+        snprintf(text + length - cut, HEADING_BYTES - (length - cut), "%s", by);
+}
+
+/* The key in words, without the unit of a time. */
+static const char *words_of(const struct table_column *column, char text[HEADING_BYTES])
+{
+    static const char percent[] = "percent";
+    bool is_share = strncmp(column->key, percent, sizeof(percent) - 1) == 0;
+
+    if (column->heading != NULL && column->heading[0] != '\0')
+        return column->heading;
+    snprintf(text, HEADING_BYTES, "%s%s", is_share ? "%" : "",
+             column->key + (is_share ? sizeof(percent) - 1 : 0));
+    replace_end(text, "_ns", "");
+    replace_end(text, "_percent", " %");
+    replace_end(text, "_per_second", "/s");
+    for (char *at = text; *at != '\0'; at++)
+        if (*at == '_')
+            *at = ' ';
+    return text;
+}
+
+const char *column_heading(const struct table_column *column, char text[HEADING_BYTES])
+{
+    const char *words = words_of(column, text);
+    size_t length = strlen(words);
+
+    if (column->heading != NULL)
+        return column->heading;
+    if (column->kind == COLUMN_WHEN)
+        snprintf(text + length, HEADING_BYTES - length, " s");
+    return words;
+}
+
+/* Whether text may show CALLED above the column; without unit only if MAY_LACK_UNIT. */
+static bool is_called(const struct table_column *column, const char *called, bool may_lack_unit)
+{
+    bool is_when = column->kind == COLUMN_WHEN;
+    bool has_unit = is_when || column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
+    char text[HEADING_BYTES];
+    const char *words = words_of(column, text);
+    size_t length = strlen(words);
+
+    if (length == 0 || strncmp(called, words, length) != 0)
+        return false;
+    called += length;
+    if (*called == '\0')
+        return may_lack_unit || !has_unit;
+    return has_unit && (strcmp(called, " s") == 0 ||
+                        (!is_when && (strcmp(called, " ms") == 0 || strcmp(called, " us") == 0)));
+}
+
+int table_find_column(const struct table *table, const char *called)
 {
     for (unsigned i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i].key, key) == 0 && table->columns[i].kind != COLUMN_BAR)
+        if (strcmp(table->columns[i].key, called) == 0 && table->columns[i].kind != COLUMN_BAR)
             return (int)i;
-    return strcmp(key, "name") == 0 ? TABLE_BY_NAME : TABLE_AS_FILLED - 1;
+    for (unsigned lacks = 0; lacks < 2; lacks++)
+        for (unsigned i = 0; i < table->column_count; i++)
+            if (is_called(&table->columns[i], called, lacks))
+                return (int)i;
+    return strcmp(called, "name") == 0 || strcmp(called, table->heading) == 0 ? TABLE_BY_NAME
+                                                                              : TABLE_AS_FILLED - 1;
 }
 
 bool table_cell_is_known(const struct table_column *column, union table_cell cell)

@@ -30,8 +30,8 @@ enum column_kind {
 enum column_sum { SUM_NOTHING, SUM_ADDED, SUM_LARGEST, SUM_SMALLEST };
 
 struct table_column {
-    const char *heading; /* of text; empty: not there, only in JSON and CSV */
-    const char *key;     /* of JSON and CSV, and of --sort; a time's ends in _ns */
+    const char *key;     /* of JSON and CSV; a time's ends in _ns */
+    const char *heading; /* of text; NULL: what column_heading makes of the key; empty: not there */
     enum column_kind kind;
     enum column_sum sum;
     uint8_t decimals; /* of COLUMN_REAL in text */
@@ -40,22 +40,23 @@ struct table_column {
 
 /* Elements of an array of columns. */
 /* clang-format off */
-#define COLUMN_AS(heading_, key_, kind_, sum_, decimals_) \
-    {.heading = (heading_), .key = (key_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
-#define COUNT_COLUMN(heading, key)          COLUMN_AS(heading, key, COLUMN_COUNT, SUM_ADDED, 0)
-#define REAL_COLUMN(heading, key, decimals) COLUMN_AS(heading, key, COLUMN_REAL, SUM_ADDED, decimals)
-#define MEAN_COLUMN(heading, key, decimals) COLUMN_AS(heading, key, COLUMN_REAL, SUM_NOTHING, decimals)
-#define TIME_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_TIME, SUM_ADDED, 0)
-#define TIME_OF_ONE(heading, key)           COLUMN_AS(heading, key, COLUMN_TIME, SUM_NOTHING, 0) /* a mean, ... */
-#define TIME_LARGEST(heading, key)          COLUMN_AS(heading, key, COLUMN_TIME, SUM_LARGEST, 0)
-#define TIME_SMALLEST(heading, key)         COLUMN_AS(heading, key, COLUMN_TIME, SUM_SMALLEST, 0)
-#define BAR_COLUMN(heading)                 COLUMN_AS(heading, "", COLUMN_BAR, SUM_NOTHING, 0)
-#define NUMBER_COLUMN(heading, key)         COLUMN_AS(heading, key, COLUMN_NUMBER, SUM_NOTHING, 0)
-#define SIGNED_COLUMN(heading, key)         COLUMN_AS(heading, key, COLUMN_SIGNED, SUM_NOTHING, 0)
-#define HEX_COLUMN(heading, key)            COLUMN_AS(heading, key, COLUMN_HEX, SUM_NOTHING, 0)
-#define WHEN_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_WHEN, SUM_NOTHING, 0)
-#define TEXT_COLUMN(heading, key)           COLUMN_AS(heading, key, COLUMN_TEXT, SUM_NOTHING, 0)
-#define TEXT_KEY(heading_, key_) {.heading = (heading_), .key = (key_), .kind = COLUMN_TEXT, .is_key = true}
+#define COLUMN_CALLED(heading_, key_, kind_, sum_, decimals_) \
+    {.key = (key_), .heading = (heading_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
+#define COLUMN_AS(key, kind, sum, decimals) COLUMN_CALLED(NULL, key, kind, sum, decimals)
+#define COUNT_COLUMN(key)                   COLUMN_AS(key, COLUMN_COUNT, SUM_ADDED, 0)
+#define REAL_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_ADDED, decimals)
+#define MEAN_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_NOTHING, decimals)
+#define TIME_COLUMN(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_ADDED, 0)
+#define TIME_OF_ONE(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_NOTHING, 0) /* a mean, ... */
+#define TIME_LARGEST(key)                   COLUMN_AS(key, COLUMN_TIME, SUM_LARGEST, 0)
+#define TIME_SMALLEST(key)                  COLUMN_AS(key, COLUMN_TIME, SUM_SMALLEST, 0)
+#define BAR_COLUMN                          COLUMN_CALLED("", "", COLUMN_BAR, SUM_NOTHING, 0)
+#define NUMBER_COLUMN(key)                  COLUMN_AS(key, COLUMN_NUMBER, SUM_NOTHING, 0)
+#define SIGNED_COLUMN(key)                  COLUMN_AS(key, COLUMN_SIGNED, SUM_NOTHING, 0)
+#define HEX_COLUMN(key)                     COLUMN_AS(key, COLUMN_HEX, SUM_NOTHING, 0)
+#define WHEN_COLUMN(key)                    COLUMN_AS(key, COLUMN_WHEN, SUM_NOTHING, 0)
+#define TEXT_COLUMN(key)                    COLUMN_AS(key, COLUMN_TEXT, SUM_NOTHING, 0)
+#define TEXT_KEY(key_)                      {.key = (key_), .kind = COLUMN_TEXT, .is_key = true}
 
 /* clang-format on */
 
@@ -130,7 +131,14 @@ const char *table_format(struct table *table, const char *format, ...) __attribu
  * the smallest. COLUMN may be TABLE_BY_NAME, and TABLE_AS_FILLED changes nothing. */
 void table_sort(struct table *table, int column);
 void table_reverse(struct table *table);
-int table_find_column(const struct table *table, const char *key); /* "name": TABLE_BY_NAME; -3: none */
+
+/* What text writes above a column, without the unit of a time: the key in words. "busy_percent" is "busy %",
+ * "events_per_second" is "events/s", "waited_ns" is "waited"; of a moment with its unit, "at s". */
+#define HEADING_BYTES 64u
+const char *column_heading(const struct table_column *column, char text[HEADING_BYTES]);
+/* By the key, or as text calls it, with the unit of a time or without: "waited_ns", "waited ms", "waited".
+ * "name", and the heading above the names: TABLE_BY_NAME. -3: none. */
+int table_find_column(const struct table *table, const char *called);
 /* Makes ROW the sum of no rows: zero, or not known where a sum is not an addition. */
 void table_clear_cells(const struct table *table, struct table_row *row);
 /* Adds ROW to SUM: a row of the same table, or one of its columns that it does not hold. */

@@ -46,6 +46,7 @@ int run_export(int argc, char **argv);
 int run_symbols(int argc, char **argv);
 int run_view(int argc, char **argv);
 int run_diff(int argc, char **argv);
+int run_goto(int argc, char **argv);
 int run_top(int argc, char **argv);
 
 /* Why something could not be done, in words for people. */

@@ -79,6 +79,12 @@ static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
 /* registry.c: the system's part of the metadata; memory for all. Clock and processors are known. */
 void trace_metadata_init(void);
 
+/* registry.c: a space that ends holds no classes of applications any more. */
+struct space;
+void trace_leave_classes(struct space *space);
+/* registry.c: gives back the classes that nobody holds. Under trace_lock, while the rings start over. */
+void trace_forget_classes(void);
+
 /* registry.c: applications' events. Takes no lock, and is for one processor while the others stand still. */
 struct trace_app_schemas;
 const struct trace_app_schemas *trace_app_schemas(void);

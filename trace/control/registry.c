@@ -2,13 +2,19 @@
 /*
  * trace/control/registry.c - applications' schemas, and the metadata of the whole trace.
  *
- * The metadata is one growing text: the system's template, filled in when the clock's rate and the number of
- * processors are known, followed by each registered schema. It only ever grows, so a reader who
- * fetches it piece by piece needs no lock, and one who comes later fetches the rest.
+ * The metadata is one text: the system's template, filled in when the clock's rate and the number of
+ * processors are known, followed by each registered schema. It grows, so a reader who fetches it piece by
+ * piece needs no lock, and one who comes later fetches the rest.
+ *
+ * A class belongs to the programs that have registered it. When all have ended its events may still stand in
+ * the rings and in somebody's trace, so it stays, until the rings start over: then it is taken out of the
+ * text, and its number is free. That happens while the geometry changes: who reads pieces sees by the
+ * geometry's word whether they belong together.
  *
  * Locking: trace_lock for everything but the published length.
  */
 #include "trace/events.h" /* generated */
+#include <arch/boot.h>
 #include <arch/machine.h>
 #include <arch/trace.h>
 #include <kernel/cap.h>
@@ -34,14 +40,30 @@
 #define TEXT_ORDER 2 /* a schema on its way in */
 _Static_assert(TRACE_SCHEMA_TEXT_MAX == FRAME_SIZE << TEXT_ORDER, "fits exactly");
 
+struct app_class {
+    bool is_used;
+    uint32_t holders; /* spaces */
+    uint8_t uuid[16];
+    uint64_t begin, length; /* of its text */
+};
+
 static struct {
     /* under trace_lock */
     char *metadata; /* constant after trace_metadata_init */
-    uint32_t count;
-    uint8_t uuids[APPS_MAX][16];
+    struct app_class classes[APPS_MAX];
+    uint32_t changes; /* how often something was taken out of the text */
     /* release after the text is there; pairs with the acquire in sys_trace_metadata */
     uint64_t length;
 } registry;
+_Static_assert(APPS_MAX <= 8 * sizeof(((struct space *)0)->trace_classes), "a bit for each");
+
+static uint64_t found_memory(void)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < boot_info.ram_count; i++)
+        bytes += boot_info.ram[i].size;
+    return bytes;
+}
 
 static struct trace_metadata_values system_values(uint32_t class_number)
 {
@@ -56,8 +78,16 @@ static struct trace_metadata_values system_values(uint32_t class_number)
         .clock_sources = trace_info_page.clock_sources,
         .clock_error_ppm = trace_info_page.clock_error_ppm,
         .clock_is_certain = trace_info_page.clock_is_certain,
+        .command_line = boot_info.command_line,
+        .memory_bytes = found_memory(),
         .class_number = class_number,
     };
+}
+
+static void set_length(uint64_t length)
+{
+    __atomic_store_n(&registry.length, length, __ATOMIC_RELEASE);
+    trace_store_set_metadata(virt_to_phys(registry.metadata), length);
 }
 
 /* Adds a text to the metadata; false: it does not fit. */
@@ -68,8 +98,7 @@ static bool append_text(const char *text, uint64_t size, uint32_t class_number)
     uint64_t length = trace_metadata_expand(registry.metadata + registry.length, room, text, size, &values);
     if (length > room)
         return false;
-    __atomic_store_n(&registry.length, registry.length + length, __ATOMIC_RELEASE);
-    trace_store_set_metadata(virt_to_phys(registry.metadata), registry.length);
+    set_length(registry.length + length);
     return true;
 }
 
@@ -95,22 +124,83 @@ static bool is_system_class(const char *name)
     return false;
 }
 
-/* A class number for a checked text; the same text, by its hash, has the same number. In the metadata a
- * comment says which class it is: `trace` reads it (user/bin/trace_schema.c). */
-static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
+/* The class of that hash, or one that is free. NULL: there is none. */
+static struct app_class *find_class(const uint8_t uuid[16])
+{
+    struct app_class *free = NULL;
+    for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++) {
+        if (class->is_used && !memcmp(class->uuid, uuid, 16))
+            return class;
+        if (!class->is_used && !free)
+            free = class;
+    }
+    return free;
+}
+
+/* In the metadata a comment says which class it is: `trace` reads it (user/bin/trace_schema.c). */
+static bool add_text(struct app_class *class, uint32_t number, const char *name, const char *body,
+                     uint64_t size)
 {
     char comment[64];
-    for (uint32_t i = 0; i < registry.count; i++)
-        if (!memcmp(registry.uuids[i], uuid, 16))
-            return TRACE_CLASS_APP_FIRST + i;
-    if (registry.count == APPS_MAX)
-        return -E_NO_SLOT;
-    uint32_t number = TRACE_CLASS_APP_FIRST + registry.count;
     uint64_t length = format_text(comment, sizeof(comment), "/* class %u is %s */\n", number, name);
-    if (!append_text(comment, length, number) || !append_text(body, size, number))
+    uint64_t begin = registry.length;
+    if (!append_text(comment, length, number))
+        return false;
+    if (!append_text(body, size, number)) {
+        set_length(begin);
+        return false;
+    }
+    class->begin = begin;
+    class->length = registry.length - begin;
+    return true;
+}
+
+/* A class number for a checked text; the same text, by its hash, has the same number. */
+static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
+{
+    struct space *space = current_thread()->space;
+    struct app_class *class = find_class(uuid);
+    if (!class)
+        return -E_NO_SLOT;
+    uint32_t index = (uint32_t)(class - registry.classes);
+    if (!class->is_used && !add_text(class, TRACE_CLASS_APP_FIRST + index, name, body, size))
         return -E_TOO_LARGE;
-    memcpy(registry.uuids[registry.count++], uuid, 16);
-    return number;
+    class->is_used = true;
+    memcpy(class->uuid, uuid, 16);
+    class->holders += !(space->trace_classes >> index & 1);
+    space->trace_classes |= (uint16_t)(1u << index);
+    return TRACE_CLASS_APP_FIRST + index;
+}
+
+void trace_leave_classes(struct space *space)
+{
+    spin_lock(&trace_lock);
+    for (uint32_t i = 0; i < APPS_MAX; i++)
+        registry.classes[i].holders -= space->trace_classes >> i & 1;
+    space->trace_classes = 0;
+    spin_unlock(&trace_lock);
+}
+
+/* Shorter first: who reads from memory sees that what moves is not the text any more. */
+static void take_out(struct app_class *gone)
+{
+    uint64_t length = registry.length, behind = gone->begin + gone->length;
+    set_length(gone->begin);
+    memmove(registry.metadata + gone->begin, registry.metadata + behind, length - behind);
+    for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
+        if (class->is_used && class->begin > gone->begin)
+            class->begin -= gone->length;
+    set_length(length - gone->length);
+    registry.changes++;
+    *gone = (struct app_class){.is_used = false};
+}
+
+void trace_forget_classes(void)
+{
+    assert(spin_held(&trace_lock));
+    for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
+        if (class->is_used && class->holders == 0)
+            take_out(class);
 }
 
 static uint64_t join_bytes(const uint8_t *bytes)
@@ -163,10 +253,12 @@ const struct trace_app_schemas *trace_app_schemas(void)
     static struct trace_app_schemas schemas;
     static char memory[LEARNED_BYTES];
     static uint64_t learned; /* bytes of metadata */
+    static uint32_t changes; /* when they were learned */
     uint64_t length = __atomic_load_n(&registry.length, __ATOMIC_ACQUIRE);
-    if (length != learned)
+    if (length != learned || registry.changes != changes)
         trace_learn_schemas(&schemas, registry.metadata, length, memory, sizeof(memory));
     learned = length;
+    changes = registry.changes;
     return &schemas;
 }
 

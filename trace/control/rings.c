@@ -212,10 +212,12 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         info->consumed[cpu] = number;
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+    trace_store_refresh();
+    trace_forget_classes(); /* all who read from memory see by now that these are other rings, programs wait
+                             */
     /* release: who sees this word sees the rings set up; pairs with the acquire in trace_geometry_of() */
     __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes + 1),
                      __ATOMIC_RELEASE);
-    trace_store_refresh();
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
 }
 

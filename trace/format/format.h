@@ -59,7 +59,7 @@ struct trace_packet {
 #define TRACE_PACKET_WORDS (sizeof(struct trace_packet) / 8)
 _Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are 11 words");
 
-#define TRACE_PACKET_CUT     1u /* a reader cut the content at the first hole; the rest was lost */
+#define TRACE_PACKET_CUT     1u /* a reader cut the content at the first hole or bad event; the rest was lost */
 #define TRACE_PACKET_CLOSING 2u /* made at the end of a pull: without events, it tells what was lost last */
 
 /* Events of class 0 that the path itself writes; trace/schema/trace.ev declares their fields. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/metadata.c - fills in metadata templates; see metadata.h. Freestanding. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <trace/format/format.h>
 #include <trace/format/metadata.h>
 
 #define NAME_MAX_BYTES 24
+#define RECIPE_WORD    "recipe=" /* of the command line: see FORMAT.md */
 
 struct output {
     char *text;
@@ -74,6 +76,65 @@ static void put_clock_trust(struct output *out, const struct trace_metadata_valu
     put_string(out, ";\n");
 }
 
+static bool starts_with(const char *text, const char *start)
+{
+    while (*start && *text == *start)
+        text++, start++;
+    return !*start;
+}
+
+/* In a string of the metadata. */
+static void put_quoted(struct output *out, const char *text, uint64_t length)
+{
+    for (uint64_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            put_char(out, '\\');
+        put_char(out, text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
+    }
+}
+
+static uint64_t word_length(const char *text)
+{
+    uint64_t length = 0;
+    while (text[length] && text[length] != ' ')
+        length++;
+    return length;
+}
+
+/* The words of the command line but for the recipe. Where that begins; NULL: there is none. */
+static const char *put_options(struct output *out, const char *line)
+{
+    const char *recipe = NULL, *between = "";
+    for (uint64_t length; *line; line += length + (line[length] == ' ')) {
+        length = word_length(line);
+        if (starts_with(line, RECIPE_WORD)) {
+            recipe = line + sizeof(RECIPE_WORD) - 1;
+        } else if (length > 0) {
+            put_string(out, between);
+            put_quoted(out, line, length);
+            between = " ";
+        }
+    }
+    return recipe;
+}
+
+/* Entries of the environment: what the run began with. */
+static void put_boot(struct output *out, const struct trace_metadata_values *v)
+{
+    if (!v->command_line)
+        return;
+    put_string(out, "    boot_options = \"");
+    const char *recipe = put_options(out, v->command_line);
+    put_string(out, "\";\n    memory_bytes = ");
+    put_number(out, v->memory_bytes);
+    put_string(out, ";\n");
+    if (!recipe)
+        return;
+    put_string(out, "    recipe = \"");
+    put_quoted(out, recipe, word_length(recipe));
+    put_string(out, "\";\n");
+}
+
 /* One placeholder; false: not ours. */
 static bool put_value(struct output *out, const char *name, uint64_t length,
                       const struct trace_metadata_values *v)
@@ -102,6 +163,8 @@ static bool put_value(struct output *out, const char *name, uint64_t length,
         put_offset(out, v, false);
     } else if (is_name(name, length, "CLOCK_TRUST")) {
         put_clock_trust(out, v);
+    } else if (is_name(name, length, "BOOT")) {
+        put_boot(out, v);
     } else {
         return false;
     }

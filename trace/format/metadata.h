@@ -21,6 +21,10 @@ struct trace_metadata_values {
      */
     const char *clock_sources;
     uint32_t clock_error_ppm, clock_is_certain;
+    /* The kernel's command line, and the memory that it found. NULL: not known, and the metadata says
+     * nothing. */
+    const char *command_line;
+    uint64_t memory_bytes;
     uint32_t class_number; /* for @MINOR@ */
 };
 

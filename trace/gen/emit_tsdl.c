@@ -32,7 +32,8 @@ static const char environment[] = "\nenv {\n"
                                   "    hostname = \"@HOSTNAME@\";\n"
                                   "    architecture = \"@ARCHITECTURE@\";\n"
                                   "    cpu_count = @CPU_COUNT@;\n"
-                                  "@CLOCK_TRUST@";
+                                  "@CLOCK_TRUST@"
+                                  "@BOOT@";
 
 /* Behind the names of classes. */
 static const char streams[] =

@@ -28,7 +28,8 @@
 
 extern char **environ;
 
-#define ROUNDS 400
+#define ROUNDS \
+    (4 * COST_PHASES) /* as often from each fraction of a tick: then the mean by the clock is exact */
 enum { LABEL_PING = 1, LABEL_CLOSE = 2 };
 
 static struct cost nothing; /* cost of counting by itself */
@@ -288,7 +289,7 @@ static void measure_switch(void)
 
 static void measure_spawn(void)
 {
-    report("spawn", COST_OF(10, waitpid(start((char *[]){"true", NULL}), NULL, 0)));
+    report("spawn", COST_OF(COST_PHASES, waitpid(start((char *[]){"true", NULL}), NULL, 0)));
 }
 
 int main(int argc, char **argv)

@@ -5,10 +5,13 @@
  *
  *   debug             a session
  *   debug breakpoint  the same, by a breakpoint instruction in the kernel
- *   debug hang MS [CPU]...  a processor, or those with these numbers, hang for so long with interrupts off;
- *                     needs the boot option debug.hang=1
- *   debug lock MS     two processors: one hangs while it holds a lock of the kernel, the other spins for it
- *   debug panic KIND  the kernel panics, in a way that panics have names for; needs debug.panic=1
+ *   debug hang MS [CPU]...
+ *                     a processor, or those with these numbers, hang for so long with interrupts off; with
+ *                     `noticed` in place of MS until the watchdog has told of all of them, or a session of
+ *                     the debugger ends. Takes the boot option debug.hang=1
+ *   debug lock MS     two processors: one hangs, as above, while it holds a lock of the kernel, the other
+ *                     spins for it
+ *   debug panic KIND  the kernel panics, in a way that panics have names for; takes debug.panic=1
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,13 +23,18 @@
 #include <tarn/runtime.h>
 #include <user/bin/util.h>
 
+static uint64_t duration(const char *word)
+{
+    return !strcmp(word, "noticed") ? MACHINE_HANG_NOTICED : strtoul(word, NULL, 10) & UINT32_MAX;
+}
+
 static uint64_t hang_argument(int count, char **words)
 {
-    uint64_t argument = strtoul(words[0], NULL, 10) & UINT32_MAX;
+    uint64_t argument = duration(words[0]);
     for (int i = 1; i < count; i++) {
         uint64_t cpu = strtoul(words[i], NULL, 10);
         if (cpu >= 32)
-            usage("hang MS [CPU]...: processors 0 to 31");
+            usage("hang MS|noticed [CPU]...: processors 0 to 31");
         argument |= 1ull << (32 + cpu);
     }
     return argument;
@@ -55,11 +63,11 @@ static void parse(int argc, char **argv, struct ipc_message *message)
     else if (argc >= 3 && !strcmp(argv[1], "hang"))
         message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = hang_argument(argc - 2, argv + 2);
     else if (argc == 3 && !strcmp(argv[1], "lock"))
-        message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = strtoul(argv[2], NULL, 10);
+        message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = duration(argv[2]);
     else if (argc == 3 && !strcmp(argv[1], "panic"))
         message->word[0] = MACHINE_DEBUG_PANIC, message->word[1] = panic_named(argv[2]);
     else
-        usage("[breakpoint | hang MS [CPU]... | lock MS | panic KIND]");
+        usage("[breakpoint | hang MS|noticed [CPU]... | lock MS|noticed | panic KIND]");
 }
 
 /* The boot option without which the kernel does no such thing; NULL: it always does. */

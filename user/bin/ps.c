@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         for (uint64_t i = 0; i < count; i++) {
             const struct system_space *s = &spaces[i];
             printf("%5u %5u %7u %7llu %.16s%s\n", s->pid, s->parent_pid, s->threads,
-                   (unsigned long long)(s->frames * (TARN_PAGE_SIZE / 1024)), s->name,
+                   (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)), s->name,
                    s->dying ? " (dying)" : "");
             if (flags['t' - 'a'])
                 print_threads(s->pid);

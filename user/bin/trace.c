@@ -35,7 +35,7 @@ static const char help[] =
     "  buffers COUNT [SIZE]   number of each processor's buffers, and their size (16k to 4m); powers of "
     "two.\n"
     "                         Starts the rings over\n"
-    "  clear                  forget what was logged\n"
+    "  clear                  forget what was logged, and events of programs that have ended\n"
     "  flush                  close the open buffers, for whoever reads only closed ones\n"
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
     "  profile US             sample each processor that works every US microseconds (20 to 10000000) on\n"

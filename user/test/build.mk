@@ -7,17 +7,26 @@ BOOT_FILES += test/$(1)=$(BA)/user/test_$(1)
 GUEST_TESTS += $(1)
 endef
 
-$(foreach t,libc_stdio libc_math libc_pthread libc_file libc_process shell load,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+$(foreach t,libc_stdio libc_math libc_pthread libc_file libc_process shell load steered,$(eval $(call guest_test_program,$t,user/test/$t.c)))
 
 GUEST_libc_pthread := smp=16
-GUEST_load := smp=64 memory=2G seconds=400
+GUEST_steered := smp=1 timed
+GUEST_load := free smp=64 memory=2G seconds=400
 
 # Of the kernel; child.c makes spaces with bare system calls.
-$(foreach t,kernel_answer kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_answer kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
-GUEST_kernel_tlb := seconds=240
+GUEST_kernel_profile := smp=1 timed append=profile=20
+GUEST_kernel_sched := timed
+GUEST_kernel_tlb := free seconds=240
+
+# Memory runs out: greedy.c takes it.
+$(eval $(call guest_test_program,kernel_scarce,user/test/kernel_scarce.c))
+$(eval $(call user_program,test_greedy,user/test/greedy.c))
+BOOT_FILES += test/greedy=$(BA)/user/test_greedy
+GUEST_kernel_scarce := free memory=256M seconds=600
 
 # Of the trace; trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\

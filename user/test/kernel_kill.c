@@ -327,13 +327,28 @@ static bool end_special(void)
     must(child_create(&child, "ends"));
     must(child_start(&child, end_at_once, 0));
     sys_thread_sleep(deadline_after(10 * MS));
-    bool dead = sys_space_info(child.space) == -E_DEAD;
+    bool dead = sys_space_info(child.space) == -E_DEAD && sys_space_status(child.space) == 0;
     child_end(&child);
     return dead;
 }
 
+/* The first status stays. */
+static bool tells_status(void)
+{
+    struct child child;
+    must(child_create(&child, "told"));
+    bool good = sys_space_status(child.space) == -E_BUSY;
+    must(sys_space_kill(child.space, -9));
+    good &= (int32_t)must(sys_space_status(child.space)) == -9;
+    sys_space_kill(child.space, 3);
+    good &= (int32_t)must(sys_space_status(child.space)) == -9;
+    child_end(&child);
+    return good;
+}
+
 static void test_special(void)
 {
+    CHECK(tells_status(), "what a space was killed with can be asked");
     CHECK(end_special(), "a space ends with its last thread"); /* and slabs and tables get what they need */
     struct system_stats before = quiet_stats();
     end_special();

@@ -140,6 +140,62 @@ static void test_partial_unmap(void)
     sys_cap_close(memory);
 }
 
+/* ---- what a space has in memory --------------------------------------------------------------------------
+ */
+
+/* As the kernel tells it of this space. */
+static uint64_t resident(void)
+{
+    struct system_space space;
+    for (uint64_t i = 0; sys_system_read(SYSTEM_SPACES, i, &space, sizeof space) == sizeof space; i++)
+        if (space.pid == process_id())
+            return space.resident;
+    return 0;
+}
+
+static void write_pages(volatile char *pages, unsigned first, unsigned end)
+{
+    for (unsigned i = first; i < end; i++)
+        pages[i * TARN_PAGE_SIZE] = 1;
+}
+
+static void read_pages(const volatile char *pages, unsigned end)
+{
+    for (unsigned i = 0; i < end; i++)
+        (void)pages[i * TARN_PAGE_SIZE];
+}
+
+static void test_resident(void)
+{
+    enum { PAGES = 256 };
+    cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
+    volatile char *one = memory_map(memory, PAGES * TARN_PAGE_SIZE, RW);
+    volatile char *two = memory_map(memory, PAGES * TARN_PAGE_SIZE, MAP_READ);
+    volatile char *own = memory_map(memory, PAGES * TARN_PAGE_SIZE, COW);
+    resident(); /* so that its own pages are there */
+    uint64_t start = resident();
+    write_pages(one, 0, 100);
+    write_pages(one, 0, 100);
+    CHECK(resident() == start + 100, "each page that was touched is resident, once");
+    read_pages(two, 30);
+    CHECK(resident() == start + 130, "a shared one by each mapping");
+    read_pages(own, 20);
+    CHECK(resident() == start + 150, "a private one that was read");
+    write_pages(own, 10, 40);
+    CHECK(resident() == start + 170, "a copy replaces what it was copied from");
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)one + 90 * TARN_PAGE_SIZE, 100 * TARN_PAGE_SIZE));
+    CHECK(resident() == start + 160, "what is unmapped is not resident any more, if it was");
+    must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, MAP_READ));
+    must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, RW));
+    write_pages(one, 0, 90);
+    CHECK(resident() == start + 160, "other rights change nothing");
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)one, PAGES * TARN_PAGE_SIZE));
+    memory_unmap((void *)two, PAGES * TARN_PAGE_SIZE);
+    memory_unmap((void *)own, PAGES * TARN_PAGE_SIZE);
+    CHECK(resident() == start, "all unmapped: as before");
+    sys_cap_close(memory);
+}
+
 /* ---- rights ---------------------------------------------------------------------------------------------
  */
 
@@ -473,6 +529,7 @@ int main(void)
     test_zero();
     test_copy_on_write();
     test_partial_unmap();
+    test_resident();
     test_rights();
     test_sizes();
     test_no_memory();

@@ -25,6 +25,7 @@ struct shared {
         _Atomic uint64_t count;
         _Atomic uint64_t cpus; /* where it ran, a bit each */
     } threads[CPUS];
+    _Atomic uint64_t answered_at;
 };
 _Static_assert(sizeof(struct shared) <= TARN_PAGE_SIZE, "one page is shared");
 
@@ -69,6 +70,7 @@ static void answer_signals(uint64_t index)
     struct shared *s = child_shared();
     while (sys_notification_wait(SLOT_SIGNAL, TARN_FOREVER) > 0) {
         s->threads[index].count++;
+        s->answered_at = clock_monotonic_ns();
         sys_notification_signal(SLOT_ANSWER, 1);
     }
 }
@@ -239,21 +241,21 @@ static void test_preemption(void)
     make_child(&child);
     must(child_give(&child, signal, SLOT_SIGNAL, RIGHT_ALL));
     must(child_give(&child, answer, SLOT_ANSWER, RIGHT_ALL));
-    uint64_t last = 1ull << (cpu_count - 1), least = ~0ull;
+    uint64_t last = 1ull << (cpu_count - 1);
     sys_cap_close(start(&child, count_always, 0, 1, last));
     sys_cap_close(start(&child, answer_signals, 1, 5, last));
     sleep_ms(30);
-    unsigned asked = 0; /* 50 times, and more if the host never let two processors of ours run together */
-    for (; asked < 50 || (least >= 5 * MS && asked < 2000); asked++) {
+    unsigned asked = 0, prompt = 0;
+    for (; asked < 50; asked++) {
         uint64_t begin = clock_monotonic_ns();
         sys_notification_signal(signal, 1);
         if (sys_notification_wait(answer, deadline_after(10000 * MS)) != 1)
             break;
-        uint64_t took = clock_monotonic_ns() - begin;
-        least = took < least ? took : least;
+        prompt += shared->answered_at - begin < MS;
     }
-    printf("# least %llu us from signal to answer\n", (unsigned long long)(least / 1000));
-    CHECK(asked >= 50 && shared->threads[1].count == asked && least < 5 * MS,
+    printf("# %u of %u answers within a millisecond\n", prompt, asked);
+    /* A processor's turn of the emulator may end between our clock and the signal. */
+    CHECK(asked == 50 && shared->threads[1].count == asked && prompt >= 45,
           "a more important thread preempts at once");
     sys_cap_close(signal);
     sys_cap_close(answer);

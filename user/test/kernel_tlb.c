@@ -24,7 +24,7 @@
 #define MS         1000000ull
 #define US         1000ull
 #define ROUNDS     4000u
-#define SECONDS    30u /* or as many as fit: a shootdown takes 10 us, or 10 ms when the host is busy */
+#define SECONDS    10u /* or as many as fit: a shootdown takes 10 us, or 10 ms when the host is busy */
 #define ROUNDS_MIN (2 * 3 * WAYS) /* but each way twice with each number of pages */
 #define WORKERS    32u
 #define SETS       8u  /* of frames, used in turn: one retired stays so for seven rounds */

@@ -119,10 +119,33 @@ static void test_shell_starts_scripts(void)
     CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "or the program");
 }
 
+/* What ps tells of this program. */
+static unsigned long own_kib(void)
+{
+    unsigned pid, parent, threads;
+    unsigned long kib = 0;
+    run("/bin/ps", (char *[]){"ps", NULL});
+    for (const char *line = strchr(output, '\n'); line; line = strchr(line + 1, '\n'))
+        if (sscanf(line, "%u %u %u %lu", &pid, &parent, &threads, &kib) == 4 && pid == (unsigned)getpid())
+            return kib;
+    return 0;
+}
+
+static void test_ps(void)
+{
+    static volatile char bytes[1 << 20] __attribute__((aligned(4096)));
+    own_kib(); /* so that all that this needs is there */
+    unsigned long before = own_kib();
+    for (unsigned i = 0; i < sizeof bytes; i += 4096)
+        bytes[i] = 1;
+    CHECK(before > 0 && own_kib() == before + 1024, "ps shows the memory that a program touched");
+}
+
 int main(void)
 {
     test_pipelines();
     test_scripts();
     test_shell_starts_scripts();
+    test_ps();
     return finish_tests();
 }

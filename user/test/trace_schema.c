@@ -150,8 +150,59 @@ static void test_limit(void)
     CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and stand in the metadata");
 }
 
+/* ---- programs that end ---------------------------------------------------------------------------- */
+
+#define PROGRAMS 100u
+
+/* Another process registers a schema of its own, and ends: what it was told. */
+static int register_elsewhere(const char *self, unsigned number)
+{
+    pid_t pid;
+    int status = -1;
+    char digits[16], *argv[] = {(char *)self, "gone", digits, NULL};
+    snprintf(digits, sizeof digits, "%u", number);
+    if (posix_spawn(&pid, self, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid)
+        return -1;
+    return WEXITSTATUS(status);
+}
+
+static int be_gone(const char *digits)
+{
+    char name[16];
+    snprintf(name, sizeof name, "gone%s", digits);
+    int64_t result = register_text(make_text(name), (uint8_t)(100 + atoi(digits)));
+    return result == -E_NO_SLOT ? 1 : result >= TRACE_CLASS_APP_FIRST ? 0 : 2;
+}
+
+static void test_ended(const char *self)
+{
+    unsigned fine = 0, full = 0;
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        int told = register_elsewhere(self, i);
+        if (told == 1) {
+            full++;
+            control(TRACE_OP_CLEAR, 0, 0);
+            told = register_elsewhere(self, i);
+        }
+        fine += told == 0;
+    }
+    CHECK(fine == PROGRAMS, "100 programs with schemas of their own, one after the other");
+    CHECK(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
+          "classes of those that ended come back when the rings start over, not before");
+    control(TRACE_OP_CLEAR, 0, 0);
+    read_metadata();
+    CHECK(!strstr(metadata, "gone"), "then the metadata say nothing of them");
+    CHECK(metadata_has("sample_numbers", trace_class_sample, 1) &&
+              metadata_has("sample_list", trace_class_sample, 63),
+          "but what a living program has registered");
+    log_sample();
+    CHECK(count_sample_events() == 1, "which goes on to log");
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3)
+        return be_gone(argv[2]);
     if (argc == 2) { /* the other process */
         int status = trace_register_schema(&trace_schema_sample);
         log_sample();
@@ -160,6 +211,7 @@ int main(int argc, char **argv)
     control(TRACE_OP_SET_MASK, ~0ull << TRACE_CLASS_APP_FIRST, 0);
     test_registration(argv[0]);
     test_bad_texts();
+    test_ended(argv[0]);
     test_limit();
     return finish_tests();
 }

@@ -36,7 +36,7 @@ void arch_break_in(struct cpu *target);
  * target: of two the last counts. */
 #define ARCH_PROOFS 3u
 void arch_nudge(struct cpu *target);
-bool arch_has_run(const struct cpu *target);
+bool arch_has_run(struct cpu *target);
 
 /* ---- what a trap found ---------------------------------------------------------------------------- */
 

@@ -40,10 +40,10 @@ uint64_t arch_physical_limit(void);
  * these four from arch/page_table.c.) */
 /* Installs a user page; what was there before is replaced (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
-/* Unmaps all of [address, address + size), skipping empty tables; true if anything was mapped. */
-bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size);
-/* Changes rights of what is mapped in the range; true if anything was. */
-bool arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags);
+/* Unmaps all of [address, address + size), skipping empty tables; how many pages were mapped. */
+uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size);
+/* Changes rights of what is mapped in the range; how many pages were. */
+uint64_t arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags);
 /* The frame and MAP_* flags behind an address; ~0 if none. */
 paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *flags);
 

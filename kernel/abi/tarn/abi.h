@@ -173,6 +173,9 @@ enum machine_debug_operation {
     MACHINE_DEBUG_LOCK,  /* the same, while it holds a lock of the kernel, always the same one */
     MACHINE_DEBUG_PANIC, /* enum machine_debug_panic: for tests, and only with debug.panic=1 */
 };
+/* In place of milliseconds: until the watchdog has reported all that hang so, and done what it is to do, or a
+ * session of the debugger ends. */
+#define MACHINE_HANG_NOTICED UINT32_MAX
 enum machine_debug_panic {
     MACHINE_PANIC_PLAIN,
     MACHINE_PANIC_NULL,    /* the kernel stores to address 0 */
@@ -214,7 +217,7 @@ struct system_thread {
 
 struct system_space {
     uint32_t pid, parent_pid, threads, dying;
-    uint64_t frames; /* private frames and page tables */
+    uint64_t resident; /* pages of its mappings that are in memory, shared ones included */
     char name[TARN_NAME_BYTES];
 };
 

@@ -121,30 +121,30 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     return 0;
 }
 
-bool arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
+uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
 {
-    bool any = false;
+    uint64_t count = 0;
     for (uint32_t i = 0; i < space->count;) {
         if (space->pages[i].address >= address && space->pages[i].address < address + size) {
             space->pages[i] = space->pages[--space->count];
-            any = true;
+            count++;
         } else {
             i++;
         }
     }
-    return any;
+    return count;
 }
 
-bool arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
+uint64_t arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
 {
-    bool any = false;
+    uint64_t count = 0;
     for (uint32_t i = 0; i < space->count; i++) {
         if (space->pages[i].address >= address && space->pages[i].address < address + size) {
             space->pages[i].flags = flags;
-            any = true;
+            count++;
         }
     }
-    return any;
+    return count;
 }
 
 paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *flags)

@@ -27,6 +27,9 @@ void *memory_map_anonymous(uint64_t size);
 /* The whole of a memory object; flags as for space_map. NULL if it cannot be mapped. */
 void *memory_map(cap_t memory, uint64_t size, uint32_t flags);
 void memory_unmap(void *address, uint64_t size);
+/* Writes all of it into a memory object, or says why not: -E_*. (sys_memory_write may write less, above all
+ * when memory runs out on the way.) */
+int memory_write_all(cap_t memory, uint64_t offset, const void *bytes, uint64_t size);
 
 /* ---- time: libc-glue/tarn/clock.c ----------------------------------------------------------------- */
 

@@ -29,6 +29,19 @@
 
 /* ---- the kernel ---------------------------------------------------------------------------------- */
 
+uint64_t deadline_after(uint64_t ns)
+{
+    return clock_monotonic_ns() + ns;
+}
+
+int64_t sys_thread_sleep(uint64_t deadline)
+{
+    uint64_t now = clock_monotonic_ns();
+    if (deadline > now)
+        usleep((useconds_t)((deadline - now) / 1000));
+    return 0;
+}
+
 uint64_t clock_monotonic_ns(void)
 {
     struct timespec now;
@@ -211,6 +224,12 @@ static bool commit(struct channel *channel, size_t size)
     return true;
 }
 
+/* The test has no watcher. */
+static void account(struct channel *channel, uint64_t *committed, uint64_t *arrived)
+{
+    *committed = *arrived = 0;
+}
+
 static void hang_up(struct channel *channel)
 {
     shutdown(((struct host_channel *)channel)->fd, SHUT_RDWR);
@@ -232,7 +251,7 @@ static void *run_listener(void *argument)
 {
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
         struct host_channel *host = calloc(1, sizeof(*host));
-        *host = (struct host_channel){{receive, reserve, commit, hang_up, close_channel}, fd, NULL};
+        *host = (struct host_channel){{receive, reserve, commit, account, hang_up, close_channel}, fd, NULL};
         last_channel = host;
         serve_channel(&host->channel);
     }
@@ -354,9 +373,9 @@ static struct arrived count_arrived(uint32_t cpu)
 
 static void remove_output(void)
 {
-    static const char *const names[] = {"/metadata", "/metadata.new", "/cpu0", "/cpu1", ""};
+    static const char *const names[] = {"/metadata", "/.metadata.new", "/.unfinished", "/cpu0", "/cpu1", ""};
     char path[128];
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/out%s", directory, names[i]);
         remove(path);
     }
@@ -415,13 +434,7 @@ static void test_slow_consumer(void)
           (unsigned long)discarded);
 }
 
-static void *stop_tracing_soon(void *argument)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 700000000}, NULL);
-    ctl("stop", NULL);
-    return NULL;
-}
-
+/* It waits for the first one to end, and gives up before that does. */
 static void *try_second_pull(void *argument)
 {
     char other[128];
@@ -430,20 +443,19 @@ static void *try_second_pull(void *argument)
     char *words[] = {"pull", source_name, "-q", "-o", other, NULL};
     *(int *)argument = run_pull(5, words);
     rmdir(other);
+    ctl("stop", NULL);
     return NULL;
 }
 
 static void test_stop(void)
 {
-    pthread_t stopper, second;
+    pthread_t second;
     int second_status = -1;
 
     setup_rings(16384, 64, TRACE_MODE_STREAM);
     start_writers(20000);
-    pthread_create(&stopper, NULL, stop_tracing_soon, NULL);
     pthread_create(&second, NULL, try_second_pull, &second_status);
     int status = pull(NULL, NULL);
-    pthread_join(stopper, NULL);
     pthread_join(second, NULL);
     stop_writers();
     struct arrived arrived = count_arrived(0);
@@ -738,6 +750,58 @@ static void test_hostile(void)
     check(ctl("statistics", NULL) == 0, "300 hostile connections, and traced still answers");
 }
 
+/* ---- waiting for another pull ---------------------------------------------------------------------- */
+
+static int begin_silent_pull(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    uint8_t hello[WIRE_FRAME_BYTES + WIRE_HELLO_BYTES];
+    uint8_t frame[WIRE_FRAME_BYTES + WIRE_PULL_BYTES] = {0}, *payload = frame + WIRE_FRAME_BYTES;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
+    wire_put32(payload, WIRE_PULL_MODE);
+    wire_put32(payload + 4, TRACE_MODE_STREAM);
+    wire_put_frame(frame, WIRE_PULL, WIRE_PULL_BYTES, 0, wire_hash(payload, WIRE_PULL_BYTES));
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        recv(fd, hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello) ||
+        send(fd, frame, sizeof(frame), MSG_NOSIGNAL) != (ssize_t)sizeof(frame)) {
+        printf("Bail out! traced takes no pull\n");
+        exit(1);
+    }
+    wait_for_pull();
+    return fd;
+}
+
+/* For longer than traced lets a pull wait, so that the host must ask again. */
+static void *end_pull_late(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+    close(*(int *)argument);
+    return NULL;
+}
+
+static void test_wait(void)
+{
+    char output[128];
+    pthread_t other;
+
+    setup_rings(16384, 64, TRACE_MODE_FLIGHT);
+    start_writers(20000);
+    int fd = begin_silent_pull();
+    pthread_create(&other, NULL, end_pull_late, &fd);
+    remove_output();
+    snprintf(output, sizeof(output), "%s/out", directory);
+    char *words[] = {"pull", source_name, "-q", "-o", output, "--wait", "60", "--duration", "1", NULL};
+    int status = run_pull(9, words);
+    pthread_join(other, NULL);
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.packets > 1,
+          "--wait waits for the end of another pull, and --duration begins then (status %d, %lu packets)",
+          status, (unsigned long)arrived.packets);
+}
+
 static void *interrupt_soon(void *argument)
 {
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
@@ -766,6 +830,7 @@ int main(void)
     test_cut_link();
     test_geometry();
     test_hostile();
+    test_wait();
     remove_output();
     rmdir(directory);
     return finish_tests();

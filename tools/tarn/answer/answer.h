@@ -9,7 +9,8 @@
  * `tarn top` and the view, for a range of time, several in one walk, of a trace that goes on growing: so they
  * neither print nor exit and keep nothing outside their struct.
  *
- * To add one: the file, a line in answers.c, a section in docs/man/tarn-answers.1, a trace with a known
+ * To add one: the file, a line in answers.c, a sentence in columns.c for each column that means something new
+ * (tools/columns puts them into the manual), a section in docs/man/tarn-answers.1, a trace with a known
  * answer in tests/answers_test.c.
  */
 #ifndef TARN_ANSWER_H
@@ -75,6 +76,7 @@ struct answer {
     struct table totals;
     struct table_row *total; /* its row; NULL without totals */
     uint64_t from, to;       /* ticks: what was looked at, within the trace */
+    uint64_t worked;         /* ticks of all processors, boot apart; set after the walk */
     char note[200];          /* what finish has to say to people; "": nothing */
     struct chosen *chosen;   /* by a thread's number: cache of answer_wants */
     uint32_t chosen_size;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/answer.h>
+#include <tools/tarn/answer/columns.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/symbols/symbols.h>
@@ -77,14 +78,17 @@ static void print_help(FILE *to, const void *context)
         fputs("  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n", to);
     fputs(kind->chooses_events ? FILTER_HELP : FILTER_RUNNING_HELP, to);
     print_tables_help(to, kind);
-    fputs("  --sort COLUMN       by a column, as JSON and CSV call it, or name\n"
-          "  --reverse           in the other direction\n"
-          "  --top N             at most N rows of each table; 0: all (text: 15, the rest summed up)\n"
-          "  --json              one JSON object\n"
-          "  --csv               comma-separated values, each table under its own heading\n"
-          "  --help              this text\n\n"
-          "What was lost is told first: results are of what is in the trace.\n",
-          to);
+    fputs(
+        "  --sort COLUMN       by a column: its heading, with or without the unit of a time, or its name in\n"
+        "                      JSON (a time's ends in _ns, a percentage's in _percent); or name\n"
+        "  --reverse           in the other direction\n"
+        "  --top N             at most N rows of each table; 0: all (text: 15, the rest summed up)\n"
+        "  --json              one JSON object\n"
+        "  --csv               comma-separated values, each table under its own heading\n"
+        "  --help              this text\n\n"
+        "Losses are printed first. Results cover only what the trace contains.\n\n",
+        to);
+    columns_print_help(to, kind);
 }
 
 static bool is_offered(const struct answer_kind *kind, int option)

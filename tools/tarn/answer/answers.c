@@ -90,7 +90,7 @@ static bool has_word(const char *text, const char *word)
     size_t length = strlen(word);
 
     for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        if ((at == text || at[-1] == ' ') && (at[length] == '\0' || at[length] == ','))
+        if ((at == text || (at[-1] == ' ' && at[-2] == ',')) && (at[length] == '\0' || at[length] == ','))
             return true;
     return false;
 }
@@ -134,10 +134,11 @@ static bool no_column(const struct answer *answer, const char *column, struct fa
 
     for (unsigned i = 0; i < answer->kind->table_count; i++)
         for (unsigned c = 0; answer->tables[i].is_wanted && c < answer->tables[i].column_count; c++) {
-            const char *key = answer->tables[i].columns[c].key;
+            char text[HEADING_BYTES];
+            const char *heading = column_heading(&answer->tables[i].columns[c], text);
 
-            if (*key != '\0' && !has_word(known, key))
-                add_word(known, sizeof(known), key);
+            if (*heading != '\0' && !has_word(known, heading))
+                add_word(known, sizeof(known), heading);
         }
     return fail_set(fail, "no table has a column '%.40s', but %s", column, known);
 }
@@ -212,9 +213,19 @@ bool answers_open(struct answer **answers, unsigned count, struct model *model, 
     return true;
 }
 
+static uint64_t count_worked(const struct model *model)
+{
+    uint64_t ticks = 0;
+
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        ticks += model->cpus[i].busy - model->cpus[i].boot;
+    return ticks;
+}
+
 void answers_finish(struct answer **answers, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
+        answers[i]->worked = count_worked(answers[i]->model);
         if (answers[i]->kind->finish != NULL)
             answers[i]->kind->finish(answers[i]);
         answers[i]->chose_nobody = choose_nobody(answers[i]);
@@ -245,6 +256,7 @@ bool answers_ask(struct answer **answers, unsigned count, const struct trace *tr
     bool fine;
 
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
+    model_learn_beginning(&model);
     fine = answers_open(answers, count, &model, filter, symbols, fail);
     if (fine) {
         merge_open(&merge, trace, NULL, 0, reporter);
@@ -265,6 +277,7 @@ bool answer_walk(const struct answer *answer, struct model *model, uint64_t from
     if (answer->walker != NULL)
         return answer->walker->walk(answer->walker, model, from, to, observer);
     model_open(model, answer->trace, from, to);
+    model_learn_beginning(model);
     model_observe(model, observer);
     merge_open(&merge, answer->trace, NULL, 0, NULL);
     model_walk(model, &merge);

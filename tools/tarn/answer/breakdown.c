@@ -55,6 +55,8 @@ static struct what what_when_running(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth;
 
+    if (model_is_asleep(thread))
+        return (struct what){WHAT_IDLE, 0};
     if (depth > MODEL_DEPTH_MAX)
         return (struct what){WHAT_UNKNOWN, 0};
     while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
@@ -63,7 +65,7 @@ static struct what what_when_running(const struct model_thread *thread)
         return (struct what){what_of_activity[thread->frames[depth - 1].kind],
                              thread->frames[depth - 1].detail};
     if (thread->is_idle)
-        return (struct what){WHAT_IDLE, 0};
+        return (struct what){thread->is_booting ? WHAT_BOOT : WHAT_KERNEL, 0};
     return (struct what){thread->is_stack_known ? WHAT_USER : WHAT_UNKNOWN, 0};
 }
 
@@ -86,7 +88,7 @@ static struct part *part_of(struct breakdown *breakdown, const struct model_thre
 /* Activities are counted where they begin or end; of what has neither, stretches are. */
 static bool counts_stretches(enum what_kind kind)
 {
-    return kind == WHAT_USER || kind == WHAT_IDLE || kind >= WHAT_EX;
+    return kind == WHAT_USER || (kind >= WHAT_BOOT && kind <= WHAT_IDLE) || kind >= WHAT_EX;
 }
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -206,7 +208,8 @@ const struct answer_kind breakdown_answer = {
         "a\n"
         "server takes the call (to server) and for an answer that a server gives later (deferred).\n"
         "The columns of a row add up to its wall time, and so do the rows of a table. A processor's idle\n"
-        "thread lives while it runs. The table `served` looks at the same time from the other side: what\n"
+        "thread lives while it runs; only while the processor sleeps is it idle, the rest is boot or kernel\n"
+        "work. The table `served` looks at the same time from the other side: what\n"
         "threads of servers did, by the function that they worked on.\n",
     .tables = breakdown_tables,
     .table_count = BREAKDOWN_TABLES,

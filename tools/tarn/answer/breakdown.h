@@ -16,6 +16,8 @@ enum what_kind {
     WHAT_EXCEPTION, /* vector */
     WHAT_IRQ,       /* irq */
     WHAT_IPI,       /* ipi_kind */
+    WHAT_BOOT,      /* of an idle thread, as the following two */
+    WHAT_KERNEL,    /* neither boot nor sleep */
     WHAT_IDLE,
     WHAT_EX,       /* a server works on its call; function: see struct breakdown */
     WHAT_TAKE,     /* no server has taken its call yet; function */
@@ -33,6 +35,7 @@ enum group {
     GROUP_SYSCALL,
     GROUP_FAULT,
     GROUP_INTERRUPT,
+    GROUP_KERNEL,
     GROUP_IDLE,
     GROUP_EX,
     GROUP_TAKE,

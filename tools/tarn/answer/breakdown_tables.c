@@ -10,6 +10,8 @@ const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
     [WHAT_EXCEPTION] = {"exception", GROUP_FAULT},
     [WHAT_IRQ] = {"interrupt", GROUP_INTERRUPT},
     [WHAT_IPI] = {"IPI", GROUP_INTERRUPT},
+    [WHAT_BOOT] = {"boot", GROUP_KERNEL},
+    [WHAT_KERNEL] = {"kernel work", GROUP_KERNEL},
     [WHAT_IDLE] = {"idle", GROUP_IDLE},
     [WHAT_EX] = {"ex-process", GROUP_EX},
     [WHAT_TAKE] = {"waits for a server", GROUP_TAKE},
@@ -21,39 +23,36 @@ const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
 
 /* clang-format off */
 #define GROUP_COLUMNS                                                                             \
-    TIME_COLUMN("wall", "wall_ns"), TIME_COLUMN("user", "user_ns"), TIME_COLUMN("POSIX", "posix_ns"), \
-    TIME_COLUMN("syscalls", "syscalls_ns"), TIME_COLUMN("faults", "faults_ns"),                   \
-    TIME_COLUMN("irqs", "interrupts_ns"), TIME_COLUMN("idle", "idle_ns"),                         \
-    TIME_COLUMN("ex-process", "ex_process_ns"), TIME_COLUMN("to server", "to_server_ns"),         \
-    TIME_COLUMN("deferred", "deferred_ns"), TIME_COLUMN("ready", "ready_ns"),                     \
-    TIME_COLUMN("waits", "waits_ns"), TIME_COLUMN("unknown", "unknown_ns")
+    TIME_COLUMN("wall_ns"), TIME_COLUMN("user_ns"), TIME_COLUMN("posix_ns"), \
+    TIME_COLUMN("syscalls_ns"), TIME_COLUMN("faults_ns"),                   \
+    TIME_COLUMN("interrupts_ns"), TIME_COLUMN("kernel_work_ns"), TIME_COLUMN("idle_ns"),                        \
+    TIME_COLUMN("ex_process_ns"), TIME_COLUMN("to_server_ns"),         \
+    TIME_COLUMN("deferred_ns"), TIME_COLUMN("ready_ns"),                     \
+    TIME_COLUMN("waits_ns"), TIME_COLUMN("untold_ns")
 /* clang-format on */
 enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WALL };
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                      COUNT_COLUMN("threads", "threads"), GROUP_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      GROUP_COLUMNS};
 enum { THREAD_TID, THREAD_PID, THREAD_WALL };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                      GROUP_COLUMNS};
 enum { ACTIVITY_KIND, ACTIVITY_COUNT, ACTIVITY_TOTAL, ACTIVITY_SHARE, ACTIVITY_MEAN };
-#define ACTIVITY_COLUMNS                                                                              \
-    COUNT_COLUMN("times", "times"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2), \
-        TIME_OF_ONE("mean", "mean_ns")
-static const struct table_column activity_columns[] = {TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS};
+#define ACTIVITY_COLUMNS \
+    COUNT_COLUMN("times"), TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2), TIME_OF_ONE("mean_ns")
+static const struct table_column activity_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS};
 enum { USE_PID = 1, USE_PROCESS };
-static const struct table_column use_columns[] = {
-    TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid", "pid"), TEXT_KEY("process", "process")};
+static const struct table_column use_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid"),
+                                                  TEXT_KEY("process")};
 enum { THREAD_USE_TID = 1, THREAD_USE_PID, THREAD_USE_THREAD };
 static const struct table_column thread_use_columns[] = {
-    TEXT_KEY("kind", "kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-    TEXT_KEY("thread", "thread")};
+    TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), TEXT_KEY("thread")};
 enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
-static const struct table_column call_columns[] = {COUNT_COLUMN("calls", "calls"),
-                                                   COUNT_COLUMN("faults", "fault_count"),
-                                                   COUNT_COLUMN("IPCs", "ipc_count"), GROUP_COLUMNS};
+static const struct table_column call_columns[] = {COUNT_COLUMN("calls"), COUNT_COLUMN("fault_count"),
+                                                   COUNT_COLUMN("ipc_count"), GROUP_COLUMNS};
 enum { SERVED_PID, SERVED_CALLS, SERVED_TOTAL, SERVED_RAN, SERVED_WAITED, SERVED_MEAN };
-static const struct table_column served_columns[] = {
-    NUMBER_COLUMN("pid", "pid"),      COUNT_COLUMN("calls", "calls"),      TIME_COLUMN("total", "total_ns"),
-    TIME_COLUMN("running", "ran_ns"), TIME_COLUMN("waiting", "waited_ns"), TIME_OF_ONE("mean", "mean_ns")};
+static const struct table_column served_columns[] = {NUMBER_COLUMN("pid"),     COUNT_COLUMN("calls"),
+                                                     TIME_COLUMN("total_ns"),  TIME_COLUMN("ran_ns"),
+                                                     TIME_COLUMN("waited_ns"), TIME_OF_ONE("mean_ns")};
 
 const struct table breakdown_tables[BREAKDOWN_TABLES] = {
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL),
@@ -65,8 +64,7 @@ const struct table breakdown_tables[BREAKDOWN_TABLES] = {
     [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL),
 };
 enum { TOTAL_THREADS, TOTAL_WALL };
-static const struct table_column total_columns[] = {COUNT_COLUMN("threads", "threads"),
-                                                    TIME_COLUMN("wall", "wall_ns")};
+static const struct table_column total_columns[] = {COUNT_COLUMN("threads"), TIME_COLUMN("wall_ns")};
 const struct table breakdown_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
 
 static uint64_t sum_of(const uint64_t ticks[GROUPS])
@@ -171,6 +169,8 @@ static const char *what_name(struct breakdown *breakdown, struct table *table, s
             return "(end not seen)";
         break;
     case WHAT_USER:
+    case WHAT_BOOT:
+    case WHAT_KERNEL:
     case WHAT_IDLE:
     case WHAT_READY:
     case WHAT_UNKNOWN:

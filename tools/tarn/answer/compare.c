@@ -136,7 +136,7 @@ static void sum_rows(const struct table *table, struct table *sums)
     *sums = (struct table){.column_count = table->column_count + 1, .order = TABLE_AS_FILLED};
     columns = arena_alloc(&sums->arena, sums->column_count * sizeof(columns[0]));
     memcpy(columns, table->columns, table->column_count * sizeof(columns[0]));
-    columns[table->column_count] = (struct table_column)COUNT_COLUMN("", "rows");
+    columns[table->column_count] = (struct table_column)COLUMN_CALLED("", "rows", COLUMN_COUNT, SUM_ADDED, 0);
     sums->columns = columns;
     for (size_t i = 0; i < table->count; i++) {
         const struct table_row *row = table->rows[i];
@@ -394,17 +394,18 @@ static void make_columns(struct table *result, const struct sides *sides)
                               ? SUM_ADDED
                               : SUM_NOTHING;
 
-    columns[COMPARE_A] = (struct table_column)COLUMN_AS("A", is_time ? "a_ns" : "a", kind, sum, 2);
-    columns[COMPARE_B] = (struct table_column)COLUMN_AS("B", is_time ? "b_ns" : "b", kind, sum, 2);
+    columns[COMPARE_A] = (struct table_column)COLUMN_CALLED("A", is_time ? "a_ns" : "a", kind, sum, 2);
+    columns[COMPARE_B] = (struct table_column)COLUMN_CALLED("B", is_time ? "b_ns" : "b", kind, sum, 2);
     columns[COMPARE_CHANGE] =
-        (struct table_column)COLUMN_AS("change", is_time ? "change_ns" : "change", change, sum, 2);
-    columns[COMPARE_RATIO] = (struct table_column)MEAN_COLUMN("ratio", "ratio", 2);
-    columns[COMPARE_SPREAD_A] =
-        (struct table_column)MEAN_COLUMN(has_spread ? "spread A %" : "", "spread_a_percent", 1);
-    columns[COMPARE_SPREAD_B] =
-        (struct table_column)MEAN_COLUMN(has_spread ? "spread B %" : "", "spread_b_percent", 1);
-    columns[COMPARE_CHANCE] = (struct table_column)MEAN_COLUMN("", "chance", 6);
-    columns[COMPARE_VERDICT] = (struct table_column)TEXT_COLUMN(has_spread ? "verdict" : "", "verdict");
+        (struct table_column)COLUMN_AS(is_time ? "change_ns" : "change", change, sum, 2);
+    columns[COMPARE_RATIO] = (struct table_column)MEAN_COLUMN("ratio", 2);
+    columns[COMPARE_SPREAD_A] = (struct table_column)COLUMN_CALLED(
+        has_spread ? "spread A %" : "", "spread_a_percent", COLUMN_REAL, SUM_NOTHING, 1);
+    columns[COMPARE_SPREAD_B] = (struct table_column)COLUMN_CALLED(
+        has_spread ? "spread B %" : "", "spread_b_percent", COLUMN_REAL, SUM_NOTHING, 1);
+    columns[COMPARE_CHANCE] = (struct table_column)COLUMN_CALLED("", "chance", COLUMN_REAL, SUM_NOTHING, 6);
+    columns[COMPARE_VERDICT] =
+        (struct table_column)COLUMN_CALLED(has_spread ? NULL : "", "verdict", COLUMN_TEXT, SUM_NOTHING, 0);
     result->columns = columns;
     result->column_count = COMPARE_COLUMNS;
 }
@@ -414,14 +415,15 @@ static void name_result(const struct sides *sides, const char *key, struct table
 {
     const struct comparison *comparison = sides->comparison;
     const struct table *table = comparison->tables[0][0];
+    char text[HEADING_BYTES];
+    const char *heading = column_heading(sides->column, text);
     const char *counts = comparison->work >= 0 ? table->columns[comparison->work].key : table->others;
 
     result->key = table_format(result, "%s.%s", key, sides->column->key);
     if (comparison->work == COMPARE_BY_UNIT || !adds_up(sides->column))
-        result->heading = table_format(result, "%s: %s", key, sides->column->heading);
+        result->heading = table_format(result, "%s: %s", key, heading);
     else
-        result->heading =
-            table_format(result, "%s: %s, by number of %s", key, sides->column->heading, counts);
+        result->heading = table_format(result, "%s: %s, by number of %s", key, heading, counts);
 }
 
 static bool is_in_earlier(const struct sides *sides, unsigned side, unsigned run, const char *name)

@@ -122,12 +122,12 @@ void distribution_fill(const struct distribution *distribution, const struct sch
     cells[7].count = count ? ticks_to_ns(schema, distribution->max) : TABLE_NONE;
 }
 
-const struct table_column histogram_columns[6] = {TIME_SMALLEST("", "from_ns"),
-                                                  TIME_LARGEST("", "to_ns"),
-                                                  COUNT_COLUMN("count", "count"),
-                                                  REAL_COLUMN("%", "percent", 2),
-                                                  MEAN_COLUMN("% up to", "percent_up_to", 2),
-                                                  BAR_COLUMN("")};
+const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
+                                                  COLUMN_CALLED("", "to_ns", COLUMN_TIME, SUM_LARGEST, 0),
+                                                  COUNT_COLUMN("count"),
+                                                  REAL_COLUMN("percent", 2),
+                                                  MEAN_COLUMN("percent_up_to", 2),
+                                                  BAR_COLUMN};
 
 /* How many buckets a row takes: a whole power of two, or a part of it where the values lie close. */
 static unsigned choose_step(unsigned first, unsigned last)

@@ -36,11 +36,10 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
 
 /* Columns of a table, filled by distribution_fill. */
 /* clang-format off */
-#define DISTRIBUTION_COLUMNS(count_heading, count_key)                                        \
-    COUNT_COLUMN(count_heading, count_key), TIME_COLUMN("total", "total_ns"),                 \
-    TIME_SMALLEST("min", "min_ns"), TIME_OF_ONE("mean", "mean_ns"),                           \
-    TIME_OF_ONE("p50", "p50_ns"), TIME_OF_ONE("p90", "p90_ns"), TIME_OF_ONE("p99", "p99_ns"), \
-    TIME_LARGEST("max", "max_ns")
+#define DISTRIBUTION_COLUMNS(count_key)                                                           \
+    COUNT_COLUMN(count_key), TIME_COLUMN("total_ns"), TIME_SMALLEST("min_ns"),                    \
+    TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), TIME_OF_ONE("p99_ns"), \
+    TIME_LARGEST("max_ns")
 /* clang-format on */
 #define DISTRIBUTION_COLUMN_COUNT 8u
 /* Fills as many CELLS. */

@@ -40,13 +40,11 @@ struct faults {
     const struct field *kinds; /* the field whose labels are the kinds' names */
 };
 
-#define ALL_COLUMNS SPAN_COLUMNS("faults", "faults")
-static const struct table_column kind_columns[] = {NUMBER_COLUMN("kind", "number"), ALL_COLUMNS};
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), ALL_COLUMNS};
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     ALL_COLUMNS};
-static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_KEY("kind", "what"),
-                                                  ALL_COLUMNS};
+#define ALL_COLUMNS SPAN_COLUMNS("faults")
+static const struct table_column kind_columns[] = {NUMBER_COLUMN("number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
 enum {
     PLACE_PID,
     PLACE_ADDRESS,
@@ -58,21 +56,20 @@ enum {
     PLACE_FUNCTION,
     PLACE_SOURCE
 };
-#define PLACE_COLUMNS(heading)                                                                           \
-    NUMBER_COLUMN("pid", "pid"), HEX_COLUMN(heading, "address"), COUNT_COLUMN("faults", "faults"),       \
-        TIME_COLUMN("total", "total_ns"), TIME_OF_ONE("mean", "mean_ns"), TIME_LARGEST("max", "max_ns"), \
-        TEXT_COLUMN("file", "file")
-static const struct table_column region_columns[] = {PLACE_COLUMNS("base")};
-static const struct table_column page_columns[] = {PLACE_COLUMNS("page")};
-static const struct table_column instruction_columns[] = {
-    PLACE_COLUMNS("instruction"), TEXT_COLUMN("function", "function"), TEXT_COLUMN("source", "source")};
+#define PLACE_COLUMNS                                                                             \
+    NUMBER_COLUMN("pid"), HEX_COLUMN("address"), COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"), \
+        TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"), TEXT_COLUMN("file")
+static const struct table_column region_columns[] = {PLACE_COLUMNS};
+static const struct table_column page_columns[] = {PLACE_COLUMNS};
+static const struct table_column instruction_columns[] = {PLACE_COLUMNS, TEXT_COLUMN("function"),
+                                                          TEXT_COLUMN("source")};
 enum { FUNCTION_COUNT, FUNCTION_TOTAL, FUNCTION_MEAN, FUNCTION_MAX, FUNCTION_IMAGE };
-static const struct table_column function_columns[] = {
-    COUNT_COLUMN("faults", "faults"), TIME_COLUMN("total", "total_ns"), TIME_OF_ONE("mean", "mean_ns"),
-    TIME_LARGEST("max", "max_ns"), TEXT_COLUMN("file", "file")};
+static const struct table_column function_columns[] = {COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"),
+                                                       TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"),
+                                                       TEXT_COLUMN("file")};
 enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address", "address"),
-                                                      HEX_COLUMN("instruction", "ip")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address"),
+                                                      HEX_COLUMN("ip")};
 static const struct table tables[TABLES] = {
     [BY_KIND] = TABLE("kind", "kind of fault", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),

@@ -6,22 +6,21 @@
 
 enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
 static const struct table_column total_columns[] = {
-    COUNT_COLUMN("intervals", "intervals"), COUNT_COLUMN("not ended", "all_not_ended"),
-    COUNT_COLUMN("not begun", "all_not_begun"), COUNT_COLUMN("begins without room", "no_room")};
+    COUNT_COLUMN("intervals"), COLUMN_CALLED("not ended", "all_not_ended", COLUMN_COUNT, SUM_ADDED, 0),
+    COLUMN_CALLED("not begun", "all_not_begun", COLUMN_COUNT, SUM_ADDED, 0),
+    COLUMN_CALLED("begins without room", "no_room", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table intervals_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
 enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
-static const struct table_column group_columns[] = {
-    NUMBER_COLUMN("value", "value"), COUNT_COLUMN("not ended", "not_ended"),
-    COUNT_COLUMN("not begun", "not_begun"), DISTRIBUTION_COLUMNS("count", "count")};
+static const struct table_column group_columns[] = {NUMBER_COLUMN("value"), COUNT_COLUMN("not_ended"),
+                                                    COUNT_COLUMN("not_begun"), DISTRIBUTION_COLUMNS("count")};
 enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     DISTRIBUTION_COLUMNS("count", "count")};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                     DISTRIBUTION_COLUMNS("count")};
 enum { LONG_END = LONGEST_COLUMN_COUNT };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until s", "until_ns")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until_ns")};
 enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
-static const struct table_column open_columns[] = {WHEN_COLUMN("at s", "at_ns"), NUMBER_COLUMN("tid", "tid"),
-                                                   NUMBER_COLUMN("pid", "pid"),
-                                                   TEXT_COLUMN("thread", "thread")};
+static const struct table_column open_columns[] = {WHEN_COLUMN("at_ns"), NUMBER_COLUMN("tid"),
+                                                   NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")};
 const struct table intervals_tables[INTERVALS_TABLES] = {
     [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
     [BY_THREAD] = TABLE_EXTRA("thread", "thread that began", "threads", thread_columns, THREAD_DURATIONS + 1),

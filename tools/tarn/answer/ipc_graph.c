@@ -6,8 +6,7 @@
 #include <tools/tarn/answer/ipc.h>
 
 enum { GRAPH_CALLS, GRAPH_TOTAL };
-static const struct table_column graph_columns[] = {COUNT_COLUMN("calls", "calls"),
-                                                    TIME_COLUMN("total", "total_ns")};
+static const struct table_column graph_columns[] = {COUNT_COLUMN("calls"), TIME_COLUMN("total_ns")};
 
 static void put_quoted(FILE *to, const char *text)
 {

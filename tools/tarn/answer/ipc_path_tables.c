@@ -17,29 +17,25 @@ enum {
     ABOUT_STEPS,
     ABOUT_RESULT
 };
-const struct table_column ipc_request_columns[8] = {HEX_COLUMN("id", "id"),
-                                                    WHEN_COLUMN("at s", "at_ns"),
-                                                    TIME_COLUMN("latency", "latency_ns"),
-                                                    NUMBER_COLUMN("client", "client_tid"),
-                                                    NUMBER_COLUMN("server", "server_tid"),
-                                                    COUNT_COLUMN("calls", "calls"),
-                                                    COUNT_COLUMN("steps", "steps"),
-                                                    SIGNED_COLUMN("result", "result")};
+const struct table_column ipc_request_columns[8] = {HEX_COLUMN("id"),
+                                                    WHEN_COLUMN("at_ns"),
+                                                    TIME_COLUMN("latency_ns"),
+                                                    NUMBER_COLUMN("client_tid"),
+                                                    NUMBER_COLUMN("server_tid"),
+                                                    COUNT_COLUMN("calls"),
+                                                    COUNT_COLUMN("steps"),
+                                                    SIGNED_COLUMN("result")};
 enum { SHARE_PID, SHARE_TOTAL, SHARE_PERCENT, SHARE_RUNNING, SHARE_READY, SHARE_WAITING };
-const struct table_column ipc_share_columns[6] = {
-    NUMBER_COLUMN("pid", "pid"),      TIME_COLUMN("total", "total_ns"),
-    REAL_COLUMN("%", "percent", 2),   TIME_COLUMN("running", "running_ns"),
-    TIME_COLUMN("ready", "ready_ns"), TIME_COLUMN("waiting", "waiting_ns")};
+const struct table_column ipc_share_columns[6] = {NUMBER_COLUMN("pid"),      TIME_COLUMN("total_ns"),
+                                                  REAL_COLUMN("percent", 2), TIME_COLUMN("running_ns"),
+                                                  TIME_COLUMN("ready_ns"),   TIME_COLUMN("waiting_ns")};
 enum { PATH_AT, PATH_DURATION, PATH_TID, PATH_CPU, PATH_PHASE, PATH_CALL, PATH_DOING };
 const struct table_column ipc_path_columns[7] = {
-    TIME_OF_ONE("after", "after_ns"), TIME_COLUMN("duration", "duration_ns"),
-    NUMBER_COLUMN("tid", "tid"),      NUMBER_COLUMN("cpu", "cpu"),
-    TEXT_COLUMN("for", "for"),        TEXT_COLUMN("call", "call"),
-    TEXT_COLUMN("doing", "doing")};
+    TIME_OF_ONE("after_ns"), TIME_COLUMN("duration_ns"), NUMBER_COLUMN("tid"), NUMBER_COLUMN("cpu"),
+    TEXT_COLUMN("for"),      TEXT_COLUMN("call"),        TEXT_COLUMN("doing")};
 enum { WORK_DOING, WORK_STEPS, WORK_TOTAL, WORK_SHARE };
-const struct table_column ipc_work_columns[4] = {
-    TEXT_COLUMN("doing", "doing"), COUNT_COLUMN("steps", "steps"), TIME_COLUMN("total", "total_ns"),
-    REAL_COLUMN("%", "percent", 2)};
+const struct table_column ipc_work_columns[4] = {TEXT_COLUMN("doing"), COUNT_COLUMN("steps"),
+                                                 TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2)};
 
 static const struct model_thread *thread_of(const struct path *path, uint32_t number)
 {

@@ -6,27 +6,26 @@
 
 /* clang-format off */
 #define PART_COLUMNS                                                                                    \
-    TIME_COLUMN("to server", "to_server_ns"), TIME_COLUMN("running", "running_ns"),                     \
-    TIME_COLUMN("its calls", "calls_ns"), TIME_COLUMN("ready", "ready_ns"),                             \
-    TIME_COLUMN("locks", "locks_ns"), TIME_COLUMN("faults", "faults_ns"),                               \
-    TIME_COLUMN("waits", "waits_ns"), TIME_COLUMN("deferred", "deferred_ns"),                           \
-    TIME_COLUMN("back", "back_ns")
-#define LATENCY_COLUMNS COUNT_COLUMN("errors", "errors"), DISTRIBUTION_COLUMNS("calls", "calls")
+    TIME_COLUMN("to_server_ns"), TIME_COLUMN("running_ns"),                     \
+    TIME_COLUMN("its_calls_ns"), TIME_COLUMN("ready_ns"),                             \
+    TIME_COLUMN("locks_ns"), TIME_COLUMN("faults_ns"),                               \
+    TIME_COLUMN("waits_ns"), TIME_COLUMN("deferred_ns"),                           \
+    TIME_COLUMN("back_ns")
+#define LATENCY_COLUMNS COUNT_COLUMN("errors"), DISTRIBUTION_COLUMNS("calls")
 #define SUM_COLUMNS                                                                                     \
-    COUNT_COLUMN("errors", "errors"), COUNT_COLUMN("calls", "calls"), TIME_COLUMN("total", "total_ns"), \
-    TIME_OF_ONE("mean", "mean_ns"), PART_COLUMNS
+    COUNT_COLUMN("errors"), COUNT_COLUMN("calls"), TIME_COLUMN("total_ns"), \
+    TIME_OF_ONE("mean_ns"), PART_COLUMNS
 /* clang-format on */
 enum { LATENCY_ERRORS, LATENCY_CALLS, LATENCY_TOTAL };
 static const struct table_column edge_columns[] = {LATENCY_COLUMNS};
 enum { TIME_ERRORS, TIME_CALLS, TIME_TOTAL, TIME_MEAN, TIME_PARTS };
 static const struct table_column time_columns[] = {SUM_COLUMNS};
 enum { PROCESS_CLIENT = TIME_PARTS + IPC_PARTS, PROCESS_SERVER, PROCESS_CUT };
-static const struct table_column process_columns[] = {SUM_COLUMNS, NUMBER_COLUMN("client", "client_pid"),
-                                                      NUMBER_COLUMN("server", "server_pid"),
-                                                      COUNT_COLUMN("cut", "cut")};
+static const struct table_column process_columns[] = {SUM_COLUMNS, NUMBER_COLUMN("client_pid"),
+                                                      NUMBER_COLUMN("server_pid"), COUNT_COLUMN("cut")};
 enum { LONG_ID = LONGEST_COLUMN_COUNT, LONG_RESULT };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("id", "id"),
-                                                      SIGNED_COLUMN("result", "result")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("id"),
+                                                      SIGNED_COLUMN("result")};
 const struct table ipc_tables[IPC_TABLES] = {
     [BY_PROGRAM] = TABLE("program", "who calls whom", "pairs", edge_columns, LATENCY_TOTAL),
     [BY_EDGE] = TABLE("edge", "call", "edges", edge_columns, LATENCY_TOTAL),
@@ -51,7 +50,8 @@ const struct table ipc_tables[IPC_TABLES] = {
 };
 enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
 static const struct table_column total_columns[] = {
-    COUNT_COLUMN("calls", "calls"), COUNT_COLUMN("errors", "errors"), COUNT_COLUMN("not seen whole", "cut")};
+    COUNT_COLUMN("calls"), COUNT_COLUMN("errors"),
+    COLUMN_CALLED("not seen whole", "cut", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table ipc_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
 
 static void add_edge(struct ipc_edge *sum, struct arena *arena, const struct ipc_edge *edge)

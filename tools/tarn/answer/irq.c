@@ -38,24 +38,22 @@ struct irqs {
     const struct field *send_cpu, *send_kind, *entry_kind;
 };
 
-#define ALL_COLUMNS SPAN_COLUMNS("count", "count")
+#define ALL_COLUMNS SPAN_COLUMNS("count")
 static const struct table_column irq_columns[] = {ALL_COLUMNS};
-static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu", "cpu"), ALL_COLUMNS};
-static const struct table_column victim_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     ALL_COLUMNS};
+static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu"), ALL_COLUMNS};
+static const struct table_column victim_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
 enum { IPI_SENT, IPI_TAKEN, IPI_JOINED, IPI_LATENCY };
-#define LATENCY_COLUMNS                                                                           \
-    TIME_SMALLEST("min", "min_ns"), TIME_OF_ONE("mean", "mean_ns"), TIME_OF_ONE("p50", "p50_ns"), \
-        TIME_OF_ONE("p90", "p90_ns"), TIME_OF_ONE("p99", "p99_ns"), TIME_LARGEST("max", "max_ns")
-static const struct table_column ipi_columns[] = {COUNT_COLUMN("sent", "sent"),
-                                                  COUNT_COLUMN("taken", "taken"),
-                                                  COUNT_COLUMN("joined", "joined"), LATENCY_COLUMNS};
+#define LATENCY_COLUMNS                                                                            \
+    TIME_SMALLEST("min_ns"), TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), \
+        TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
+static const struct table_column ipi_columns[] = {COUNT_COLUMN("sent"), COUNT_COLUMN("taken"),
+                                                  COUNT_COLUMN("joined"), LATENCY_COLUMNS};
 enum { ROUTE_FROM, ROUTE_TO, ROUTE_IPI };
-static const struct table_column route_columns[] = {
-    NUMBER_COLUMN("from", "from_cpu"), NUMBER_COLUMN("to", "to_cpu"),    COUNT_COLUMN("sent", "sent"),
-    COUNT_COLUMN("taken", "taken"),    COUNT_COLUMN("joined", "joined"), LATENCY_COLUMNS};
+static const struct table_column route_columns[] = {NUMBER_COLUMN("from_cpu"), NUMBER_COLUMN("to_cpu"),
+                                                    COUNT_COLUMN("sent"),      COUNT_COLUMN("taken"),
+                                                    COUNT_COLUMN("joined"),    LATENCY_COLUMNS};
 enum { LONG_CPU = LONGEST_COLUMN_COUNT };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_COLUMN("cpu", "cpu")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_COLUMN("cpu")};
 static const struct table tables[TABLES] = {
     [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns)),
     [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT),

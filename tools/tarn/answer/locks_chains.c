@@ -17,11 +17,9 @@ enum {
     BLAME_LONGEST
 };
 const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS] = {
-    TEXT_KEY("class", "class"),           TEXT_KEY("process", "process"),
-    TEXT_KEY("held by", "holder"),        TEXT_KEY("of process", "holder_process"),
-    TEXT_KEY("meanwhile", "did"),         TEXT_KEY("instead ran", "instead"),
-    COUNT_COLUMN("waits", "waits"),       TIME_COLUMN("waited", "waited_ns"),
-    TIME_LARGEST("longest", "longest_ns")};
+    TEXT_KEY("class"),          TEXT_KEY("process"),      TEXT_KEY("holder"),
+    TEXT_KEY("holder_process"), TEXT_KEY("did"),          TEXT_KEY("instead"),
+    COUNT_COLUMN("waits"),      TIME_COLUMN("waited_ns"), TIME_LARGEST("longest_ns")};
 
 _Static_assert((int)BLAME_WAITED == LOCK_CHAIN_HOLDER_WAITED &&
                    BLAME_LONGEST + 1 == LOCK_CHAIN_HOLDER_COLUMNS,

@@ -7,16 +7,16 @@
 
 /* clang-format off */
 #define SUM_COLUMNS                                                                                  \
-    COUNT_COLUMN("contended", "contentions"), TIME_COLUMN("waited", "waited_ns"),                    \
-    TIME_OF_ONE("mean", "wait_mean_ns"), TIME_LARGEST("longest", "wait_max_ns"),                     \
-    COUNT_COLUMN("spins", "spins"), COUNT_COLUMN("taken watched", "acquisitions"),                   \
-    MEAN_COLUMN("% waited", "percent", 2), COUNT_COLUMN("holds", "holds"),                           \
-    TIME_COLUMN("held", "held_ns"), TIME_OF_ONE("mean", "held_mean_ns"),                             \
-    TIME_LARGEST("longest", "held_max_ns")
+    COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),                    \
+    TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns"),                     \
+    COUNT_COLUMN("spins"), COUNT_COLUMN("acquisitions"),                   \
+    MEAN_COLUMN("contended_percent", 2), COUNT_COLUMN("holds"),                           \
+    TIME_COLUMN("held_ns"), TIME_OF_ONE("held_mean_ns"),                             \
+    TIME_LARGEST("held_max_ns")
 #define CAUSE_COLUMNS                                                                                \
-    TIME_COLUMN("running", "running_ns"), TIME_COLUMN("preempted", "preempted_ns"),                  \
-    TIME_COLUMN("blocked", "blocked_ns"), TIME_COLUMN("free", "free_ns"),                            \
-    TIME_COLUMN("unknown", "unknown_ns")
+    TIME_COLUMN("running_ns"), TIME_COLUMN("preempted_ns"),                  \
+    TIME_COLUMN("blocked_ns"), TIME_COLUMN("free_ns"),                            \
+    TIME_COLUMN("unknown_ns")
 /* clang-format on */
 enum {
     SUM_CONTENDED,
@@ -34,50 +34,46 @@ enum {
 };
 
 enum { CLASS_NUMBER, CLASS_WATCH, CLASS_SUM, CLASS_P99 = CLASS_SUM + SUM_COUNT };
-static const struct table_column class_columns[] = {NUMBER_COLUMN("class", "number"),
-                                                    NUMBER_COLUMN("1 of", "watch"), SUM_COLUMNS,
-                                                    TIME_OF_ONE("wait p99", "wait_p99_ns")};
+static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), NUMBER_COLUMN("watch"),
+                                                    SUM_COLUMNS, TIME_OF_ONE("wait_p99_ns")};
 enum { WHY_CONTENDED, WHY_WAITED, WHY_CAUSES };
-static const struct table_column cause_columns[] = {COUNT_COLUMN("contended", "contentions"),
-                                                    TIME_COLUMN("waited", "waited_ns"), CAUSE_COLUMNS};
+static const struct table_column cause_columns[] = {COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),
+                                                    CAUSE_COLUMNS};
 enum { LOCK_PID, LOCK_CLASS, LOCK_ADDRESS, LOCK_SUM };
-static const struct table_column lock_columns[] = {NUMBER_COLUMN("pid", "pid"), TEXT_COLUMN("class", "class"),
-                                                   HEX_COLUMN("address", "address"), SUM_COLUMNS};
+static const struct table_column lock_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
+                                                   HEX_COLUMN("address"), SUM_COLUMNS};
 enum { CHAIN_CLASS, CHAIN_PROCESS, CHAIN_SUM };
-static const struct table_column chain_columns[] = {TEXT_COLUMN("class", "class"),
-                                                    TEXT_COLUMN("process", "process"), SUM_COLUMNS};
+static const struct table_column chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
+                                                    SUM_COLUMNS};
 enum { PROCESS_PID, PROCESS_SUM };
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), SUM_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUM_COLUMNS};
 enum { THREAD_TID, THREAD_PID, THREAD_SUM };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     SUM_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUM_COLUMNS};
 enum { HOLDER_TID, HOLDER_PID, HOLDER_CLASS, HOLDER_WAITS, HOLDER_WAITED, HOLDER_LONGEST, HOLDER_CAUSES };
-static const struct table_column holder_columns[] = {
-    NUMBER_COLUMN("tid", "tid"),          NUMBER_COLUMN("pid", "pid"),
-    TEXT_COLUMN("class", "class"),        COUNT_COLUMN("waits", "waits"),
-    TIME_COLUMN("waited", "waited_ns"),   TIME_LARGEST("longest", "longest_ns"),
-    TIME_COLUMN("running", "running_ns"), TIME_COLUMN("preempted", "preempted_ns"),
-    TIME_COLUMN("blocked", "blocked_ns"), TIME_COLUMN("unknown", "unknown_ns")};
+static const struct table_column holder_columns[] = {NUMBER_COLUMN("tid"),      NUMBER_COLUMN("pid"),
+                                                     TEXT_COLUMN("class"),      COUNT_COLUMN("waits"),
+                                                     TIME_COLUMN("waited_ns"),  TIME_LARGEST("longest_ns"),
+                                                     TIME_COLUMN("running_ns"), TIME_COLUMN("preempted_ns"),
+                                                     TIME_COLUMN("blocked_ns"), TIME_COLUMN("unknown_ns")};
 enum { INSTEAD_TID, INSTEAD_PID, INSTEAD_CLASS, INSTEAD_HOLDER, INSTEAD_HOLDER_TID, INSTEAD_WAITED };
-static const struct table_column instead_columns[] = {
-    NUMBER_COLUMN("tid", "tid"),     NUMBER_COLUMN("pid", "pid"),        TEXT_COLUMN("class", "class"),
-    TEXT_COLUMN("holder", "holder"), NUMBER_COLUMN("tid", "holder_tid"), TIME_COLUMN("waited", "waited_ns")};
+static const struct table_column instead_columns[] = {NUMBER_COLUMN("tid"),        NUMBER_COLUMN("pid"),
+                                                      TEXT_COLUMN("class"),        TEXT_COLUMN("holder"),
+                                                      NUMBER_COLUMN("holder_tid"), TIME_COLUMN("waited_ns")};
 enum { EVENT_WAITS, EVENT_WAITED, EVENT_MEAN, EVENT_LONGEST };
 /* clang-format off */
 #define EVENT_COLUMNS                                                                                \
-    COUNT_COLUMN("waits", "waits"), TIME_COLUMN("waited", "waited_ns"),                              \
-    TIME_OF_ONE("mean", "wait_mean_ns"), TIME_LARGEST("longest", "wait_max_ns")
+    COUNT_COLUMN("waits"), TIME_COLUMN("waited_ns"),                              \
+    TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns")
 /* clang-format on */
 enum { EVENT_PID, EVENT_CLASS, EVENT_ADDRESS, EVENT_SUM };
-static const struct table_column event_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                    TEXT_COLUMN("class", "class"),
-                                                    HEX_COLUMN("address", "address"), EVENT_COLUMNS};
+static const struct table_column event_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
+                                                    HEX_COLUMN("address"), EVENT_COLUMNS};
 enum { EVENT_CHAIN_CLASS, EVENT_CHAIN_PROCESS, EVENT_CHAIN_SUM };
-static const struct table_column event_chain_columns[] = {TEXT_COLUMN("class", "class"),
-                                                          TEXT_COLUMN("process", "process"), EVENT_COLUMNS};
+static const struct table_column event_chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
+                                                          EVENT_COLUMNS};
 enum { WAKER_TID, WAKER_PID, WAKER_CLASS, WAKER_SUM };
-static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                    TEXT_COLUMN("class", "class"), EVENT_COLUMNS};
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                    TEXT_COLUMN("class"), EVENT_COLUMNS};
 enum {
     LONG_LOCK = LONGEST_COLUMN_COUNT,
     LONG_HOLDER,
@@ -90,15 +86,15 @@ enum {
     LONG_WAKER_TID
 };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS,
-                                                      HEX_COLUMN("lock", "lock"),
-                                                      TEXT_COLUMN("mostly held by", "holder"),
-                                                      NUMBER_COLUMN("tid", "holder_tid"),
+                                                      HEX_COLUMN("lock"),
+                                                      TEXT_COLUMN("holder"),
+                                                      NUMBER_COLUMN("holder_tid"),
                                                       CAUSE_COLUMNS,
-                                                      TEXT_COLUMN("instead ran", "instead"),
-                                                      NUMBER_COLUMN("tid", "instead_tid"),
-                                                      TIME_OF_ONE("for", "instead_ns"),
-                                                      TEXT_COLUMN("ended by", "waker"),
-                                                      NUMBER_COLUMN("tid", "waker_tid")};
+                                                      TEXT_COLUMN("instead"),
+                                                      NUMBER_COLUMN("instead_tid"),
+                                                      TIME_OF_ONE("instead_ran_ns"),
+                                                      TEXT_COLUMN("waker"),
+                                                      NUMBER_COLUMN("waker_tid")};
 enum {
     WAITING_SINCE,
     WAITING_TID,
@@ -109,9 +105,8 @@ enum {
     WAITING_HOLDER_TID
 };
 static const struct table_column waiting_columns[] = {
-    WHEN_COLUMN("since s", "since_ns"), NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-    TEXT_COLUMN("class", "class"),      HEX_COLUMN("lock", "lock"),  TEXT_COLUMN("held by", "holder"),
-    NUMBER_COLUMN("tid", "holder_tid")};
+    WHEN_COLUMN("since_ns"), NUMBER_COLUMN("tid"),  NUMBER_COLUMN("pid"),       TEXT_COLUMN("class"),
+    HEX_COLUMN("lock"),      TEXT_COLUMN("holder"), NUMBER_COLUMN("holder_tid")};
 
 const struct table locks_tables[LOCKS_TABLES] = {
     [LOCKS_BY_CLASS] = TABLE("class", "class of locks", "classes", class_columns, CLASS_SUM + SUM_WAITED),

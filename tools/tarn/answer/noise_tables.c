@@ -9,31 +9,31 @@ static const char *const noise_names[NOISES] = {"interrupts",    "inter-processo
 
 enum { TOTAL_THREADS, TOTAL_WORK, TOTAL_TAKEN, TOTAL_PERCENT };
 static const struct table_column total_columns[] = {
-    COUNT_COLUMN("threads", "threads"), TIME_COLUMN("work", "work_ns"), TIME_COLUMN("taken", "taken_ns"),
-    MEAN_COLUMN("% of the work", "taken_percent", 2)};
+    COUNT_COLUMN("threads"), TIME_COLUMN("work_ns"), TIME_COLUMN("taken_ns"),
+    COLUMN_CALLED("% of the work", "taken_percent", COLUMN_REAL, SUM_NOTHING, 2)};
 const struct table noise_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
 enum { CAUSE_GROUP, CAUSE_PERCENT, CAUSE_TIMES };
-static const struct table_column cause_columns[] = {
-    TEXT_KEY("kind", "kind"), REAL_COLUMN("% of work", "percent", 3), DISTRIBUTION_COLUMNS("times", "times")};
+static const struct table_column cause_columns[] = {TEXT_KEY("kind"), REAL_COLUMN("taken_percent", 3),
+                                                    DISTRIBUTION_COLUMNS("times")};
 enum { THREAD_TID, THREAD_PID, THREAD_WORK, THREAD_TAKEN, THREAD_PERCENT, THREAD_NOISES };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
-                                                     NUMBER_COLUMN("pid", "pid"),
-                                                     TIME_COLUMN("work", "work_ns"),
-                                                     TIME_COLUMN("taken", "taken_ns"),
-                                                     MEAN_COLUMN("% of work", "percent", 2),
-                                                     TIME_COLUMN("irq", "irq_ns"),
-                                                     TIME_COLUMN("ipi", "ipi_ns"),
-                                                     TIME_COLUMN("fault", "fault_ns"),
-                                                     TIME_COLUMN("exception", "exception_ns"),
-                                                     TIME_COLUMN("preempted", "preempted_ns"),
-                                                     TIME_COLUMN("dispatch", "dispatch_ns")};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"),
+                                                     NUMBER_COLUMN("pid"),
+                                                     TIME_COLUMN("work_ns"),
+                                                     TIME_COLUMN("taken_ns"),
+                                                     MEAN_COLUMN("taken_percent", 2),
+                                                     TIME_COLUMN("irq_ns"),
+                                                     TIME_COLUMN("ipi_ns"),
+                                                     TIME_COLUMN("fault_ns"),
+                                                     TIME_COLUMN("exception_ns"),
+                                                     TIME_COLUMN("preempted_ns"),
+                                                     TIME_COLUMN("dispatch_ns")};
 enum { QUANTUM_DURATIONS, QUANTUM_SLOWDOWN = DISTRIBUTION_COLUMN_COUNT };
-static const struct table_column quantum_columns[] = {DISTRIBUTION_COLUMNS("quanta", "quanta"),
-                                                      MEAN_COLUMN("slowdown %", "slowdown_percent", 3)};
+static const struct table_column quantum_columns[] = {DISTRIBUTION_COLUMNS("quanta"),
+                                                      MEAN_COLUMN("slowdown_percent", 3)};
 enum { WHO_TID, WHO_PID, WHO_TIMES, WHO_TOTAL, WHO_MAX };
-static const struct table_column who_columns[] = {
-    NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"), COUNT_COLUMN("times", "times"),
-    TIME_COLUMN("total", "total_ns"), TIME_LARGEST("max", "max_ns")};
+static const struct table_column who_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                  COUNT_COLUMN("times"), TIME_COLUMN("total_ns"),
+                                                  TIME_LARGEST("max_ns")};
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS};
 const struct table noise_tables[NOISE_TABLES] = {
     [BY_CAUSE] = TABLE("cause", "cause", "causes", cause_columns, CAUSE_TIMES + 1),

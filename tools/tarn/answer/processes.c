@@ -38,24 +38,15 @@ enum {
     TREE_STATUS,
     TREE_PATH
 };
-static const struct table_column tree_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                   NUMBER_COLUMN("parent", "parent_pid"),
-                                                   WHEN_COLUMN("begin s", "begin_ns"),
-                                                   WHEN_COLUMN("end s", "end_ns"),
-                                                   TIME_COLUMN("life", "life_ns"),
-                                                   TIME_COLUMN("ran", "ran_ns"),
-                                                   MEAN_COLUMN("% of a cpu", "cpu_percent", 1),
-                                                   COUNT_COLUMN("threads", "threads"),
-                                                   SIGNED_COLUMN("status", "status"),
-                                                   TEXT_COLUMN("program", "path")};
+static const struct table_column tree_columns[] = {NUMBER_COLUMN("pid"),          NUMBER_COLUMN("parent_pid"),
+                                                   WHEN_COLUMN("begin_ns"),       WHEN_COLUMN("end_ns"),
+                                                   TIME_COLUMN("life_ns"),        TIME_COLUMN("ran_ns"),
+                                                   MEAN_COLUMN("cpu_percent", 1), COUNT_COLUMN("threads"),
+                                                   SIGNED_COLUMN("status"),       TEXT_COLUMN("path")};
 enum { PROGRAM_COUNT, PROGRAM_FAILED, PROGRAM_KILLED, PROGRAM_LIFE, PROGRAM_MEAN, PROGRAM_MAX, PROGRAM_RAN };
-static const struct table_column program_columns[] = {COUNT_COLUMN("processes", "processes"),
-                                                      COUNT_COLUMN("failed", "failed"),
-                                                      COUNT_COLUMN("killed", "killed"),
-                                                      TIME_COLUMN("life", "life_ns"),
-                                                      TIME_OF_ONE("mean", "mean_ns"),
-                                                      TIME_LARGEST("max", "max_ns"),
-                                                      TIME_COLUMN("ran", "ran_ns")};
+static const struct table_column program_columns[] = {
+    COUNT_COLUMN("processes"), COUNT_COLUMN("failed"), COUNT_COLUMN("killed"), TIME_COLUMN("life_ns"),
+    TIME_OF_ONE("mean_ns"),    TIME_LARGEST("max_ns"), TIME_COLUMN("ran_ns")};
 static const struct table tables[TABLES] = {
     [BY_TREE] = TABLE("tree", "process", "processes", tree_columns, TABLE_AS_FILLED),
     [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE),

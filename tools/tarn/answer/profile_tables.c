@@ -19,27 +19,30 @@ enum {
     TOTAL_INSTRUCTIONS
 };
 static const struct table_column total_columns[] = {
-    COUNT_COLUMN("samples", "samples"),          TIME_COLUMN("worked", "time_ns"),
-    TIME_COLUMN("in programs", "programs_ns"),   TIME_COLUMN("in the kernel", "kernel_ns"),
-    TIME_OF_ONE("mean period", "period_ns"),     TIME_OF_ONE("late (median)", "late_p50_ns"),
-    TIME_OF_ONE("late (p99)", "late_p99_ns"),    TIME_LARGEST("late at most", "late_max_ns"),
-    COUNT_COLUMN("instructions", "instructions")};
+    COUNT_COLUMN("samples"),
+    COLUMN_CALLED("worked", "time_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("in programs", "programs_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("in the kernel", "kernel_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("mean period", "period_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late (median)", "late_p50_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late (p99)", "late_p99_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late at most", "late_max_ns", COLUMN_TIME, SUM_LARGEST, 0),
+    COUNT_COLUMN("instructions")};
 const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE_AS_FILLED);
 
 /* Share: of the chosen weight. */
-#define SHARE_COLUMN(heading, key) REAL_COLUMN(heading, key, 2)
-#define SUMS_COLUMNS                                                                                        \
-    COUNT_COLUMN("samples", "samples"), TIME_COLUMN("time", "time_ns"), SHARE_COLUMN("%", "share_percent"), \
-        COUNT_COLUMN("instructions", "instructions")
+#define SHARE_COLUMN(key) REAL_COLUMN(key, 2)
+#define SUMS_COLUMNS                                                                \
+    COUNT_COLUMN("samples"), TIME_COLUMN("time_ns"), SHARE_COLUMN("share_percent"), \
+        COUNT_COLUMN("instructions")
 enum { SUM_SAMPLES, SUM_TIME, SUM_SHARE, SUM_INSTRUCTIONS, SUM_COUNT };
 
 enum { PROCESS_PID, PROCESS_SUMS, PROCESS_USER = PROCESS_SUMS + SUM_COUNT, PROCESS_KERNEL };
-#define MODE_COLUMNS TIME_COLUMN("in programs", "programs_ns"), TIME_COLUMN("in the kernel", "kernel_ns")
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), SUMS_COLUMNS,
-                                                      MODE_COLUMNS};
+#define MODE_COLUMNS TIME_COLUMN("programs_ns"), TIME_COLUMN("kernel_ns")
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUMS_COLUMNS, MODE_COLUMNS};
 enum { THREAD_TID, THREAD_PID, THREAD_SUMS, THREAD_USER = THREAD_SUMS + SUM_COUNT, THREAD_KERNEL };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     SUMS_COLUMNS, MODE_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUMS_COLUMNS,
+                                                     MODE_COLUMNS};
 static const struct table_column image_columns[] = {SUMS_COLUMNS};
 enum {
     FUNCTION_SAMPLES,
@@ -51,19 +54,21 @@ enum {
     FUNCTION_IMAGE,
     FUNCTION_MODE
 };
-static const struct table_column function_columns[] = {
-    COUNT_COLUMN("samples", "samples"),   TIME_COLUMN("self", "self_ns"),
-    SHARE_COLUMN("%", "self_percent"),    TIME_OF_ONE("with callees", "total_ns"),
-    MEAN_COLUMN("%", "total_percent", 2), COUNT_COLUMN("instructions", "instructions"),
-    TEXT_COLUMN("image", "image"),        TEXT_COLUMN("in", "mode")};
+static const struct table_column function_columns[] = {COUNT_COLUMN("samples"),
+                                                       TIME_COLUMN("self_ns"),
+                                                       SHARE_COLUMN("self_percent"),
+                                                       TIME_OF_ONE("total_ns"),
+                                                       MEAN_COLUMN("total_percent", 2),
+                                                       COUNT_COLUMN("instructions"),
+                                                       TEXT_COLUMN("image"),
+                                                       TEXT_COLUMN("mode")};
 enum { LINE_SUMS, LINE_FUNCTION = SUM_COUNT, LINE_IMAGE };
-static const struct table_column line_columns[] = {SUMS_COLUMNS, TEXT_COLUMN("function", "function"),
-                                                   TEXT_COLUMN("image", "image")};
+static const struct table_column line_columns[] = {SUMS_COLUMNS, TEXT_COLUMN("function"),
+                                                   TEXT_COLUMN("image")};
 enum { TREE_TOTAL, TREE_SHARE, TREE_SELF, TREE_SAMPLES, TREE_DEPTH, TREE_IMAGE };
-static const struct table_column tree_columns[] = {
-    TIME_OF_ONE("time", "total_ns"), MEAN_COLUMN("%", "total_percent", 2),
-    TIME_COLUMN("self", "self_ns"),  COUNT_COLUMN("self samples", "samples"),
-    NUMBER_COLUMN("depth", "depth"), TEXT_COLUMN("image", "image")};
+static const struct table_column tree_columns[] = {TIME_OF_ONE("total_ns"), MEAN_COLUMN("total_percent", 2),
+                                                   TIME_COLUMN("self_ns"),  COUNT_COLUMN("samples"),
+                                                   NUMBER_COLUMN("depth"),  TEXT_COLUMN("image")};
 
 const struct table profile_tables[PROFILE_TABLES] = {
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUMS + SUM_SHARE),

@@ -56,7 +56,10 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     struct sched *sched = ANSWER_OF(self, struct sched);
 
     if (thread->state == MODEL_RUNNING)
-        *(thread->is_idle ? &sched->cpus[thread->cpu].idle : &sched->cpus[thread->cpu].busy) += to - from;
+        *(model_is_asleep(thread) ? &sched->cpus[thread->cpu].idle : &sched->cpus[thread->cpu].busy) +=
+            to - from;
+    if (thread->state == MODEL_RUNNING && thread->is_booting)
+        sched->cpus[thread->cpu].boot += to - from;
     delays_segment(&sched->delays, thread, from, to);
     if (thread->is_idle || !answer_wants(&sched->answer, thread))
         return;

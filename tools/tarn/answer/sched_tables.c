@@ -3,15 +3,11 @@
 #include <stdio.h>
 #include <tools/tarn/answer/sched_tables.h>
 
-enum { CPU_NUMBER, CPU_BUSY, CPU_IDLE, CPU_LOST, CPU_SHARE, CPU_SWITCHES, CPU_ARRIVED, CPU_WAITS };
-static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu", "cpu"),
-                                                  TIME_COLUMN("busy", "busy_ns"),
-                                                  TIME_COLUMN("idle", "idle_ns"),
-                                                  TIME_COLUMN("lost", "lost_ns"),
-                                                  MEAN_COLUMN("busy %", "busy_percent", 1),
-                                                  COUNT_COLUMN("switches", "switches"),
-                                                  COUNT_COLUMN("arrived", "arrived"),
-                                                  DISTRIBUTION_COLUMNS("waits", "waits")};
+enum { CPU_NUMBER, CPU_BUSY, CPU_BOOT, CPU_IDLE, CPU_LOST, CPU_SHARE, CPU_SWITCHES, CPU_ARRIVED, CPU_WAITS };
+static const struct table_column cpu_columns[] = {
+    NUMBER_COLUMN("cpu"),     TIME_COLUMN("busy_ns"),  TIME_COLUMN("boot_ns"),
+    TIME_COLUMN("idle_ns"),   TIME_COLUMN("lost_ns"),  MEAN_COLUMN("busy_percent", 1),
+    COUNT_COLUMN("switches"), COUNT_COLUMN("arrived"), DISTRIBUTION_COLUMNS("waits")};
 /* What threads and processes have in common. */
 enum {
     WHO_SWITCHES,
@@ -28,33 +24,28 @@ enum {
     WHO_WAIT_P99,
     WHO_WAIT_MAX
 };
-#define WHO_COLUMNS                                                                                   \
-    COUNT_COLUMN("switches", "switches"), COUNT_COLUMN("migrations", "migrations"),                   \
-        COUNT_COLUMN("preempted", "preempted"), COUNT_COLUMN("handed", "handed"),                     \
-        TIME_COLUMN("ran", "ran_ns"), TIME_OF_ONE("run mean", "run_mean_ns"),                         \
-        TIME_LARGEST("run max", "run_max_ns"), TIME_COLUMN("waited", "waited_ns"),                    \
-        COUNT_COLUMN("waits", "waits"), TIME_OF_ONE("mean", "mean_ns"), TIME_OF_ONE("p90", "p90_ns"), \
-        TIME_OF_ONE("p99", "p99_ns"), TIME_LARGEST("max", "max_ns")
+#define WHO_COLUMNS                                                                                          \
+    COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COUNT_COLUMN("preempted"), COUNT_COLUMN("handed"), \
+        TIME_COLUMN("ran_ns"), TIME_OF_ONE("run_mean_ns"), TIME_LARGEST("run_max_ns"),                       \
+        TIME_COLUMN("waited_ns"), COUNT_COLUMN("waits"), TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p90_ns"),      \
+        TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
 enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_WHO };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     NUMBER_COLUMN("prio", "prio"), WHO_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                     NUMBER_COLUMN("prio"), WHO_COLUMNS};
 enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WHO };
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                      COUNT_COLUMN("threads", "threads"), WHO_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      WHO_COLUMNS};
 enum { DELAY_BY_TID, DELAY_WHO, DELAY_TID, DELAY_COUNT, DELAY_TOTAL, DELAY_MAX, DELAY_AT };
 static const struct table_column delay_columns[] = {
-    NUMBER_COLUMN("tid", "by_tid"),      TEXT_KEY("delayed", "delayed"),   NUMBER_COLUMN("tid", "tid"),
-    COUNT_COLUMN("times", "times"),      TIME_COLUMN("total", "total_ns"), TIME_LARGEST("max", "max_ns"),
-    WHEN_COLUMN("max at s", "max_at_ns")};
+    NUMBER_COLUMN("by_tid"), TEXT_KEY("delayed"),    NUMBER_COLUMN("tid"),    COUNT_COLUMN("times"),
+    TIME_COLUMN("total_ns"), TIME_LARGEST("max_ns"), WHEN_COLUMN("max_at_ns")};
 enum { WAKER_BY_TID, WAKER_WHO, WAKER_TID, WAKER_WAITS };
-static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid", "by_tid"), TEXT_KEY("woke", "woken"),
-                                                    NUMBER_COLUMN("tid", "tid"),
-                                                    DISTRIBUTION_COLUMNS("wakeups", "wakeups")};
-static const struct table_column end_columns[] = {DISTRIBUTION_COLUMNS("stretches", "stretches")};
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("by_tid"), TEXT_KEY("woken"),
+                                                    NUMBER_COLUMN("tid"), DISTRIBUTION_COLUMNS("wakeups")};
+static const struct table_column end_columns[] = {DISTRIBUTION_COLUMNS("stretches")};
 enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("delayed most by", "by"),
-                                                      NUMBER_COLUMN("tid", "by_tid"),
-                                                      TIME_COLUMN("for", "by_ns")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("by"),
+                                                      NUMBER_COLUMN("by_tid"), TIME_COLUMN("by_ran_ns")};
 const struct table sched_tables[SCHED_TABLES] = {
     [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, CPU_NUMBER),
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED),
@@ -107,6 +98,7 @@ static void fill_cpus(struct sched *sched)
         row = table_add(&sched->answer.tables[BY_CPU], name);
         row->cells[CPU_NUMBER].count = answer->trace->streams[i].cpu;
         row->cells[CPU_BUSY].count = answer_ns(answer, cpu->busy);
+        row->cells[CPU_BOOT].count = answer_ns(answer, cpu->boot);
         row->cells[CPU_IDLE].count = answer_ns(answer, cpu->idle);
         row->cells[CPU_LOST].count = answer_ns(answer, lost);
         row->cells[CPU_SHARE].real = known > 0 ? 100.0 * (double)cpu->busy / known : 0;

@@ -51,7 +51,7 @@ struct sched_thread {
 };
 
 struct sched_cpu {
-    uint64_t busy, idle, switches, arrived;
+    uint64_t busy, idle, boot, switches, arrived; /* boot: of busy */
     struct distribution waits;
 };
 

@@ -26,12 +26,10 @@ void span_add(struct span *span, struct arena *arena, const struct model_frame *
 
 /* Columns of a table; what is left of the total, the thread waited. */
 /* clang-format off */
-#define SPAN_COLUMNS(count_heading, count_key)                                                        \
-    COUNT_COLUMN(count_heading, count_key), TIME_COLUMN("total", "total_ns"),                         \
-    TIME_COLUMN("own", "own_ns"), TIME_COLUMN("inside", "inside_ns"),                                 \
-    TIME_COLUMN("waiting", "waiting_ns"), TIME_SMALLEST("min", "min_ns"),                             \
-    TIME_OF_ONE("mean", "mean_ns"), TIME_OF_ONE("p50", "p50_ns"), TIME_OF_ONE("p90", "p90_ns"),       \
-    TIME_OF_ONE("p99", "p99_ns"), TIME_LARGEST("max", "max_ns")
+#define SPAN_COLUMNS(count_key)                                                                       \
+    COUNT_COLUMN(count_key), TIME_COLUMN("total_ns"), TIME_COLUMN("own_ns"), TIME_COLUMN("inside_ns"), \
+    TIME_COLUMN("waiting_ns"), TIME_SMALLEST("min_ns"), TIME_OF_ONE("mean_ns"),                       \
+    TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
 /* clang-format on */
 /* The place of the total among columns that end with these. */
 #define SPAN_BY_TOTAL(columns) (int)(sizeof(columns) / sizeof((columns)[0]) - SPAN_COLUMN_COUNT + SPAN_TOTAL)
@@ -81,8 +79,8 @@ void longest_sort(struct longest_list *list);
 /* Columns that every table of them begins with: when, how long, who. */
 /* clang-format off */
 #define LONGEST_COLUMNS                                                                \
-    WHEN_COLUMN("at s", "at_ns"), TIME_COLUMN("duration", "duration_ns"),              \
-    NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"), TEXT_COLUMN("thread", "thread")
+    WHEN_COLUMN("at_ns"), TIME_COLUMN("duration_ns"),              \
+    NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")
 /* clang-format on */
 enum { LONGEST_AT, LONGEST_DURATION, LONGEST_TID, LONGEST_PID, LONGEST_THREAD, LONGEST_COLUMN_COUNT };
 void longest_fill(const struct answer *answer, struct table *table, struct table_row *row,

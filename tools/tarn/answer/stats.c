@@ -29,37 +29,34 @@ struct stats {
 
 /* clang-format off */
 /* Columns that tables share, in the order that set_counts and set_time fill them in. */
-#define COLUMN_EVENTS COUNT_COLUMN("events", "events")
-#define COLUMNS_COUNTS COLUMN_EVENTS, REAL_COLUMN("%", "percent", 2), REAL_COLUMN("events/s", "rate", 0), \
-                       COUNT_COLUMN("bytes", "bytes")
-#define COLUMNS_TIME TIME_COLUMN("ran", "ran_ns"), REAL_COLUMN("% of a cpu", "cpu_percent", 1)
+#define COLUMN_EVENTS COUNT_COLUMN("events")
+#define COLUMNS_COUNTS COLUMN_EVENTS, REAL_COLUMN("percent", 2), REAL_COLUMN("events_per_second", 0), \
+                       COUNT_COLUMN("bytes")
+#define COLUMNS_TIME TIME_COLUMN("ran_ns"), REAL_COLUMN("cpu_percent", 1)
 /* clang-format on */
 
 /* Each table's columns, and their places. */
 enum { CLASS_NUMBER, CLASS_EVENTS };
-static const struct table_column class_columns[] = {NUMBER_COLUMN("class", "number"), COLUMNS_COUNTS};
+static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), COLUMNS_COUNTS};
 enum { EVENT_EVENTS };
 static const struct table_column event_columns[] = {COLUMNS_COUNTS};
-enum { CPU_NUMBER, CPU_BUSY, CPU_IDLE, CPU_LOST, CPU_SWITCHES, CPU_EVENTS };
-static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu", "cpu"),
-                                                  MEAN_COLUMN("busy %", "busy_percent", 1),
-                                                  MEAN_COLUMN("idle %", "idle_percent", 1),
-                                                  MEAN_COLUMN("lost %", "lost_percent", 1),
-                                                  COUNT_COLUMN("switches", "switches"),
+enum { CPU_NUMBER, CPU_BUSY, CPU_BOOT, CPU_IDLE, CPU_LOST, CPU_SWITCHES, CPU_EVENTS };
+static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu"),
+                                                  MEAN_COLUMN("busy_percent", 1),
+                                                  MEAN_COLUMN("boot_percent", 1),
+                                                  MEAN_COLUMN("idle_percent", 1),
+                                                  MEAN_COLUMN("lost_percent", 1),
+                                                  COUNT_COLUMN("switches"),
                                                   COLUMNS_COUNTS};
 enum { PROGRAM_PROCESSES, PROGRAM_TIME, PROGRAM_CPU, PROGRAM_EVENTS };
-static const struct table_column program_columns[] = {COUNT_COLUMN("processes", "processes"), COLUMNS_TIME,
+static const struct table_column program_columns[] = {COUNT_COLUMN("processes"), COLUMNS_TIME,
                                                       COLUMNS_COUNTS};
 enum { PROCESS_PID, PROCESS_TIME, PROCESS_CPU, PROCESS_EVENTS };
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), COLUMNS_TIME,
-                                                      COLUMNS_COUNTS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COLUMNS_TIME, COLUMNS_COUNTS};
 enum { THREAD_TID, THREAD_PID, THREAD_TIME, THREAD_CPU, THREAD_SWITCHES, THREAD_MIGRATIONS, THREAD_EVENTS };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
-                                                     NUMBER_COLUMN("pid", "pid"),
-                                                     COLUMNS_TIME,
-                                                     COUNT_COLUMN("switches", "switches"),
-                                                     COUNT_COLUMN("migrations", "migrations"),
-                                                     COLUMN_EVENTS};
+static const struct table_column thread_columns[] = {
+    NUMBER_COLUMN("tid"),     NUMBER_COLUMN("pid"),       COLUMNS_TIME,
+    COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COLUMN_EVENTS};
 static const struct table tables[TABLES] = {
     [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, CPU_NUMBER),
     [BY_CLASS] = TABLE("class", "class of events", "classes", class_columns, CLASS_EVENTS),
@@ -70,8 +67,8 @@ static const struct table tables[TABLES] = {
 };
 
 enum { TOTAL_EVENTS, TOTAL_BYTES, TOTAL_RATE };
-static const struct table_column total_columns[] = {
-    COUNT_COLUMN("events", "events"), COUNT_COLUMN("bytes", "bytes"), REAL_COLUMN("events/s", "rate", 0)};
+static const struct table_column total_columns[] = {COUNT_COLUMN("events"), COUNT_COLUMN("bytes"),
+                                                    REAL_COLUMN("events_per_second", 0)};
 static const struct table totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
 
 static inline void count(struct count *counter, uint64_t bytes)
@@ -208,6 +205,7 @@ static void fill_cpus(struct stats *stats)
         row->cells[CPU_NUMBER].count = answer->trace->streams[i].cpu;
         if (known > 0) {
             row->cells[CPU_BUSY].real = 100.0 * (double)cpu->busy / known;
+            row->cells[CPU_BOOT].real = 100.0 * (double)cpu->boot / known;
             row->cells[CPU_IDLE].real = 100.0 * (double)cpu->idle / known;
             row->cells[CPU_LOST].real = 100.0 * (double)cpu->lost / known;
         }

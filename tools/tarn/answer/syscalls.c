@@ -22,20 +22,17 @@ struct syscalls {
 };
 
 /* spans_fill finds its columns by their keys. */
-#define ALL_COLUMNS COUNT_COLUMN("errors", "errors"), SPAN_COLUMNS("calls", "calls")
-static const struct table_column call_columns[] = {NUMBER_COLUMN("number", "number"), ALL_COLUMNS};
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"), ALL_COLUMNS};
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"), NUMBER_COLUMN("pid", "pid"),
-                                                     ALL_COLUMNS};
-static const struct table_column use_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                  TEXT_KEY("system call", "what"), ALL_COLUMNS};
+#define ALL_COLUMNS COUNT_COLUMN("errors"), SPAN_COLUMNS("calls")
+static const struct table_column call_columns[] = {NUMBER_COLUMN("number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
 enum { ERROR_RESULT, ERROR_COUNT, ERROR_MEANING };
-static const struct table_column error_columns[] = {
-    SIGNED_COLUMN("result", "result"), COUNT_COLUMN("count", "count"), TEXT_KEY("meaning", "meaning")};
+static const struct table_column error_columns[] = {SIGNED_COLUMN("result"), COUNT_COLUMN("count"),
+                                                    TEXT_KEY("meaning")};
 enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
-static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0", "arg0"),
-                                                      HEX_COLUMN("arg1", "arg1"),
-                                                      SIGNED_COLUMN("result", "result")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0"), HEX_COLUMN("arg1"),
+                                                      SIGNED_COLUMN("result")};
 static const struct table tables[TABLES] = {
     [BY_CALL] = TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns)),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),

@@ -22,11 +22,10 @@ struct threads {
     struct slots slots; /* struct times by thread number */
 };
 
-#define TIMES_COLUMNS                                                                      \
-    TIME_COLUMN("running", "running_ns"), TIME_COLUMN("ready", "ready_ns"),                \
-        TIME_COLUMN("waiting", "waiting_ns"), TIME_COLUMN("unknown", "unknown_ns"),        \
-        REAL_COLUMN("% of a cpu", "cpu_percent", 1), COUNT_COLUMN("switches", "switches"), \
-        COUNT_COLUMN("migrations", "migrations"), COUNT_COLUMN("wakeups", "wakeups")
+#define TIMES_COLUMNS                                                                       \
+    TIME_COLUMN("running_ns"), TIME_COLUMN("ready_ns"), TIME_COLUMN("waiting_ns"),          \
+        TIME_COLUMN("unknown_ns"), REAL_COLUMN("cpu_percent", 1), COUNT_COLUMN("switches"), \
+        COUNT_COLUMN("migrations"), COUNT_COLUMN("wakeups")
 enum {
     TIMES_RUNNING,
     TIMES_READY,
@@ -38,31 +37,21 @@ enum {
     TIMES_WAKEUPS
 };
 enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_STATE, THREAD_BEGIN, THREAD_END, THREAD_TIMES };
-static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid", "tid"),
-                                                     NUMBER_COLUMN("pid", "pid"),
-                                                     NUMBER_COLUMN("prio", "prio"),
-                                                     TEXT_COLUMN("at the end", "state"),
-                                                     WHEN_COLUMN("begin s", "begin_ns"),
-                                                     WHEN_COLUMN("end s", "end_ns"),
-                                                     TIMES_COLUMNS};
+static const struct table_column thread_columns[] = {
+    NUMBER_COLUMN("tid"),    NUMBER_COLUMN("pid"),  NUMBER_COLUMN("prio"), TEXT_COLUMN("state"),
+    WHEN_COLUMN("begin_ns"), WHEN_COLUMN("end_ns"), TIMES_COLUMNS};
 enum { STATE_STRETCHES, STATE_TOTAL, STATE_SHARE };
-static const struct table_column state_columns[] = {
-    COUNT_COLUMN("stretches", "stretches"), TIME_COLUMN("total", "total_ns"), REAL_COLUMN("%", "percent", 2)};
+static const struct table_column state_columns[] = {COUNT_COLUMN("stretches"), TIME_COLUMN("total_ns"),
+                                                    REAL_COLUMN("percent", 2)};
 enum { WAIT_TID, WAIT_PID, WAIT_TOTAL, WAIT_FIRST };
-static const struct table_column wait_columns[] = {NUMBER_COLUMN("tid", "tid"),
-                                                   NUMBER_COLUMN("pid", "pid"),
-                                                   TIME_COLUMN("waiting", "waiting_ns"),
-                                                   TIME_COLUMN("send", "send_ns"),
-                                                   TIME_COLUMN("receive", "receive_ns"),
-                                                   TIME_COLUMN("reply", "reply_ns"),
-                                                   TIME_COLUMN("notification", "notification_ns"),
-                                                   TIME_COLUMN("futex", "futex_ns"),
-                                                   TIME_COLUMN("sleep", "sleep_ns"),
-                                                   TIME_COLUMN("fault", "fault_ns"),
-                                                   TIME_COLUMN("suspended", "suspended_ns")};
+static const struct table_column wait_columns[] = {
+    NUMBER_COLUMN("tid"),           NUMBER_COLUMN("pid"),       TIME_COLUMN("waiting_ns"),
+    TIME_COLUMN("send_ns"),         TIME_COLUMN("receive_ns"),  TIME_COLUMN("reply_ns"),
+    TIME_COLUMN("notification_ns"), TIME_COLUMN("futex_ns"),    TIME_COLUMN("sleep_ns"),
+    TIME_COLUMN("fault_ns"),        TIME_COLUMN("suspended_ns")};
 enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
-static const struct table_column process_columns[] = {NUMBER_COLUMN("pid", "pid"),
-                                                      COUNT_COLUMN("threads", "threads"), TIMES_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      TIMES_COLUMNS};
 static const struct table tables[TABLES] = {
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
     [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),

@@ -226,6 +226,10 @@ static int print_results(const struct check *check, bool quiet)
     printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u processors checked\n",
            total.packets, total.events, total.bytes, check->trace->stream_count);
     printf("lost: %" PRIu64 " events, %" PRIu64 " packets\n", total.lost_events, total.lost_packets);
+    if (total.kinds[ANOMALY_UNFINISHED] != 0)
+        printf("UNFINISHED: the losses after the end are not in this count; a pull tells them that ends by "
+               "itself "
+               "or by one Ctrl-C\n");
     if (damage != 0)
         printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
     else

@@ -23,7 +23,7 @@ static const char help[] =
     "  stop                 trace nothing; a pull that runs takes the rest and ends\n"
     "  switches CLASS BITS  which events of a class are on: bit = minor number, or all, none\n"
     "  geometry BYTES COUNT size and number of each processor's buffers, powers of two; clears\n"
-    "  clear                forget what was logged\n"
+    "  clear                forget what was logged, and events of programs that have ended\n"
     "  flush                close the open buffers\n"
     "  statedump            log what exists now: processes, threads, images, locks, interrupts\n"
     "  drop-previous        forget the trace of the system before, which a reset has left\n"

@@ -41,7 +41,7 @@ static bool prepare_run(const struct diff *diff, struct run *run, struct fail *f
     return true;
 }
 
-static bool open_run(const struct diff *diff, struct run *run, struct fail *fail)
+bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
     if (!prepare_run(diff, run, fail))
         return false;
@@ -54,6 +54,13 @@ static bool open_run(const struct diff *diff, struct run *run, struct fail *fail
     run->losses.to = run->filter.to_ticks;
     run->losses.quiet = true;
     losses_judge(&run->losses);
+    return true;
+}
+
+static bool ask_answers(const struct diff *diff, struct run *run, struct fail *fail)
+{
+    if (!diff_open_run(diff, run, fail))
+        return false;
     model_lacks(&run->trace.schema, false, run->losses.lacks, sizeof(run->losses.lacks));
     if (uses_symbols(diff))
         run->symbols = symbols_open(run->directory, diff->symbols);
@@ -63,48 +70,29 @@ static bool open_run(const struct diff *diff, struct run *run, struct fail *fail
 
 /* ---- units --------------------------------------------------------------------------------------- */
 
-static const struct table *find_stats(const struct answer *stats, const char *key)
-{
-    for (unsigned t = 0; t < stats->kind->table_count; t++)
-        if (strcmp(stats->tables[t].key, key) == 0)
-            return &stats->tables[t];
-    return NULL;
-}
-
-/* Seconds in which a processor runs something, of all processors. */
-static double count_busy(const struct answer *stats)
-{
-    const struct table *table = find_stats(stats, "cpu");
-    int column = table_find_column(table, "busy_percent");
-    double percent = 0;
-
-    for (size_t i = 0; i < table->count; i++)
-        percent += table->rows[i]->cells[column].real;
-    return percent * answer_seconds(stats) / 100;
-}
-
 static double count_events(const struct answer *stats, const char *event)
 {
-    const struct table *table = find_stats(stats, "event");
-    int column = table_find_column(table, "events");
+    const struct table *table = stats->tables;
 
+    while (strcmp(table->key, "event") != 0)
+        table++;
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i]->name, event) == 0)
-            return (double)table->rows[i]->cells[column].count;
+            return (double)table->rows[i]->cells[table_find_column(table, "events")].count;
     return 0;
 }
 
 static bool find_unit(const struct diff *diff, struct run *run, struct fail *fail)
 {
     const struct answer *stats = run->answers[diff->count];
-    double seconds = answer_seconds(stats), busy = count_busy(stats);
+    double seconds = answer_seconds(stats), worked = (double)answer_ns(stats, stats->worked) / 1e9;
 
     if (diff->per == PER_EVENT)
         run->unit = count_events(stats, diff->unit_event);
     else if (diff->per == PER_NOTHING)
         run->unit = 1;
     else
-        run->unit = diff->per != PER_SECOND && busy > 0 ? busy : seconds;
+        run->unit = diff->per != PER_SECOND && worked > 0 ? worked : seconds;
     if (run->unit > 0)
         return true;
     return diff->per == PER_EVENT
@@ -116,7 +104,7 @@ static bool find_unit(const struct diff *diff, struct run *run, struct fail *fai
 
 /* ---- all runs ------------------------------------------------------------------------------------ */
 
-static void tell_losses(const struct run *run, const char *name)
+void diff_tell_losses(const struct run *run, const char *name)
 {
     const struct losses *losses = &run->losses;
     const char *text;
@@ -146,12 +134,12 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
     struct fail fail;
 
     snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
-    if (!open_run(diff, run, &fail)) {
+    if (!ask_answers(diff, run, &fail)) {
         complain("%s", fail.text);
         *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
         return false;
     }
-    tell_losses(run, name);
+    diff_tell_losses(run, name);
     if (!find_unit(diff, run, &fail)) {
         complain("%s", fail.text);
         *status = EXIT_USAGE;
@@ -213,7 +201,7 @@ int run_diff(int argc, char **argv)
     int status = diff_parse_options(diff, argc, argv);
 
     if (status < 0)
-        status = show(diff);
+        status = diff->is_first ? diff_first(diff) : show(diff);
     close_diff(diff);
     free(diff);
     return status;

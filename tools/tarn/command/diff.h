@@ -2,7 +2,7 @@
 /*
  * tools/tarn/command/diff.h - what the files of `tarn diff` share. A comparison goes through them in turn:
  * what is asked for (diff_options.c), both traces asked (diff.c), tables joined (diff_tables.c), shown
- * (diff_print.c).
+ * (diff_print.c). With --first it goes another way: diff_first.h.
  */
 #ifndef TARN_DIFF_H
 #define TARN_DIFF_H
@@ -12,6 +12,7 @@
 #define DIFF_TEXT_TOP     8u
 #define DIFF_ANSWERS_MAX  24u
 #define DIFF_OPTIONS_MAX  96u
+#define DIFF_CONTEXT      5u
 #define DIFF_SETTINGS_MAX 64u
 #define DIFF_USUAL        "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
 
@@ -55,6 +56,9 @@ struct diff {
     enum answer_format format;
     uint64_t top; /* 0: all */
     bool has_top;
+    bool is_first; /* --first: tables are not compared */
+    uint64_t context;
+    const char *option_of_tables, *option_of_first; /* the last of each that was given; NULL: none */
     struct option known[DIFF_OPTIONS_MAX];
     unsigned known_count;
     struct table *results;
@@ -69,6 +73,11 @@ int diff_parse_options(struct diff *diff, int argc, char **argv);
 bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the answers */
 void diff_compare(struct diff *diff);                          /* fills results and largest */
 void diff_print(const struct diff *diff);
+
+/* Opens its trace and filter. False: FAIL says why, and `is_missing` whether it could not be opened. */
+bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail);
+void diff_tell_losses(const struct run *run, const char *name); /* to stderr */
+int diff_first(struct diff *diff);                              /* returns an exit status */
 
 bool diff_has_several(const struct diff *diff); /* runs on a side */
 

@@ -16,6 +16,8 @@ enum {
     OPTION_LEAST,
     OPTION_TOP,
     OPTION_SYMBOLS,
+    OPTION_FIRST,
+    OPTION_CONTEXT,
     OPTION_JSON,
     OPTION_CSV,
     OPTION_KIND /* and the following: those of the answers, by their place in `known` */
@@ -30,6 +32,8 @@ static const struct option own_options[] = {FILTER_OPTIONS,
                                             {"least", required_argument, NULL, OPTION_LEAST},
                                             {"top", required_argument, NULL, OPTION_TOP},
                                             {"symbols", required_argument, NULL, OPTION_SYMBOLS},
+                                            {"first", no_argument, NULL, OPTION_FIRST},
+                                            {"context", required_argument, NULL, OPTION_CONTEXT},
                                             {"json", no_argument, NULL, OPTION_JSON},
                                             {"csv", no_argument, NULL, OPTION_CSV},
                                             {"help", no_argument, NULL, 'h'}};
@@ -66,8 +70,8 @@ static void print_help(FILE *to, const void *context)
         "                      by default " DIFF_USUAL "\n"
         "  --by LIST           only these tables: call, or syscalls.call; all: also those that an answer\n"
         "                      does not show unless asked for\n"
-        "  --column LIST       compare these columns, as JSON calls them, instead of the one by which a\n"
-        "                      table is sorted\n"
+        "  --column LIST       compare these columns, named as for --sort of an answer, instead of the\n"
+        "                      one by which a table is sorted\n"
         "  --per UNIT          divide what adds up by: work (the default, see above); busy: seconds of\n"
         "                      processor time; second: seconds of the trace; the name of an event: how\n"
         "                      often it was logged; or nothing\n"
@@ -75,6 +79,11 @@ static void print_help(FILE *to, const void *context)
         "  --least PERCENT     leave out rows that are less than that part of their table in A and in B\n"
         "  --top N             at most N rows of each table; 0: all (text: 8, the rest summed up)\n"
         "  --symbols DIR[:DIR] look there for the programs of both traces, by build-id\n"
+        "  --first             instead of tables the first event in which two traces of the same run "
+        "differ,\n"
+        "                      and what came before it on each processor. Only --context, --json, --from,\n"
+        "                      --to, --cpu, --class and --event go with it\n"
+        "  --context N         with --first: so many events before it on each processor (5)\n"
         "  --json              one JSON object\n"
         "  --csv               comma-separated values, each table under its own heading\n"
         "  --help              this text\n" FILTER_HELP "\n"
@@ -191,11 +200,42 @@ static void set_per(struct diff *diff, const char *value)
             diff->per = i;
 }
 
+/* Notes which options were given that go only with --first, or only without. */
+static void note_option(struct diff *diff, int option)
+{
+    const struct option *known = diff->known;
+
+    while (known->val != option)
+        known++;
+    switch (option) {
+    case OPTION_FIRST:
+        diff->is_first = true;
+        break;
+    case OPTION_CONTEXT:
+        diff->option_of_first = known->name;
+        break;
+    case OPTION_JSON:
+    case OPTION_FROM:
+    case OPTION_TO:
+    case OPTION_CPU:
+    case OPTION_CLASS:
+    case OPTION_EVENT:
+        break;
+    default:
+        diff->option_of_tables = known->name;
+    }
+}
+
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
     struct diff *diff = context;
 
+    note_option(diff, option);
     switch (option) {
+    case OPTION_FIRST:
+        return true;
+    case OPTION_CONTEXT:
+        return option_count(value, &diff->context, fail);
     case OPTION_ANSWER:
         return true;
     case OPTION_BY:
@@ -257,19 +297,39 @@ static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned 
     return true;
 }
 
+/* Says what does not go together; returns an exit status, or -1. */
+static int check_choice(const struct diff *diff, const struct command_line *line, const char *name)
+{
+    char what[120];
+
+    if (!diff->is_first && diff->option_of_first == NULL)
+        return -1;
+    if (!diff->is_first)
+        snprintf(what, sizeof(what), "--%s goes only with --first", diff->option_of_first);
+    else if (diff->option_of_tables != NULL)
+        snprintf(what, sizeof(what), "--%s does not go with --first", diff->option_of_tables);
+    else if (diff_has_several(diff))
+        snprintf(what, sizeof(what), "--first compares two traces");
+    else
+        return -1;
+    return complain_of_words(line, name, what);
+}
+
 int diff_parse_options(struct diff *diff, int argc, char **argv)
 {
-    const struct command_line line = {.words = "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...",
-                                      .print_help = print_help,
-                                      .known = diff->known,
-                                      .letters = "",
-                                      .least = 2,
-                                      .most = 2 * COMPARE_RUNS_MAX,
-                                      .take = take_option};
+    const struct command_line line = {
+        .words = "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...\n--first [OPTION]... A B",
+        .print_help = print_help,
+        .known = diff->known,
+        .letters = "",
+        .least = 2,
+        .most = 2 * COMPARE_RUNS_MAX,
+        .take = take_option};
     unsigned after = count_after_dashes(argc, argv); /* getopt sorts the words */
     struct fail fail;
     int status;
 
+    diff->context = DIFF_CONTEXT;
     if (!find_answers(diff, argc, argv, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
@@ -280,6 +340,9 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     if (!make_runs(diff, argv + optind, (unsigned)(argc - optind), after))
         return complain_of_words(
             &line, argv[0], "two traces are wanted, or those of A, `--`, and those of B, at most 32 each");
+    status = check_choice(diff, &line, argv[0]);
+    if (status >= 0)
+        return status;
     if (!diff->has_top && diff->format == ANSWER_TEXT)
         diff->top = DIFF_TEXT_TOP;
     if (diff->top == 0)

@@ -34,31 +34,37 @@ static bool wants_table(const struct diff *diff, const struct answer_kind *kind,
            diff_list_names(diff->by, name);
 }
 
-static bool has_column(const struct diff *diff, const char *name, size_t length)
+/* Takes the first word of LIST into WORD, cut where no column is called so. False: there is none. */
+static bool next_word(const char **list, char word[HEADING_BYTES])
+{
+    size_t length = strcspn(*list, ",");
+    bool any = **list != '\0';
+
+    snprintf(word, HEADING_BYTES, "%.*s", (int)(length < HEADING_BYTES ? length : HEADING_BYTES), *list);
+    *list += length + ((*list)[length] == ',');
+    return any;
+}
+
+static bool has_column(const struct diff *diff, const char *name)
 {
     for (unsigned i = 0; i < diff->count; i++)
         for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++) {
             const struct table *table = &diff->answers[i]->tables[t];
 
-            for (unsigned c = 0; c < table->column_count && table->is_wanted; c++)
-                if (strlen(table->columns[c].key) == length &&
-                    memcmp(table->columns[c].key, name, length) == 0)
-                    return true;
+            if (table->is_wanted && table_find_column(table, name) >= 0)
+                return true;
         }
-    return length == 3 && memcmp(name, "all", 3) == 0;
+    return strcmp(name, "all") == 0;
 }
 
 /* One that no table has is a mistake. */
 static bool check_columns(const struct diff *diff, struct fail *fail)
 {
-    for (const char *at = diff->columns; *at != '\0';) {
-        size_t length = strcspn(at, ",");
+    char word[HEADING_BYTES];
 
-        if (!has_column(diff, at, length))
-            return fail_set(fail, "no table has a column '%.*s'; as JSON calls them, such as mean_ns",
-                            (int)(length < 60 ? length : 60), at);
-        at += length + (at[length] == ',');
-    }
+    for (const char *list = diff->columns; next_word(&list, word);)
+        if (!has_column(diff, word))
+            return fail_set(fail, "no table has a column '%s'; `tarn help columns` lists them", word);
     return true;
 }
 
@@ -100,12 +106,16 @@ static bool is_repeated(const struct diff *diff, size_t first, const struct tabl
 
 static bool wants_column(const struct diff *diff, const struct table *table, unsigned column)
 {
+    char word[HEADING_BYTES];
+
     if (!compare_wants(&table->columns[column]))
         return false;
     if (diff->columns == NULL)
         return compare_usually(table, column);
-    return diff_list_names(diff->columns, table->columns[column].key) ||
-           diff_list_names(diff->columns, "all");
+    for (const char *list = diff->columns; next_word(&list, word);)
+        if (strcmp(word, "all") == 0 || table_find_column(table, word) == (int)column)
+            return true;
+    return false;
 }
 
 static void fill_comparison(const struct diff *diff, struct comparison *comparison, unsigned answer,
@@ -188,8 +198,8 @@ static void judge_all(struct diff *diff)
 /* ---- the largest changes of all ---- */
 
 static const struct table_column largest_columns[] = {
-    TEXT_COLUMN("in", "in"), TIME_OF_ONE("A", "a_ns"), TIME_OF_ONE("B", "b_ns"),
-    COLUMN_AS("change", "change_ns", COLUMN_CHANGE, SUM_NOTHING, 0), MEAN_COLUMN("ratio", "ratio", 2)};
+    TEXT_COLUMN("in"), TIME_OF_ONE("a_ns"), TIME_OF_ONE("b_ns"),
+    COLUMN_AS("change_ns", COLUMN_CHANGE, SUM_NOTHING, 0), MEAN_COLUMN("ratio", 2)};
 #define LARGEST_COLUMNS (sizeof(largest_columns) / sizeof(largest_columns[0]))
 
 static int64_t change_in(const struct table *largest, size_t row)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/command/recipe.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
@@ -118,8 +119,7 @@ static const struct process_name **sort_processes(const struct names *names, uns
 /* Processes by program, in order of their first: "init, sh (9), cat (77)". */
 static void print_programs(const struct process_name **processes, unsigned count)
 {
-    static const struct table_column columns[] = {NUMBER_COLUMN("first", "first"),
-                                                  COUNT_COLUMN("processes", "processes")};
+    static const struct table_column columns[] = {NUMBER_COLUMN("first"), COUNT_COLUMN("processes")};
     struct table programs = TABLE("program", "program", "programs", columns, 0);
     int column = printf("\nprocesses   %u seen in the sampled packets:", count);
 
@@ -166,6 +166,20 @@ static void print_clock(const struct schema *schema)
     printf("\n");
 }
 
+/* The environment tells it, too. */
+static void print_recipe(const struct trace *trace)
+{
+    static const char *const texts[] = {[RECIPE_NONE] =
+                                            "told by the environment, but there is no " TRACE_RECIPE_NAME,
+                                        [RECIPE_AGREES] = TRACE_RECIPE_NAME " agrees with the trace",
+                                        [RECIPE_DIFFERS] = TRACE_RECIPE_NAME " DIFFERS: "};
+    struct fail why = {""};
+    enum recipe_state state = recipe_judge(trace->directory, &trace->schema, &why);
+
+    if (state != RECIPE_NONE || schema_env(&trace->schema, "recipe", true) != NULL)
+        printf("recipe      %s%s\n", texts[state], why.text);
+}
+
 static void print_text(const struct info *info)
 {
     const struct trace *trace = &info->trace;
@@ -196,11 +210,13 @@ static void print_text(const struct info *info)
     printf("processors  %u\n", trace->stream_count);
     printf("packets     %" PRIu64 ", %" PRIu64 " bytes\n", packets, bytes);
     printf("events      about %.0f\n", events);
-    printf("lost        %" PRIu64 " events%s, %" PRIu64 " packets, %" PRIu64 " packets cut\n",
+    printf("lost        %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut\n",
            info->losses.lost_events, info->losses.lost_unknown ? " (and some before the trace begins)" : "",
+           info->losses.is_unfinished ? " (and an unknown number after its end)" : "",
            info->losses.lost_packets, info->losses.cut_packets);
     if (info->losses.damaged != 0)
         printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
+    print_recipe(trace);
     for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
         printf("env         %s = %s\n", env->name, env->text);
     printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
@@ -217,6 +233,28 @@ static void print_text(const struct info *info)
     }
     print_programs(processes, count);
     free(processes);
+}
+
+static void print_env_json(const struct schema *schema, const char *name)
+{
+    const char *text = schema_env(schema, name, true);
+
+    if (text == NULL)
+        return;
+    printf(",\"%s\":", name);
+    print_json_string(stdout, text);
+}
+
+static void print_boot_json(const struct trace *trace)
+{
+    const char *memory = schema_env(&trace->schema, "memory_bytes", false);
+    struct fail why;
+
+    print_env_json(&trace->schema, "boot_options");
+    if (memory != NULL)
+        printf(",\"memory_bytes\":%s", memory);
+    print_env_json(&trace->schema, "recipe");
+    printf(",\"recipe_file\":\"%s\"", recipe_states[recipe_judge(trace->directory, &trace->schema, &why)]);
 }
 
 static void print_json(const struct info *info)
@@ -240,10 +278,12 @@ static void print_json(const struct info *info)
                trust.is_certain ? "true" : "false");
         print_json_string(stdout, trust.sources);
     }
-    printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"lost_packets\":%" PRIu64
+    print_boot_json(trace);
+    printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"unfinished\":%s,\"lost_packets\":%" PRIu64
            ",\"cut_packets\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\"streams\":[",
-           info->losses.lost_events, info->losses.lost_unknown ? "true" : "false", info->losses.lost_packets,
-           info->losses.cut_packets, info->losses.damaged);
+           info->losses.lost_events, info->losses.lost_unknown ? "true" : "false",
+           info->losses.is_unfinished ? "true" : "false", info->losses.lost_packets, info->losses.cut_packets,
+           info->losses.damaged);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
 

@@ -18,6 +18,7 @@ static const char help[] =
     "  --babeltrace        as babeltrace2 --clock-cycles --no-delta --names=all prints them\n"
     "  --clock             time since the clock's origin instead of the trace's start\n"
     "  --cycles            time in ticks of the clock\n"
+    "  --numbers           begin each line with the event's number in the trace: `tarn goto` takes it\n"
     "  --help              this text\n";
 
 enum {
@@ -27,7 +28,8 @@ enum {
     OPTION_CSV,
     OPTION_BABELTRACE,
     OPTION_CLOCK,
-    OPTION_CYCLES
+    OPTION_CYCLES,
+    OPTION_NUMBERS
 };
 
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
@@ -53,6 +55,8 @@ static bool take_option(void *context, int option, const char *value, struct fai
     case OPTION_CYCLES:
         list->time = PRINT_TIME_CYCLES;
         return true;
+    case OPTION_NUMBERS:
+        return list->has_numbers = true;
     default:
         return filter_option(&list->filter, option, value);
     }
@@ -66,6 +70,7 @@ static const struct option known[] = {FILTER_OPTIONS,
                                       {"babeltrace", no_argument, NULL, OPTION_BABELTRACE},
                                       {"clock", no_argument, NULL, OPTION_CLOCK},
                                       {"cycles", no_argument, NULL, OPTION_CYCLES},
+                                      {"numbers", no_argument, NULL, OPTION_NUMBERS},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
@@ -76,26 +81,39 @@ static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
                                          .most = 1,
                                          .take = take_option};
 
+static void print_number(struct out *out, uint64_t number)
+{
+    char text[PUT_NUMBER_MAX + 2];
+    int length = snprintf(text, sizeof(text), "%10llu ", (unsigned long long)number);
+
+    out_commit(out, put_bytes(out_reserve(out, (size_t)length), text, (size_t)length));
+}
+
 uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
                    struct reporter *reporter, struct printer *printer, uint64_t skip)
 {
     struct merge merge;
     struct names names;
     struct cursor *cursor;
-    bool needs_names = list->filter.process != NULL;
-    uint64_t count = 0;
+    const bool *streams = list->filter.streams;
+    bool needs_names = list->filter.process != NULL, all = list->has_numbers;
+    uint64_t count = 0, number = 0;
 
     names_open(&names, &trace->schema);
-    merge_open(&merge, trace, list->filter.streams, slice->from, reporter);
+    merge_open(&merge, trace, all ? NULL : streams, all ? 0 : slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
         int64_t ns = cursor_ns(cursor);
 
+        number++;
         if (needs_names)
             names_learn(&names, &cursor->event);
         if (cursor->ticks >= list->filter.to_ticks || ns >= slice->to_ns)
             break;
-        if (ns < slice->from_ns || !filter_wants(&list->filter, cursor, &names))
+        if (ns < slice->from_ns || cursor->ticks < slice->from ||
+            !filter_wants(&list->filter, cursor, &names) || (streams != NULL && !streams[cursor->rank]))
             continue;
+        if (printer != NULL && count >= skip && all)
+            print_number(printer->out, number);
         if (printer != NULL && count >= skip)
             print_event(printer, cursor);
         count++;
@@ -180,9 +198,12 @@ static int list_events(struct list *list, const struct trace *trace)
         return EXIT_USAGE;
     }
     losses_open(&losses, trace);
+    losses.from = list->filter.from_ticks;
+    losses.to = list->filter.to_ticks;
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
     losses_judge(&losses);
-    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL)
+    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL &&
+        !list->has_numbers)
         slices_plan(&slices, trace, &list->filter);
     fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
                             : list_in_order(list, trace, &losses, &count, &fail);
@@ -210,6 +231,8 @@ int run_list(int argc, char **argv)
         return status;
     if (list.limit != UINT64_MAX && list.tail != UINT64_MAX)
         return complain_of_words(&line, argv[0], "--limit and --tail are two things; one is wanted");
+    if (list.has_numbers && list.style != PRINT_TEXT)
+        return complain_of_words(&line, argv[0], "--numbers is for text; it does not go with another form");
     list.directory = argv[optind];
     if (!trace_open(&trace, list.directory, &fail)) {
         complain("%s", fail.text);

@@ -12,6 +12,7 @@ struct list {
     enum print_style style;
     enum print_time time;
     uint64_t limit, tail;
+    bool has_numbers; /* each line begins with its event's place in the whole trace */
     const char *directory;
 };
 

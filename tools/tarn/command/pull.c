@@ -14,10 +14,13 @@
 #include <string.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/source/pull_writer.h>
+#include <tools/tarn/source/recipe_copy.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
+#define UNDECODED_TOLD   10 /* messages about packets that are cut here */
 #define PROGRESS_SECONDS 0.5
+#define BUSY_SECONDS     0.2 /* before a pull is asked for again */
 #define FINISH_SECONDS                                                                  \
     30.0 /* after the end was asked for: longer than that nothing comes, and it is over \
           */
@@ -34,8 +37,9 @@ static const char help[] =
     "      --mode MODE      while pulling: stream (default; what finds no room is counted), flight, once\n"
     "      --snapshot       copy what the guest's buffers hold now and end\n"
     "      --previous       copy what the system before left when it was reset or died\n"
-    "      --duration SEC   end after so many seconds\n"
-    "      --wait SEC       keep trying to connect for so long (default 0)\n"
+    "      --duration SEC   end so many seconds after the first data came\n"
+    "      --wait SEC       keep trying for so long to connect, and to pull from a guest\n"
+    "                       from which somebody else pulls (default 0)\n"
     "      --resume SEC     after a broken link try again for so long (default 10)\n"
     "      --slow MS        pause after each packet, to test what a slow consumer loses\n"
     "  -q, --quiet          no progress, only the summary\n"
@@ -44,9 +48,8 @@ static const char help[] =
     "is\n"
     "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
     "there is. In a guest's memory it changes nothing: no --mask, and --mode means nothing.\n\n"
-    "Exit status: 0 whole, 1 packets are missing or were refused, or somebody removed or changed DIR, 2 "
-    "nothing\n"
-    "done.\n";
+    "Exit status: 0 whole, 1 packets are missing, were refused or were cut before an event that does not\n"
+    "decode, or somebody removed or changed DIR, 2 nothing done.\n";
 
 struct pull {
     const char *name, *output;
@@ -54,6 +57,7 @@ struct pull {
     const char *mask_text;
     uint32_t mode;
     double duration, wait, resume;
+    double wait_until; /* for the end of somebody else's pull */
     unsigned slow_ms;
 
     struct source *source;
@@ -159,20 +163,43 @@ static bool reconnect(struct pull *pull, struct fail *why)
     return false;
 }
 
+/* What the system before left is not the run that the recipe is of. */
+static void take_recipe(struct pull *pull)
+{
+    struct fail fail;
+
+    if (!pull->previous && !copy_recipe(pull->name, pull->writer.directory_fd, &fail))
+        complain("%s", fail.text);
+}
+
 /* False: stop now, the trace cannot be written. */
 static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
-    uint64_t refused = pull->writer.refused;
+    uint64_t refused = pull->writer.refused, undecoded = pull->writer.undecoded;
 
     switch (item->kind) {
     case SOURCE_METADATA:
-        return write_metadata(&pull->writer, item->bytes, item->size, fail);
+        if (!pull->writer.have_metadata) {
+            pull->begun = now_seconds();
+            take_recipe(pull);
+        }
+        if (!write_metadata(&pull->writer, item->bytes, item->size, fail))
+            return false;
+        if (!pull->writer.have_schema) {
+            end_line(pull);
+            complain("cannot parse the metadata, so only the lengths of events are checked: %s", fail->text);
+        }
+        return true;
     case SOURCE_PACKET:
         if (!write_packet(&pull->writer, item, fail))
             return false;
         if (pull->writer.refused != refused) {
             end_line(pull);
             complain("refused: %s", fail->text);
+        } else if (pull->writer.undecoded != undecoded && undecoded < UNDECODED_TOLD) {
+            end_line(pull);
+            complain("%s%s", fail->text,
+                     undecoded + 1 < UNDECODED_TOLD ? "" : "; more are counted, but not shown");
         }
         if (pull->slow_ms)
             usleep(pull->slow_ms * 1000);
@@ -188,15 +215,36 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
     return true;
 }
 
+/* Somebody else pulls, and may be done before --wait ends. */
+static bool try_again(struct pull *pull, struct fail *fail)
+{
+    if (pull->end.reason != WIRE_ENDED_BUSY || interrupted || now_seconds() >= pull->wait_until)
+        return false;
+    usleep(BUSY_SECONDS * 1000000);
+    pull->end.reason = 0;
+    pull->finish_by = 0;
+    pull->begun = pull->last_progress = now_seconds();
+    begin(pull, pull->writer.packets > 0, fail); /* a broken link shows with the next item */
+    return true;
+}
+
+/* The guest lets a pull wait for the end of another: that time is not part of --duration. */
+static bool is_over(const struct pull *pull, double now)
+{
+    double grace = pull->writer.have_metadata ? 0 : FINISH_SECONDS;
+
+    return pull->duration > 0 && now - pull->begun >= pull->duration + grace;
+}
+
 /* Runs until END, or until nothing more can come. */
 static bool pull_loop(struct pull *pull, struct fail *fail)
 {
     struct source_item *item = alloc_zero(1, sizeof(*item));
     bool fine = true;
 
-    while (fine && pull->end.reason == 0) {
+    while (fine && (pull->end.reason == 0 || try_again(pull, fail))) {
         double now = now_seconds();
-        bool finish = interrupted || (pull->duration > 0 && now - pull->begun >= pull->duration);
+        bool finish = interrupted || is_over(pull, now);
         if (finish && pull->finish_by == 0 && !pull->snapshot) {
             pull->finish_by = now + FINISH_SECONDS;
             pull->source->class->end_pull(pull->source, fail); /* a broken link shows below */
@@ -225,12 +273,16 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     return fine;
 }
 
-/* What the guest said last is told by the trace, too. `fine`: it said so at the end. */
+/* What the guest said last is told by the trace, too. `fine`: it said so at the end. Only then are all losses
+ * known. */
 static bool write_losses(struct pull *pull, bool fine, struct fail *fail)
 {
-    bool is_whole = fine && pull->end.reason != WIRE_ENDED_CHANGED;
+    uint32_t reason = pull->end.reason;
+    bool is_whole =
+        fine && reason != WIRE_ENDED_CHANGED && reason != WIRE_ENDED_BUSY && reason != WIRE_ENDED_ERROR;
 
-    if (write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail))
+    if (write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail) &&
+        (!is_whole || finish_trace_writer(&pull->writer, fail)))
         return true;
     if (fine)
         complain("%s", fail->text);
@@ -249,7 +301,7 @@ static const char *end_text(const struct pull *pull)
     case WIRE_ENDED_CHANGED:
         return "the guest's buffers were cleared or changed";
     case WIRE_ENDED_BUSY:
-        return "somebody else pulls from this guest";
+        return "somebody else pulls from this guest (--wait waits for the end of that)";
     case WIRE_ENDED_GUEST:
         return "the guest ended";
     default:
@@ -271,11 +323,15 @@ static int summarize(struct pull *pull, bool fine)
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
+    if (writer->undecoded > 0)
+        fprintf(stderr, "; %llu packets cut before an event that does not decode: %s%llu events lost",
+                (unsigned long long)writer->undecoded, writer->cut_off_is_least ? "at least " : "",
+                (unsigned long long)writer->cut_off);
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
-    bool whole =
-        fine && writer->missing == 0 && writer->refused == 0 && pull->end.reason != WIRE_ENDED_CHANGED;
+    bool whole = fine && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
+                 pull->end.reason != WIRE_ENDED_CHANGED;
     return whole ? EXIT_FINE : EXIT_DAMAGE;
 }
 
@@ -413,6 +469,7 @@ int run_pull(int argc, char **argv)
             sigaction(SIGTERM, &action, NULL);
             sigaction(SIGHUP, &action, NULL);
             pull->begun = pull->last_progress = now_seconds();
+            pull->wait_until = pull->begun + pull->wait;
             bool fine = pull_loop(pull, &fail);
             end_line(pull);
             if (!fine)

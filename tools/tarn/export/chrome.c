@@ -76,9 +76,9 @@ static void write_state(struct tracks *tracks, const struct stretch *stretch)
     const struct trace *trace = tracks->export.answer.trace;
     char *at;
 
-    if (stretch->state != MODEL_RUNNING || thread->is_idle)
+    if (stretch->state != MODEL_RUNNING || stretch->is_asleep)
         return;
-    at = begin_event(tracks, 'X', answer_thread_name(&tracks->export.answer, thread), "running", 0);
+    at = begin_event(tracks, 'X', tracks_runner(tracks, thread), "running", 0);
     at = put_track(at, 0, track_cpu(tracks, stretch->cpu));
     at = put_when(at, tracks, ",\"ts\":", stretch->from);
     at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, stretch->from, stretch->to));

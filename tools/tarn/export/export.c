@@ -31,6 +31,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
                          uint64_t to)
 {
     struct export *export = EXPORT_OF(ANSWER_OF(self, struct answer), struct export);
+    bool runs = thread->state == MODEL_RUNNING, is_asleep = runs && model_is_asleep(thread);
     struct stretch *stretch;
 
     if (!answer_wants(&export->answer, thread))
@@ -38,9 +39,9 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     stretch = slots_at(&export->stretches, thread->number);
     /* Who waits does so on no processor: that it will run on another one is no end of it. */
     if (stretch->thread == NULL || stretch->state != thread->state || stretch->to != from ||
-        (stretch->cpu != thread->cpu && thread->state == MODEL_RUNNING)) {
+        stretch->is_asleep != is_asleep || (stretch->cpu != thread->cpu && runs)) {
         end_stretch(export, stretch);
-        *stretch = (struct stretch){thread, thread->state, thread->cpu, from, to};
+        *stretch = (struct stretch){thread, thread->state, thread->cpu, is_asleep, from, to};
     }
     stretch->to = to;
 }

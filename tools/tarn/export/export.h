@@ -31,7 +31,8 @@ extern const struct answer_kind csv_export, sqlite_export, chrome_export, perfet
 struct stretch {
     const struct model_thread *thread; /* NULL: none yet */
     enum model_state state;
-    uint32_t cpu; /* a stream's rank */
+    uint32_t cpu;   /* a stream's rank */
+    bool is_asleep; /* model_is_asleep */
     uint64_t from, to;
 };
 

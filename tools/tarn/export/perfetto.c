@@ -8,7 +8,7 @@
  *
  * Perfetto takes the thread whose number is a process's to be its main thread. Tarn numbers threads and
  * processes independently, so the numbers of threads are moved out of the way, by TID_BASE; the names tell
- * the real ones.
+ * the real ones. An idle thread is a thread "kernel work" while its processor is awake, with a number below.
  */
 #include <stdlib.h>
 #include <tools/tarn/export/protobuf.h>
@@ -147,7 +147,7 @@ static uint64_t thread_track(const struct model_thread *thread)
 
 static uint64_t shown_tid(const struct model_thread *thread)
 {
-    return (uint64_t)TID_BASE + thread->tid;
+    return (uint64_t)TID_BASE + thread->tid - (thread->is_idle ? 1 + thread->cpu : 0);
 }
 
 /* A track is described before its first event, and once more at the end, when its name is known. */
@@ -217,7 +217,7 @@ static void write_task_state(struct perfetto *perfetto, const struct model_threa
     begin_packet(perfetto, ticks);
     mark = protobuf_begin(packet, PACKET_TASK_STATE);
     protobuf_uint(packet, 1, track_cpu(&perfetto->tracks, rank));
-    protobuf_text(packet, 2, answer_thread_name(&perfetto->tracks.export.answer, thread));
+    protobuf_text(packet, 2, tracks_runner(&perfetto->tracks, thread));
     protobuf_uint(packet, 3, shown_tid(thread));
     protobuf_uint(packet, 4, state);
     protobuf_uint(packet, 5, thread->prio);
@@ -242,15 +242,18 @@ static void write_state(struct tracks *tracks, const struct stretch *stretch)
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
     const struct model_thread *thread = stretch->thread;
     struct written_thread *written;
-    bool runs = stretch->state == MODEL_RUNNING;
+    bool runs = stretch->state == MODEL_RUNNING && !stretch->is_asleep;
+    /* A processor without a running thread is idle; no thread is ready to do that. */
+    bool sleeps = thread->is_idle && (stretch->is_asleep || stretch->state == MODEL_READY);
 
-    if (thread->is_idle) /* a processor without a running thread is idle */
-        return;
     written = slots_at(&perfetto->threads, thread->number);
+    if (sleeps && !written->runs)
+        return;
     if (runs && written->runs) /* something between was lost; a thread may not start to run twice */
         write_task_state(perfetto, thread, TASK_RUNNABLE, stretch->cpu, stretch->from);
     written->runs = runs;
-    write_task_state(perfetto, thread, tasks[stretch->state], stretch->cpu, stretch->from);
+    write_task_state(perfetto, thread, sleeps ? TASK_SLEEPS : tasks[stretch->state], stretch->cpu,
+                     stretch->from);
 }
 
 static void write_death(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks)

@@ -175,7 +175,7 @@ static void write_state(struct export *export, const struct stretch *stretch)
     *values++ = VALUE_NUMBER(stretch->thread->number);
     *values++ = VALUE_NUMBER(stretch->thread->tid);
     *values++ = VALUE_NUMBER(stretch->thread->pid);
-    *values++ = value_text(model_state_names[stretch->state]);
+    *values++ = value_text(stretch->is_asleep ? "idle" : model_state_names[stretch->state]);
     *values++ = cpu_value(relations, stretch->cpu);
     *values++ = time_value(relations, stretch->from);
     *values++ = time_value(relations, stretch->to);

@@ -109,6 +109,11 @@ static void take_call(struct model_observer *self, const struct model_call *call
     tracks->writer->flow(tracks, thread, &flow, ticks);
 }
 
+const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread)
+{
+    return thread->is_idle ? "kernel work" : answer_thread_name(&tracks->export.answer, thread);
+}
+
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail)
 {
     struct answer *answer = &tracks->export.answer;

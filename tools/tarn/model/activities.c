@@ -72,7 +72,7 @@ void activities_make_room(struct model_thread *thread, uint8_t room)
     struct model_frame *frames = thread->frames != NULL ? thread->frames - 1 : NULL;
 
     frames = alloc_more(frames, room + 1u, sizeof(frames[0]));
-    frames[0] = (struct model_frame){.kind = ACTIVITIES};
+    frames[0] = (struct model_frame){.kind = activity_outside(thread)};
     thread->frames = frames + 1;
     thread->frame_room = room;
 }
@@ -93,7 +93,15 @@ void activities_free(struct model_thread *thread)
 void activities_set_depth(struct model_thread *thread, uint32_t depth)
 {
     thread->depth = depth;
-    thread->mode = activity_mode(activity_top(thread));
+    thread->mode = activity_mode(depth == 0 ? activity_outside(thread) : activity_top(thread));
+}
+
+void activities_set_sleep(struct model_thread *thread, bool is_asleep)
+{
+    thread->is_asleep = is_asleep;
+    if (thread->frames != NULL)
+        thread->frames[-1].kind = activity_outside(thread);
+    activities_set_depth(thread, thread->depth);
 }
 
 /* An end without a begin: what is known is that it was there until now. */

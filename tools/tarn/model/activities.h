@@ -26,13 +26,21 @@ static inline uint8_t activity_excludes(enum activity kind)
     return excluded[kind];
 }
 
-/* How a thread runs in it; ACTIVITIES: in none. */
-static inline uint8_t activity_mode(enum activity kind)
+/* What is outside of all activities, where a thread is in none: ACTIVITIES, or of an idle thread whose
+ * processor is awake this. */
+#define ACTIVITY_AWAKE (ACTIVITIES + 1)
+static inline uint32_t activity_outside(const struct model_thread *thread)
 {
-    static const uint8_t modes[ACTIVITIES + 1] = {
+    return thread->is_idle && !thread->is_asleep ? ACTIVITY_AWAKE : ACTIVITIES;
+}
+
+/* How a thread runs in it. */
+static inline uint8_t activity_mode(uint32_t kind)
+{
+    static const uint8_t modes[ACTIVITY_AWAKE + 1] = {
         [ACTIVITY_LIBC] = MODE_USER,        [ACTIVITY_SYSCALL] = MODE_KERNEL, [ACTIVITY_FAULT] = MODE_KERNEL,
         [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
-        [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITIES] = MODE_USER};
+        [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITIES] = MODE_USER,         [ACTIVITY_AWAKE] = MODE_KERNEL};
 
     return modes[kind];
 }

@@ -14,11 +14,12 @@ struct saved_head {
     uint64_t now;
     uint32_t cpus, thread_count, nobody, live, ended;
     uint32_t lock_classes; /* the first so many; then the processors */
+    uint32_t tells_sleep, reserved;
 };
 
 struct saved_cpu {
     uint32_t thread, is_lost, expired_tid, exception_action;
-    uint64_t since, last, packet_end, busy, idle, lost, switches;
+    uint64_t since, last, packet_end, busy, boot, idle, lost, switches;
 };
 
 struct saved_name { /* of a thread that has ended */
@@ -29,7 +30,8 @@ struct saved_name { /* of a thread that has ended */
 struct saved_thread { /* and then its frames */
     uint32_t number, tid, pid, cpu, prio, state, depth;
     uint32_t waker, server, outer, serving; /* the threads; serving and outer: those whose calls they are */
-    uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, reserved[3];
+    uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, is_asleep, is_booting,
+        is_sleep_guessed;
     char comm[TRACE_NAME_BYTES];
     uint64_t begin, since, segment, woken, ran, switches, migrations;
     struct model_call call; /* its pointers mean nothing */
@@ -40,13 +42,16 @@ struct saved_thread { /* and then its frames */
     ((to)->is_lost = (from)->is_lost, (to)->expired_tid = (from)->expired_tid,                    \
      (to)->exception_action = (from)->exception_action, (to)->since = (from)->since,              \
      (to)->last = (from)->last, (to)->packet_end = (from)->packet_end, (to)->busy = (from)->busy, \
-     (to)->idle = (from)->idle, (to)->lost = (from)->lost, (to)->switches = (from)->switches)
+     (to)->idle = (from)->idle, (to)->boot = (from)->boot, (to)->lost = (from)->lost,             \
+     (to)->switches = (from)->switches)
 #define COPY_NAME(to, from)                                                           \
     ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
      (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
 #define COPY_THREAD(to, from)                                                                           \
     ((to)->prio = (from)->prio, (to)->state = (from)->state, (to)->has_run = (from)->has_run,           \
      (to)->was_created = (from)->was_created, (to)->is_stack_known = (from)->is_stack_known,            \
+     (to)->is_asleep = (from)->is_asleep, (to)->is_booting = (from)->is_booting,                        \
+     (to)->is_sleep_guessed = (from)->is_sleep_guessed,                                                 \
      (to)->has_pending_wakeup = (from)->has_pending_wakeup, (to)->begin = (from)->begin,                \
      (to)->since = (from)->since, (to)->segment = (from)->segment, (to)->woken = (from)->woken,         \
      (to)->ran = (from)->ran, (to)->switches = (from)->switches, (to)->migrations = (from)->migrations, \
@@ -124,7 +129,8 @@ size_t model_save(const struct model *model, struct buffer *out)
                               .thread_count = model->thread_count,
                               .nobody = number_of(model->nobody),
                               .live = model->live_count,
-                              .lock_classes = count_lock_classes(model)};
+                              .lock_classes = count_lock_classes(model),
+                              .tells_sleep = model->tells_sleep};
     const struct model_thread *last = model->live;
     size_t start = out->used;
 
@@ -188,10 +194,10 @@ static bool restore_frames(struct model_thread *thread, uint32_t depth, struct b
 {
     uint32_t kept = frames_kept(depth);
 
-    if (kept == 0)
-        return true;
-    activities_make_room(thread, MODEL_DEPTH_MAX);
-    buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
+    if (kept != 0) {
+        activities_make_room(thread, MODEL_DEPTH_MAX);
+        buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
+    }
     for (uint32_t i = 0; i < kept; i++)
         if (thread->frames[i].kind >= ACTIVITIES)
             return false;
@@ -297,7 +303,7 @@ static void forget_counts(struct model *model)
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
         struct model_cpu *cpu = &model->cpus[i];
 
-        cpu->busy = cpu->idle = cpu->lost = cpu->switches = 0;
+        cpu->busy = cpu->boot = cpu->idle = cpu->lost = cpu->switches = 0;
     }
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         thread->ran = 0;
@@ -324,6 +330,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     if (!fine)
         return fail_set(fail, "a checkpoint of the model is damaged");
     model->now = head.now;
+    model->tells_sleep = head.tells_sleep;
     if (head.nobody != NONE) {
         model->thread_count = head.nobody;
         thread_nobody(model);

@@ -10,11 +10,11 @@
 
 #define PATH_BYTES 4096u
 
-enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK };
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
 
 /* And then a text: the path of a process's program, a name, the path of an image. Of a lock, begin is its
- * address; of an interrupt, pid is its number; of sampling, begin the period, has_ended whether instructions
- * are counted. */
+ * address; of an interrupt and a class of locks, pid is its number; of a class, begin is its kind, end how it
+ * is watched; of sampling, begin the period, has_ended whether instructions are counted. */
 struct saved_known {
     uint32_t kind, pid, text_bytes;
     uint32_t parent, threads;
@@ -66,6 +66,13 @@ static void save_news(const struct model *model, struct buffer *out)
         struct saved_known irq = {.kind = KNOWN_IRQ, .pid = model->irqs[i].number};
 
         save(out, &irq, model->irqs[i].name);
+    }
+    for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
+        const struct model_lock_class *class = &model->lock_classes[i];
+        struct saved_known saved = {.kind = KNOWN_CLASS, .pid = i, .begin = class->kind, .end = class->watch};
+
+        if (class->name[0] != '\0')
+            save(out, &saved, class->name);
     }
     save(out, &sampling, NULL);
 }
@@ -130,6 +137,17 @@ static bool restore_process(struct model *model, const struct saved_known *saved
     return true;
 }
 
+static bool restore_class(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct model_lock_class class = {.kind = (uint32_t)saved->begin, .watch = (uint32_t)saved->end};
+
+    if (saved->pid >= MODEL_LOCK_CLASSES || saved->text_bytes >= sizeof(class.name))
+        return false;
+    memcpy(class.name, text, saved->text_bytes);
+    model->lock_classes[saved->pid] = class;
+    return true;
+}
+
 static bool restore_one(struct model *model, const struct saved_known *saved, const char *text)
 {
     struct image image = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
@@ -150,6 +168,8 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     case KNOWN_LOCK:
         lock_names_set(&model->lock_names, saved->pid, saved->begin, text, saved->text_bytes);
         return true;
+    case KNOWN_CLASS:
+        return restore_class(model, saved, text);
     case KNOWN_SAMPLING:
         model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0};
         return true;

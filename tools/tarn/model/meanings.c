@@ -29,6 +29,7 @@ static const struct meaning scheduling[] = {
     {"sched_process_exit", take_exit, {"tid"}, "4"},
     {"sched_priority", take_priority, {"tid", "prio"}, "44"},
     {"timer_expire", take_expire, {"tid"}, "4"},
+    {"power_cpu_idle", take_cpu_idle, {"state"}, "4"},
     {"lttng_statedump_process_state",
      take_state_thread,
      {"tid", "pid", "state", "prio", "cpu", "name"},

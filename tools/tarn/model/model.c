@@ -94,6 +94,14 @@ void model_observe(struct model *model, struct model_observer *observer)
     set_actions(model);
 }
 
+void model_begin_range(struct model *model)
+{
+    if (!only_scheduling(model))
+        return;
+    for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next)
+        activities_set_depth(thread, 0);
+}
+
 static void tell_event(struct model *model, const struct cursor *cursor, const struct model_thread *thread)
 {
     if (!is_in_range(model))

@@ -62,7 +62,9 @@ extern const char *const model_activity_names[ACTIVITIES];
 /* The field whose labels, if it has any, name the details of such activities; NULL: the trace has none. */
 const struct field *model_detail_field(const struct schema *schema, enum activity kind);
 
-/* How a thread runs: by its innermost activity. */
+/* How a thread runs: by its innermost activity. Outside of all an idle thread is MODE_USER while its
+ * processor sleeps, from one power_cpu_idle to the next; the rest of its time it runs the kernel: boots,
+ * frees what dead processes leave, waits for locks. */
 enum model_mode { MODE_USER, MODE_KERNEL, MODE_INTERRUPT, MODEL_MODES };
 
 /* One activity under way. Own time: ran - inner. Waiting in it: end - begin - ran. */
@@ -94,10 +96,13 @@ struct model_call {
 };
 
 struct model_thread {
-    uint32_t number;   /* index in model.threads */
-    uint32_t tid, pid; /* MODEL_NOBODY: see above */
-    uint32_t cpu;      /* rank of the processor where it runs or ran last */
-    bool is_idle;      /* of processor `cpu`; tid 0 */
+    uint32_t number;       /* index in model.threads */
+    uint32_t tid, pid;     /* MODEL_NOBODY: see above */
+    uint32_t cpu;          /* rank of the processor where it runs or ran last */
+    bool is_idle;          /* of processor `cpu`; tid 0 */
+    bool is_asleep;        /* an idle thread, whose processor sleeps or handles what ends its sleep */
+    bool is_booting;       /* an idle thread, whose processor has neither slept nor run another thread */
+    bool is_sleep_guessed; /* these two: no power_cpu_idle has told yet */
     bool has_run;
     bool was_created, has_ended; /* begin, end are its birth and death, not just what is known */
     bool is_stack_known;         /* else it may be inside more activities than the stack shows */
@@ -137,7 +142,8 @@ struct model_cpu {
     uint64_t since;              /* ticks: from when on its time is not yet counted */
     uint64_t last;               /* of the last event */
     uint64_t packet_end;         /* of the last packet that was begun */
-    uint64_t busy, idle, lost;   /* ticks */
+    uint64_t busy, idle, lost;   /* ticks; idle: model_is_asleep */
+    uint64_t boot;               /* of busy: is_booting */
     uint64_t switches;
     /* the model's own */
     uint32_t expired_tid;      /* whom the last time-out was for */
@@ -246,7 +252,8 @@ struct model {
     struct model_irq irqs[MODEL_IRQS];                        /* those that were told; not in checkpoints */
     uint32_t irq_count;
     struct model_sampling sampling;
-    bool has_news;                    /* of irqs or sampling, since model_save_knowledge */
+    bool tells_sleep;                 /* there was a power_cpu_idle; also in checkpoints */
+    bool has_news;                    /* of irqs, classes or sampling, since model_save_knowledge */
     struct model_process **processes; /* hash table */
     uint32_t process_room, process_count;
     struct model_action *actions; /* by event index */
@@ -260,6 +267,10 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
 
 /* Only FROM <= time < TO (ticks) counts; walk.h. */
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
+/* Teaches a model that was just opened what was so when the trace began, though it is told later: names of
+ * processes, their program files, what locks and interrupts are called. Reads up to the end of the first
+ * statedump, or so many events. False: the trace ended before, so that one that grows may tell more. */
+bool model_learn_beginning(struct model *model);
 /* Before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
 /* Slow path of model_take. */
@@ -292,6 +303,9 @@ size_t model_save(const struct model *model, struct buffer *out);
  * save, with the same numbers of threads. What was counted until then is forgotten if it lies before the
  * model's range. On failure the model must be restored or closed. */
 bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
+/* After that, when all who observe do so: forgets the activities under way if nobody wants them, since
+ * nothing would tell their ends. */
+void model_begin_range(struct model *model);
 
 /* What is known for ever, processes, their names, program files and locks' names, as pieces: each has what
  * was learned since the one before. All pieces before some checkpoint, restored in order into a new model,
@@ -312,6 +326,12 @@ static inline uint64_t model_ran(const struct model_thread *thread, const struct
 static inline enum model_mode model_mode(const struct model_thread *thread)
 {
     return (enum model_mode)thread->mode;
+}
+
+/* The one definition of an idle processor: this thread runs there. */
+static inline bool model_is_asleep(const struct model_thread *thread)
+{
+    return thread->is_idle && model_mode(thread) == MODE_USER;
 }
 
 struct model_action {

@@ -120,6 +120,8 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
 void activities_make_room(struct model_thread *thread, uint8_t room);
 void activities_free(struct model_thread *thread);
 void activities_set_depth(struct model_thread *thread, uint32_t depth);
+/* The processor of this idle thread sleeps, or is awake. */
+void activities_set_sleep(struct model_thread *thread, bool is_asleep);
 /* Of all its activities from DEPTH on the end will not be seen. */
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at);
 
@@ -165,6 +167,8 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
 void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at);
 /* NEXT runs there from SINCE on. */
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
+/* power_cpu_idle: the processor goes to sleep, or is awake again. */
+void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);
 /* The first event of a packet says who runs; so does the first one of a walk that began later, of all the
  * time since its packet began. */
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor);
@@ -229,11 +233,11 @@ typedef void model_taker(struct model *model, struct model_cpu *cpu, const struc
                          const struct model_action *action);
 
 model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, take_exit, take_priority,
-    take_expire, take_syscall_entry, take_syscall_exit, take_libc_entry, take_libc_exit, take_fault_entry,
-    take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry, take_irq_exit, take_ipi_entry,
-    take_ipi_exit, take_request_begin, take_request_end, take_call, take_receive, take_reply, take_return,
-    take_process_create, take_process_exec, take_process_exit, take_process_free, take_process_rename,
-    take_state_process, take_state_thread, take_state_image, take_state_irq, take_state_lock_class,
-    take_lock_name, take_sampling;
+    take_expire, take_cpu_idle, take_syscall_entry, take_syscall_exit, take_libc_entry, take_libc_exit,
+    take_fault_entry, take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry,
+    take_irq_exit, take_ipi_entry, take_ipi_exit, take_request_begin, take_request_end, take_call,
+    take_receive, take_reply, take_return, take_process_create, take_process_exec, take_process_exit,
+    take_process_free, take_process_rename, take_state_process, take_state_thread, take_state_image,
+    take_state_irq, take_state_lock_class, take_lock_name, take_sampling;
 
 #endif

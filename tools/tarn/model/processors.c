@@ -9,10 +9,41 @@ void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at)
     uint64_t from = cpu->since > model->from ? cpu->since : model->from, to = at < model->to ? at : model->to;
     uint64_t ticks = to > from ? to - from : 0;
 
-    *(cpu->is_lost ? &cpu->lost : cpu->thread->is_idle ? &cpu->idle : &cpu->busy) += ticks;
+    *(cpu->is_lost ? &cpu->lost : model_is_asleep(cpu->thread) ? &cpu->idle : &cpu->busy) += ticks;
+    if (!cpu->is_lost && cpu->thread->is_booting)
+        cpu->boot += ticks;
     if (cpu->thread == model->nobody && !cpu->is_lost)
         cpu->thread->ran += ticks;
     cpu->since = at > cpu->since ? at : cpu->since;
+}
+
+static void set_sleep(struct model_thread *thread, bool is_asleep, bool is_booting, bool is_guessed)
+{
+    thread->is_booting = is_booting;
+    thread->is_sleep_guessed = is_guessed;
+    activities_set_sleep(thread, is_asleep);
+}
+
+/* SLEEPS: until now it was awake, and the other way round. A guess that says otherwise was wrong. */
+void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
+{
+    struct model_thread *thread = running_thread(model, cpu);
+
+    model->tells_sleep = true;
+    if (thread == NULL || !thread->is_idle)
+        return;
+    if (thread->is_sleep_guessed)
+        set_sleep(thread, !sleeps, sleeps && thread->is_booting, false);
+    count_time(model, cpu, model->now);
+    close_segment(model, thread, model->now);
+    set_sleep(thread, sleeps, false, false);
+}
+
+/* An idle thread begins to run, but the trace may not say when it sleeps: no event of class sched is logged,
+ * or this was lost. Then it sleeps all the time, once it has booted. */
+static void guess_sleep(const struct model *model, struct model_thread *thread, bool is_booting)
+{
+    set_sleep(thread, !is_booting && !model->tells_sleep, is_booting, true);
 }
 
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
@@ -72,6 +103,8 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
         tell_move(model, next);
         next->cpu = rank;
     }
+    if (next->is_idle)
+        guess_sleep(model, next, false);
     next->has_run = true;
     next->has_pending_wakeup = false;
     if (next != model->nobody)
@@ -113,5 +146,7 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
                ? thread_nobody(model)
                : thread_know(model, running->tid, running->pid, running->comm, cursor->rank, since);
     run_thread(model, cpu, next, since);
+    if (next->is_idle && running->is_booting)
+        guess_sleep(model, next, true);
     cpu->is_lost = !running->is_known;
 }

@@ -95,10 +95,20 @@ void take_exception_exit(struct model *model, struct model_cpu *cpu, const struc
         activity_leave(model, thread, ACTIVITY_EXCEPTION, vector, 0, result);
 }
 
+/* Of whom an interrupt takes time. An idle thread is not idle meanwhile. */
+static struct model_thread *interrupted_thread(const struct model *model, struct model_cpu *cpu)
+{
+    struct model_thread *thread = running_thread(model, cpu);
+
+    if (thread != NULL && thread->is_idle)
+        count_time(model, cpu, model->now);
+    return thread;
+}
+
 void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
-    struct model_thread *thread = running_thread(model, cpu);
+    struct model_thread *thread = interrupted_thread(model, cpu);
 
     if (thread != NULL)
         activity_enter(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]),
@@ -108,7 +118,7 @@ void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct eve
 void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
-    struct model_thread *thread = running_thread(model, cpu);
+    struct model_thread *thread = interrupted_thread(model, cpu);
 
     if (thread != NULL)
         activity_leave(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]), 0,
@@ -118,7 +128,7 @@ void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct even
 void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
-    struct model_thread *thread = running_thread(model, cpu);
+    struct model_thread *thread = interrupted_thread(model, cpu);
 
     if (thread != NULL)
         activity_enter(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
@@ -127,7 +137,7 @@ void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct eve
 void take_ipi_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
-    struct model_thread *thread = running_thread(model, cpu);
+    struct model_thread *thread = interrupted_thread(model, cpu);
 
     if (thread != NULL)
         activity_leave(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);

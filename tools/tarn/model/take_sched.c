@@ -200,6 +200,12 @@ void take_priority(struct model *model, struct model_cpu *cpu, const struct even
         thread->prio = (uint16_t)get32(model, event, action->at[1]);
 }
 
+void take_cpu_idle(struct model *model, struct model_cpu *cpu, const struct event *event,
+                   const struct model_action *action)
+{
+    processor_sleeps(model, cpu, get32(model, event, action->at[0]) != UINT32_MAX);
+}
+
 void take_expire(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {

@@ -31,7 +31,7 @@ struct layout {
 /* Without a heading it is for JSON and CSV only. */
 static bool is_shown(const struct table_column *column)
 {
-    return column->kind == COLUMN_BAR || column->heading[0] != '\0';
+    return column->kind == COLUMN_BAR || column->heading == NULL || column->heading[0] != '\0';
 }
 
 static bool is_left(const struct table_column *column)
@@ -253,10 +253,13 @@ static void lay_out(const struct table *table, uint64_t top, const struct table_
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct layout *layout = &layouts[c];
+        char text[HEADING_BYTES];
+        size_t heading_width;
 
         layout->width = is_left(column) ? 1 : CELL_WIDTH_MIN;
-        if (layout->width < strlen(column->heading) + strlen(layout->unit.suffix))
-            layout->width = (unsigned)(strlen(column->heading) + strlen(layout->unit.suffix));
+        heading_width = strlen(column_heading(column, text)) + strlen(layout->unit.suffix);
+        if (layout->width < heading_width)
+            layout->width = (unsigned)heading_width;
         for (size_t i = 0; i < table->count && i < top; i++)
             widen(layout, column, table->rows[i]->cells[c]);
         if (rest != NULL)
@@ -270,11 +273,11 @@ static void print_head(FILE *to, const struct table *table, const struct layout 
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
         bool is_last = i + 1 == table->column_count;
-        char heading[128];
+        char text[HEADING_BYTES], heading[HEADING_BYTES + 4];
 
         if (!layouts[i].is_shown)
             continue;
-        snprintf(heading, sizeof(heading), "%s%s", column->heading, layouts[i].unit.suffix);
+        snprintf(heading, sizeof(heading), "%s%s", column_heading(column, text), layouts[i].unit.suffix);
         if (is_left(column))
             fprintf(to, "  %-*s", is_last ? 0 : (int)layouts[i].width, heading);
         else
@@ -490,7 +493,7 @@ void table_print_sentence(FILE *to, const struct table *table, const struct tabl
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct unit unit = {"", 1};
-        char text[400];
+        char text[400], heading[HEADING_BYTES];
 
         if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
             continue;
@@ -498,7 +501,7 @@ void table_print_sentence(FILE *to, const struct table *table, const struct tabl
             unit = unit_of(largest_time(table, c));
         format_cell(column, row->cells[c], unit, text);
         fprintf(to, "%s%s%s %s", comma, column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
-                column->heading);
+                column_heading(column, heading));
         comma = ", ";
     }
     fputc('\n', to);

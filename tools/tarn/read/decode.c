@@ -208,7 +208,8 @@ void running_set(struct running *running, const struct schema *schema, struct te
 
     running->pid = (uint32_t)field_integer(is_switch ? known->next_pid : known->context_pid, teller.bytes);
     running->tid = (uint32_t)field_integer(is_switch ? known->next_tid : known->context_tid, teller.bytes);
-    if (length == 0 && running->pid == 0) { /* before the first thread has a name */
+    running->is_booting = length == 0 && running->pid == 0 && !is_switch;
+    if (length == 0 && running->pid == 0) {
         name = "kernel";
         length = 6;
     }

@@ -21,7 +21,7 @@ struct event {
 /* Something to tell about a stream, or about the trace as a whole (judge.h). */
 struct report {
     enum anomaly anomaly;
-    const struct stream *stream; /* NULL: `oddity` tells */
+    const struct stream *stream; /* NULL: `oddity` tells, or ANOMALY_UNFINISHED */
     const struct oddity *oddity;
     const struct stream *other; /* ANOMALY_CLOCK: whose clock is behind, by at least `count` ticks */
     uint64_t offset;            /* in the file: of the packet or event */
@@ -29,6 +29,7 @@ struct report {
     uint64_t count;      /* lost packets or events; UINT64_MAX: unknown */
     uint64_t begin, end; /* ticks: bound the time of a loss */
     uint32_t event_id;
+    bool is_either; /* the clock that is ahead may be the other one */
 };
 struct reporter {
     void (*report)(struct reporter *reporter, const struct report *report);
@@ -40,6 +41,7 @@ struct running {
     char comm[TRACE_NAME_BYTES + 1];
     uint8_t comm_length;
     bool is_known;
+    bool is_booting; /* the processor, which has not yet switched: its thread has no name */
 };
 
 /* An event that tells who runs: a context from itself on, a switch from the next event on. */

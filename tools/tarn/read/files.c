@@ -317,6 +317,24 @@ void trace_close(struct trace *trace)
     memset(trace, 0, sizeof(*trace));
 }
 
+/* ---- a pull that ended early --------------------------------------------------------------------- */
+
+bool trace_is_unfinished(const struct trace *trace)
+{
+    struct flock writer = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    char path[PATH_MAX];
+    bool is_left;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", trace->directory, TRACE_UNFINISHED_NAME);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno != ENOENT;
+    is_left = fcntl(fd, F_OFD_GETLK, &writer) != 0 || writer.l_type == F_UNLCK;
+    close(fd);
+    return is_left;
+}
+
 /* ---- a trace that grows -------------------------------------------------------------------------- */
 
 static unsigned count_stream_files(const struct trace *trace)

@@ -4,36 +4,58 @@
 #include <string.h>
 #include <tools/tarn/read/judge.h>
 
-/* Of so many ends of calls at most: if there are more, those of fewer calls, chosen by their ids, so that all
- * ends of a call are kept or none. */
-#define ENDS_MOST 65536u
+/* Of so many signs at most: if there are more, those of fewer calls and threads, chosen by their numbers, so
+ * that all signs of one are kept or none. */
+#define SIGNS_MOST 65536u
 
-/* In the order in which they happen. */
-static const char *const end_names[] = {"ipc_call", "ipc_receive", "ipc_reply", "ipc_return"};
-#define END_KINDS (sizeof(end_names) / sizeof(end_names[0]))
+/* In the order in which they happen: of one call, and of a thread from its birth to its first run. */
+enum sign_kind {
+    SIGN_CALL,
+    SIGN_RECEIVE,
+    SIGN_REPLY,
+    SIGN_RETURN,
+    SIGN_BIRTH,
+    SIGN_WAKE,
+    SIGN_RUN,
+    SIGN_KINDS
+};
+static const char *const sign_events[SIGN_KINDS][2] = {[SIGN_CALL] = {"ipc_call", "call_id"},
+                                                       [SIGN_RECEIVE] = {"ipc_receive", "call_id"},
+                                                       [SIGN_REPLY] = {"ipc_reply", "call_id"},
+                                                       [SIGN_RETURN] = {"ipc_return", "call_id"},
+                                                       [SIGN_BIRTH] = {"sched_process_fork", "child_tid"},
+                                                       [SIGN_WAKE] = {"sched_wakeup", "tid"},
+                                                       [SIGN_RUN] = {"sched_switch", "next_tid"}};
 
-struct end {
-    uint64_t id, ticks;
+struct sign {
+    uint64_t id; /* of the call or the thread */
+    uint64_t ticks;
+    uint64_t until; /* a run: when the thread left the processor; ticks: not known */
     uint32_t rank;
     uint32_t kind;
 };
 
 struct lead {
-    uint64_t ticks;    /* so much is this clock ahead of another, at least; 0: it is not */
-    struct end cause;  /* of the clock that is ahead */
-    struct end effect; /* of that other clock */
+    uint64_t ticks;     /* so much is this clock ahead of another, at least; 0: it is not */
+    struct sign cause;  /* of the clock that is ahead */
+    struct sign effect; /* of that other clock */
 };
 
 struct judge {
     const struct trace *trace;
-    const struct event_type *types[END_KINDS];
-    const struct field *ids[END_KINDS];
-    struct end *ends;
+    const struct field *ids[SIGN_KINDS];
+    uint8_t *kinds;               /* enum sign_kind, by the event's index */
+    const struct field *previous; /* of a switch: who leaves */
+    struct sign *signs;
     size_t count, room;
-    uint64_t mask; /* of the hash of an id: kept are those for which all of these bits are 0 */
+    uint64_t mask;         /* of the hash of an id: kept are those for which all of these bits are 0 */
+    struct sign run;       /* on the processor at hand; id 0: not known, or the idle thread's */
+    uint64_t from, to;     /* ticks: in between all that happened is known */
+    struct lead *leads;    /* by the rank of the clock that is ahead */
+    struct lead *overlaps; /* of runs, each with one of another processor: which is ahead nobody knows */
 };
 
-/* ---- ends of calls ------------------------------------------------------------------------------- */
+/* ---- signs --------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(uint64_t id)
 {
@@ -46,130 +68,298 @@ static void keep_fewer(struct judge *judge)
 
     judge->mask = 2 * judge->mask + 1;
     for (size_t i = 0; i < judge->count; i++)
-        if ((hash_of(judge->ends[i].id) & judge->mask) == 0)
-            judge->ends[kept++] = judge->ends[i];
+        if ((hash_of(judge->signs[i].id) & judge->mask) == 0)
+            judge->signs[kept++] = judge->signs[i];
     judge->count = kept;
+}
+
+static void add_sign(struct judge *judge, const struct sign *sign)
+{
+    if (sign->id == 0 || (hash_of(sign->id) & judge->mask) != 0) /* 0: wants no reply */
+        return;
+    while (judge->count == SIGNS_MOST && judge->mask != UINT32_MAX)
+        keep_fewer(judge);
+    if (judge->count == SIGNS_MOST || (hash_of(sign->id) & judge->mask) != 0)
+        return;
+    if (judge->count == judge->room) {
+        judge->room = judge->room ? 2 * judge->room : 256;
+        judge->signs = alloc_more(judge->signs, judge->room, sizeof(judge->signs[0]));
+    }
+    judge->signs[judge->count++] = *sign;
+}
+
+/* The run that is under way is over: at a switch that says so, or nobody knows when. */
+static void end_run(struct judge *judge, const struct cursor *cursor, bool is_known)
+{
+    if (is_known && field_integer(judge->previous, cursor->event.bytes) == judge->run.id)
+        judge->run.until = cursor->ticks;
+    add_sign(judge, &judge->run);
+    judge->run = (struct sign){.id = 0};
 }
 
 static void take_event(struct judge *judge, const struct cursor *cursor)
 {
-    uint64_t id;
-    uint32_t kind = 0;
+    struct sign sign = {.ticks = cursor->ticks, .until = cursor->ticks, .rank = cursor->rank};
 
-    while (kind < END_KINDS && cursor->event.type != judge->types[kind])
-        kind++;
-    if (kind == END_KINDS)
+    if (cursor->event.type->role == EVENT_CONTEXT && cursor->has_gap)
+        end_run(judge, cursor, false);
+    sign.kind = judge->kinds[cursor->event.type->index];
+    if (sign.kind == SIGN_KINDS)
         return;
-    id = field_integer(judge->ids[kind], cursor->event.bytes);
-    if (id == 0 || (hash_of(id) & judge->mask) != 0) /* 0: wants no reply */
+    sign.id = field_integer(judge->ids[sign.kind], cursor->event.bytes);
+    if (sign.kind != SIGN_RUN) {
+        add_sign(judge, &sign);
         return;
-    while (judge->count == ENDS_MOST && judge->mask != UINT32_MAX)
-        keep_fewer(judge);
-    if (judge->count == ENDS_MOST || (hash_of(id) & judge->mask) != 0)
-        return;
-    if (judge->count == judge->room) {
-        judge->room = judge->room ? 2 * judge->room : 256;
-        judge->ends = alloc_more(judge->ends, judge->room, sizeof(judge->ends[0]));
     }
-    judge->ends[judge->count++] = (struct end){id, cursor->ticks, cursor->rank, kind};
+    end_run(judge, cursor, true);
+    judge->run = sign;
 }
 
-/* The packets that begin at FROM <= offset < TO. */
-static void take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
+/* The packets that begin at FROM <= offset < TO. Returns the time up to which nothing is lost: before a gap
+ * that of the last event, for a full ring's last packet may end with the gap. */
+static uint64_t take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
 {
     struct cursor cursor;
+    uint64_t complete = 0, before = 0; /* the last event's time, and that of the one before */
+    bool has_lost = false;
 
     cursor_open(&cursor, judge->trace, stream, 0, NULL);
     cursor.next_packet = from;
-    while (cursor_next(&cursor) && cursor.packet.offset < to)
+    while (cursor_next(&cursor) && cursor.packet.offset < to) {
+        bool has_gap = cursor.has_gap && cursor.event.type->role == EVENT_CONTEXT;
+
+        if (has_gap && from == 0 && complete == 0 && cursor.ticks > judge->from)
+            judge->from = cursor.ticks; /* nobody knows what was before */
+        if (has_gap && complete != 0 && !has_lost)
+            complete = before;
+        has_lost |= (has_gap && complete != 0) || cursor.is_broken;
+        before = has_lost ? before : complete;
+        complete = has_lost ? complete : cursor.ticks;
         take_event(judge, &cursor);
+    }
+    if (cursor.has_gap && !has_lost) /* of a last packet without events, which tells what was lost */
+        complete = before;
+    end_run(judge, &cursor, false);
     cursor_close(&cursor);
+    return complete;
 }
 
 static void take_stream(struct judge *judge, const struct stream *stream, uint64_t bytes)
 {
     uint64_t packet = stream->first_packet_bytes != 0 ? stream->first_packet_bytes : 1;
     uint64_t half = bytes / 2 < packet ? packet : bytes / 2;
+    bool is_small = stream->size <= 2 * half;
+    uint64_t complete = take_packets(judge, stream, 0, is_small ? stream->size : half);
 
-    if (stream->size <= 2 * half) {
-        take_packets(judge, stream, 0, stream->size);
-        return;
-    }
-    take_packets(judge, stream, 0, half);
-    take_packets(judge, stream, (stream->size - half) / packet * packet, stream->size);
+    judge->to = complete < judge->to ? complete : judge->to;
+    if (!is_small)
+        take_packets(judge, stream, (stream->size - half) / packet * packet, stream->size);
 }
 
-static bool find_types(struct judge *judge)
+static void find_types(struct judge *judge)
 {
-    for (uint32_t kind = 0; kind < END_KINDS; kind++) {
-        const struct event_type *type = schema_find_event(&judge->trace->schema, end_names[kind]);
+    judge->kinds = alloc_zero(judge->trace->schema.event_count + 1, sizeof(judge->kinds[0]));
+    memset(judge->kinds, SIGN_KINDS, judge->trace->schema.event_count);
+    for (uint32_t kind = 0; kind < SIGN_KINDS; kind++) {
+        const struct event_type *type = schema_find_event(&judge->trace->schema, sign_events[kind][0]);
 
-        judge->types[kind] = type;
-        judge->ids[kind] = type != NULL ? schema_find_field(type, "call_id") : NULL;
-        if (judge->ids[kind] == NULL || judge->ids[kind]->kind != FIELD_INTEGER)
-            return false;
+        judge->ids[kind] = type != NULL ? schema_find_field(type, sign_events[kind][1]) : NULL;
+        if (kind == SIGN_RUN && type != NULL)
+            judge->previous = schema_find_field(type, "prev_tid");
+        if (judge->ids[kind] != NULL && judge->ids[kind]->kind == FIELD_INTEGER &&
+            (kind != SIGN_RUN || (judge->previous != NULL && judge->previous->kind == FIELD_INTEGER)))
+            judge->kinds[type->index] = (uint8_t)kind;
     }
-    return true;
 }
 
 /* ---- causes and effects -------------------------------------------------------------------------- */
 
-static int by_call(const void *left, const void *right)
+static bool is_of_thread(const struct sign *sign)
 {
-    const struct end *a = left, *b = right;
+    return sign->kind >= SIGN_BIRTH;
+}
 
+/* By what they are about, then as they happen. */
+static int by_course(const void *left, const void *right)
+{
+    const struct sign *a = left, *b = right;
+
+    if (is_of_thread(a) != is_of_thread(b))
+        return is_of_thread(a) ? 1 : -1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
-    return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : 0;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->ticks != b->ticks ? (a->ticks < b->ticks ? -1 : 1) : 0;
 }
 
-/* A call that is given up returns without an answer, or while one is made. */
-static bool is_cause(const struct end *cause, const struct end *effect)
+/* The clock of CAUSE is that far ahead, if the two are on different processors. */
+static void note_lead(struct lead *leads, const struct sign *cause, const struct sign *effect, uint64_t ticks)
 {
-    return cause->id == effect->id && cause->kind < effect->kind && cause->rank != effect->rank;
+    if (cause->rank != effect->rank && ticks > leads[cause->rank].ticks)
+        leads[cause->rank] = (struct lead){ticks, *cause, *effect};
 }
 
-static void compare_ends(const struct judge *judge, struct lead *leads)
+static void compare(struct judge *judge, const struct sign *cause, const struct sign *effect)
 {
-    for (size_t i = 0; i < judge->count; i++)
-        for (size_t j = i + 1; j < judge->count && judge->ends[j].id == judge->ends[i].id; j++) {
-            const struct end *cause = &judge->ends[i], *effect = &judge->ends[j];
-            struct lead *lead = &leads[cause->rank];
+    if (cause->ticks > effect->ticks)
+        note_lead(judge->leads, cause, effect, cause->ticks - effect->ticks);
+}
 
-            if (is_cause(cause, effect) && cause->ticks > effect->ticks &&
-                cause->ticks - effect->ticks > lead->ticks)
-                *lead = (struct lead){cause->ticks - effect->ticks, *cause, *effect};
+/* Of one call. One that is given up returns without an answer, or while one is made. */
+static void compare_ends(struct judge *judge, const struct sign *signs, size_t count)
+{
+    const struct sign *latest = NULL; /* of earlier kinds */
+
+    for (size_t i = 1; i < count; i++) {
+        const struct sign *last = &signs[i - 1];
+
+        if (last->kind != signs[i].kind && (latest == NULL || last->ticks > latest->ticks))
+            latest = last;
+        if (latest != NULL)
+            compare(judge, latest, &signs[i]);
+    }
+}
+
+/* A thread leaves a processor before it runs on another. Clocks that say otherwise do not tell which run was
+ * the first: they are as far apart as the smaller error is. */
+static void compare_runs(struct judge *judge, const struct sign *runs, size_t count)
+{
+    const struct sign *last = runs;
+
+    for (size_t i = 1; i < count; i++) {
+        const struct sign *run = &runs[i];
+
+        if (last->until > run->ticks) {
+            uint64_t one = last->until - run->ticks, other = run->until - last->ticks;
+
+            note_lead(judge->overlaps, last, run, one < other ? one : other);
         }
+        last = run->until > last->until ? run : last;
+    }
+}
+
+/* A new thread is woken before it runs. By whom first, only one clock can tell. */
+static void compare_wakes(struct judge *judge, const struct sign *birth, const struct sign *wakes,
+                          size_t count)
+{
+    const struct sign *run = &wakes[count];
+
+    for (size_t i = 1; i < count; i++)
+        if (wakes[i].rank != wakes[0].rank)
+            return;
+    if (birth->ticks >= judge->from && run->ticks <= judge->to)
+        compare(judge, &wakes[0], run);
+}
+
+static size_t count_kind(const struct sign *signs, size_t count, enum sign_kind kind)
+{
+    size_t found = 0;
+
+    while (found < count && signs[found].kind == kind)
+        found++;
+    return found;
+}
+
+static void compare_thread(struct judge *judge, const struct sign *signs, size_t count)
+{
+    size_t births = count_kind(signs, count, SIGN_BIRTH);
+    size_t wakes = count_kind(signs + births, count - births, SIGN_WAKE), runs = count - births - wakes;
+
+    if (births != 0 && wakes != 0 && runs != 0)
+        compare_wakes(judge, signs, signs + births, wakes);
+    if (runs != 0)
+        compare_runs(judge, signs + births + wakes, runs);
+}
+
+static void compare_signs(struct judge *judge)
+{
+    size_t next = 0;
+
+    if (judge->count > 1)
+        qsort(judge->signs, judge->count, sizeof(judge->signs[0]), by_course);
+    for (size_t i = 0; i < judge->count; i = next) {
+        const struct sign *signs = &judge->signs[i];
+
+        while (next < judge->count && judge->signs[next].id == signs->id &&
+               is_of_thread(&judge->signs[next]) == is_of_thread(signs))
+            next++;
+        (is_of_thread(signs) ? compare_thread : compare_ends)(judge, signs, next - i);
+    }
+}
+
+/* Returns whether there are any. */
+static bool report_leads(const struct judge *judge, const struct lead *leads, struct reporter *reporter)
+{
+    const struct stream *streams = judge->trace->streams;
+    bool has_any = false;
+
+    for (unsigned i = 0; i < judge->trace->stream_count; i++) {
+        const struct lead *lead = &leads[i];
+        bool is_overlap = leads == judge->overlaps;
+
+        if (lead->ticks == 0)
+            continue;
+        has_any = true;
+        reporter->report(
+            reporter,
+            &(struct report){
+                .anomaly = ANOMALY_CLOCK,
+                .stream = &streams[i],
+                .other = &streams[lead->effect.rank],
+                .count = lead->ticks,
+                .begin = is_overlap ? lead->cause.until : lead->cause.ticks,
+                .end = lead->effect.ticks,
+                .is_either = is_overlap,
+                .event_id = schema_find_event(&judge->trace->schema, sign_events[lead->effect.kind][0])->id});
+    }
+    return has_any;
 }
 
 static void judge_clocks(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
 {
-    struct judge judge = {.trace = trace};
-    struct lead *leads;
+    struct judge judge = {.trace = trace, .to = UINT64_MAX};
 
-    if (trace->stream_count < 2 || !find_types(&judge))
+    if (trace->stream_count < 2)
         return;
-    leads = alloc_zero(trace->stream_count, sizeof(leads[0]));
+    find_types(&judge);
+    judge.leads = alloc_zero(trace->stream_count, sizeof(judge.leads[0]));
+    judge.overlaps = alloc_zero(trace->stream_count, sizeof(judge.overlaps[0]));
     for (unsigned i = 0; i < trace->stream_count; i++)
         take_stream(&judge, &trace->streams[i], bytes / trace->stream_count);
-    if (judge.count > 1)
-        qsort(judge.ends, judge.count, sizeof(judge.ends[0]), by_call);
-    compare_ends(&judge, leads);
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        if (leads[i].ticks != 0)
-            reporter->report(reporter, &(struct report){.anomaly = ANOMALY_CLOCK,
-                                                        .stream = &trace->streams[i],
-                                                        .other = &trace->streams[leads[i].effect.rank],
-                                                        .count = leads[i].ticks,
-                                                        .begin = leads[i].cause.ticks,
-                                                        .end = leads[i].effect.ticks,
-                                                        .event_id = judge.types[leads[i].effect.kind]->id});
-    free(leads);
-    free(judge.ends);
+    compare_signs(&judge);
+    if (!report_leads(&judge, judge.leads, reporter))
+        report_leads(&judge, judge.overlaps, reporter);
+    free(judge.leads);
+    free(judge.overlaps);
+    free(judge.signs);
+    free(judge.kinds);
+}
+
+/* The earliest end of a stream: up to there each one tells its losses. */
+static uint64_t find_known_end(const struct trace *trace)
+{
+    uint64_t end = trace->end;
+
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct stream *stream = &trace->streams[i];
+        struct trace_packet header;
+
+        if (!anomaly_is_fatal(
+                stream_header(trace, stream, stream_seek(trace, stream, UINT64_MAX), &header)) &&
+            header.timestamp_end < end)
+            end = header.timestamp_end;
+    }
+    return end;
 }
 
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
 {
+    if (trace_is_unfinished(trace))
+        reporter->report(reporter, &(struct report){.anomaly = ANOMALY_UNFINISHED,
+                                                    .begin = find_known_end(trace),
+                                                    .end = UINT64_MAX,
+                                                    .count = UINT64_MAX});
     for (unsigned i = 0; i < trace->oddity_count; i++)
         reporter->report(
             reporter, &(struct report){.anomaly = trace->oddities[i].anomaly, .oddity = &trace->oddities[i]});

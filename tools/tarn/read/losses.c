@@ -46,12 +46,29 @@ static void format_clock(const struct trace *trace, const struct report *report,
 
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
-    snprintf(text, size,
-             "%s: the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its "
-             "cause [%s]",
-             anomaly_kinds[report->anomaly].name, report->stream->cpu,
-             (double)report->count / (double)trace->schema.clock_freq, report->other->cpu,
-             schema_event(&trace->schema, report->event_id)->name, end, begin);
+    if (report->is_either)
+        snprintf(
+            text, size,
+            "%s: the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the one at [%s], "
+            "and runs on the other from [%s] on",
+            anomaly_kinds[report->anomaly].name, report->stream->cpu, report->other->cpu,
+            (double)report->count / (double)trace->schema.clock_freq, begin, end);
+    else
+        snprintf(text, size,
+                 "%s: the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its "
+                 "cause [%s]",
+                 anomaly_kinds[report->anomaly].name, report->stream->cpu,
+                 (double)report->count / (double)trace->schema.clock_freq, report->other->cpu,
+                 schema_event(&trace->schema, report->event_id)->name, end, begin);
+}
+
+static void format_unfinished(const struct trace *trace, const struct report *report, char *text, size_t size)
+{
+    char begin[40];
+
+    format_seconds(trace, report->begin, begin);
+    snprintf(text, size, "%s: the pull of %s ended early: what was lost after [%s] is not known",
+             anomaly_kinds[report->anomaly].name, trace->directory, begin);
 }
 
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size)
@@ -62,6 +79,10 @@ void format_report(const struct trace *trace, const struct report *report, char 
 
     if (report->oddity != NULL) {
         format_oddity(report->oddity, text, size);
+        return;
+    }
+    if (report->anomaly == ANOMALY_UNFINISHED) {
+        format_unfinished(trace, report, text, size);
         return;
     }
     if (report->stream->cpu != ~0u)
@@ -165,6 +186,9 @@ static void take_report(struct reporter *reporter, const struct report *report)
     case ANOMALY_CUT:
         losses->cut_packets++;
         break;
+    case ANOMALY_UNFINISHED:
+        losses->is_unfinished = true;
+        break;
     default:
         losses->damaged++;
     }
@@ -205,6 +229,7 @@ void losses_add(struct losses *sum, const struct losses *part)
     sum->lost_packets += part->lost_packets;
     sum->cut_packets += part->cut_packets;
     sum->lost_unknown |= part->lost_unknown;
+    sum->is_unfinished |= part->is_unfinished;
 }
 
 static void complain_of_clock(const struct schema *schema)
@@ -220,10 +245,12 @@ static void complain_of_clock(const struct schema *schema)
 
 void losses_summary(const struct losses *losses)
 {
-    if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets)
-        complain("lost: %" PRIu64 " events%s, %" PRIu64 " packets, %" PRIu64 " packets cut",
+    if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets ||
+        losses->is_unfinished)
+        complain("lost: %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut",
                  losses->lost_events, losses->lost_unknown ? " and some before the trace begins" : "",
-                 losses->lost_packets, losses->cut_packets);
+                 losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets,
+                 losses->cut_packets);
     if (losses->damaged)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
     if (losses->lacks[0] != '\0')

@@ -18,12 +18,13 @@ struct losses {
     uint64_t from, to;  /* ticks: of losses, only those that reach into from <= t < to; all unless set */
     uint64_t damaged;   /* reports of damage */
     uint64_t lost_events, lost_packets, cut_packets;
-    bool lost_unknown; /* something was lost before the first packet of a stream */
-    char lacks[800];   /* what the schema lacks of what was asked for, in words (model_lacks); "": nothing */
+    bool lost_unknown;  /* something was lost before the first packet of a stream */
+    bool is_unfinished; /* nobody knows what was lost after the last ones */
+    char lacks[800];    /* what the schema lacks of what was asked for, in words (model_lacks); "": nothing */
 };
 
 void losses_open(struct losses *losses, const struct trace *trace);
-/* Damage of the trace as a whole (judge.h), told even if QUIET; by who reads a trace, once. */
+/* What is wrong with the trace as a whole (judge.h), told even if QUIET; by who reads a trace, once. */
 void losses_judge(struct losses *losses);
 void losses_add(struct losses *sum, const struct losses *part); /* what was counted */
 void losses_summary(const struct losses *losses);               /* to stderr */

@@ -119,23 +119,30 @@ void names_set(struct names *names, uint32_t pid, const char *name, size_t lengt
     place->name[length] = '\0';
 }
 
+const char *names_told(const struct name_source *source, const struct event *event, uint32_t *pid,
+                       size_t *length)
+{
+    const char *name = (const char *)event->bytes + source->name->offset;
+
+    *pid = (uint32_t)field_integer(source->pid, event->bytes);
+    *length = field_text_length(source->name, event);
+    for (size_t i = *length; source->name->kind == FIELD_STRING && i-- > 0;)
+        if (name[i] == '/') {
+            name += i + 1;
+            *length -= i + 1;
+            break;
+        }
+    return *pid != 0 && *length > 0 ? name : NULL;
+}
+
 static void learn_from_source(struct names *names, const struct name_source *source,
                               const struct event *event)
 {
-    const char *name = (const char *)event->bytes + source->name->offset;
-    size_t length = field_text_length(source->name, event);
-    uint32_t pid = (uint32_t)field_integer(source->pid, event->bytes);
+    uint32_t pid;
+    size_t length;
+    const char *name = names_told(source, event, &pid, &length);
 
-    if (pid == 0 || (source->is_thread && names_find(names, pid) != NULL))
-        return;
-    /* of a path, the last part */
-    for (size_t i = length; source->name->kind == FIELD_STRING && i-- > 0;)
-        if (name[i] == '/') {
-            name += i + 1;
-            length -= i + 1;
-            break;
-        }
-    if (length > 0)
+    if (name != NULL && (!source->is_thread || names_find(names, pid) == NULL))
         names_set(names, pid, name, length);
 }
 

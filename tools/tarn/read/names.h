@@ -41,6 +41,10 @@ void names_close(struct names *names);
 const char *names_find(const struct names *names, uint32_t pid); /* NULL: never told */
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length);
 void names_learn_from(struct names *names, const struct event *event);
+/* The name that a source tells in its event, without an end, and of which process: of a path, the last part.
+ * NULL: none. */
+const char *names_told(const struct name_source *source, const struct event *event, uint32_t *pid,
+                       size_t *length);
 
 static inline void names_learn(struct names *names, const struct event *event)
 {

@@ -38,7 +38,9 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_CLOCK] = {"clock", "something happens on one processor before its cause on another", false},
     [ANOMALY_LOST_PACKETS] = {"lost-packets", "sequence numbers are missing", true},
     [ANOMALY_LOST_EVENTS] = {"lost-events", "events found no room and were counted as discarded", true},
-    [ANOMALY_CUT] = {"cut", "a reader cut the content at a hole", true},
+    [ANOMALY_CUT] = {"cut", "a reader cut the content at a hole or a bad event", true},
+    [ANOMALY_UNFINISHED] = {"unfinished",
+                            "the pull ended early: what was lost after the last packets is not known", true},
 };
 
 static void swap_header(struct trace_packet *header)

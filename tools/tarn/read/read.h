@@ -77,6 +77,7 @@ enum anomaly {
     ANOMALY_LOST_PACKETS,
     ANOMALY_LOST_EVENTS,
     ANOMALY_CUT,
+    ANOMALY_UNFINISHED,
     ANOMALY_COUNT
 };
 
@@ -109,6 +110,16 @@ struct packet_buffer {
 
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail);
 void trace_close(struct trace *trace);
+
+/* In the directory while a pull writes it, which holds a lock on it; when the pull ends early it stays.
+ * Hidden, so that CTF readers pass over it. */
+#define TRACE_UNFINISHED_NAME  ".unfinished"
+/* What decided the run (command/recipe.h), of a trace whose run repeats itself. Hidden for the same reason.
+ */
+#define TRACE_RECIPE_NAME      ".recipe.json"
+#define TRACE_RECIPE_BYTES_MAX (64u << 10)
+/* Whether the pull of the trace ended early: nobody knows what was lost after its last packets. */
+bool trace_is_unfinished(const struct trace *trace);
 
 /* Leaves out what is at a file's end and not yet a whole packet, of a trace that somebody is writing. */
 void trace_cut_partial(struct trace *trace);

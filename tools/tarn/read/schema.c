@@ -69,8 +69,7 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
     return true;
 }
 
-/* An entry of the environment; NULL: there is none of this name and kind. */
-static const char *find_env(const struct schema *schema, const char *name, bool is_text)
+const char *schema_env(const struct schema *schema, const char *name, bool is_text)
 {
     for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
         if (env->is_text == is_text && strcmp(env->name, name) == 0)
@@ -83,14 +82,14 @@ static const char *told_name(const struct schema *schema, unsigned number)
     char wanted[16];
 
     snprintf(wanted, sizeof(wanted), "class_%u", number);
-    return find_env(schema, wanted, true);
+    return schema_env(schema, wanted, true);
 }
 
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
 {
-    const char *sources = find_env(schema, "clock_sources", true);
-    const char *error = find_env(schema, "clock_error_ppm", false);
-    const char *is_certain = find_env(schema, "clock_is_certain", false);
+    const char *sources = schema_env(schema, "clock_sources", true);
+    const char *error = schema_env(schema, "clock_error_ppm", false);
+    const char *is_certain = schema_env(schema, "clock_is_certain", false);
 
     if (sources == NULL || error == NULL || is_certain == NULL)
         return false;

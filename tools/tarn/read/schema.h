@@ -89,6 +89,9 @@ void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
 
+/* An entry of the environment; NULL: there is none of this name and kind. */
+const char *schema_env(const struct schema *schema, const char *name, bool is_text);
+
 /* How far the trace says that its clock's rate can be trusted. */
 struct clock_trust {
     const char *sources; /* what the rate rests on */

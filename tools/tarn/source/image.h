@@ -78,6 +78,8 @@ struct image_ring {
 
 /* False: fail says what is missing of the ring. Call again when the image has grown. */
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
+/* The place (memory_range) of a byte that the window has, of control page or buffers. */
+uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);
 /* Number of the packet that is being written. */
 uint64_t image_ring_head(struct image_ring *ring);
 /* Does the index say that there are events in packet HEAD, which is being written? */

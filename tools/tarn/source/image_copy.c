@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/source/image_copy.c - a packet that was copied out of a guest's memory; see image_copy.h. */
 #include <string.h>
+#include <tools/tarn/source/content_end.h>
 #include <tools/tarn/source/image_copy.h>
 
 static struct trace_packet swapped(const struct image *image, struct trace_packet p)
@@ -96,26 +97,11 @@ uint64_t image_copy_find_hole(const struct image *image, const uint8_t *copy, ui
     return walk.position;
 }
 
-static void put_event(const struct image *image, uint8_t *at, uint32_t minor, uint32_t length, uint64_t time)
-{
-    uint32_t id = TRACE_ID(TRACE_CLASS_TRACE, minor);
-    uint32_t first = image_32(image, is_little(image) ? length << 22 | id : id << 10 | length);
-    uint32_t stamp = image_32(image, (uint32_t)time);
-
-    memcpy(at, &first, 4);
-    memcpy(at + 4, &stamp, 4);
-}
-
 /* Ends the content of a copy at word `position`: an end event, then a filler up to `size`. */
 static void end_content(const struct image *image, uint8_t *copy, struct trace_packet *packet,
                         uint64_t position, uint64_t size, uint64_t time)
 {
-    uint64_t rest = size - position - 1;
-
-    put_event(image, copy + position * 8, TRACE_MINOR_END, 1, time);
-    if (rest)
-        put_event(image, copy + position * 8 + 8, TRACE_MINOR_FILLER,
-                  rest <= TRACE_LENGTH_MAX ? (uint32_t)rest : 0, time);
+    put_content_end(copy + position * 8, is_little(image), size - position - 1, time);
     packet->timestamp_end = time;
     packet->content_size = (position + 1) * 64;
 }

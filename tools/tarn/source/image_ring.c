@@ -64,6 +64,15 @@ static const struct trace_extent *extent_at(const struct image_ring *ring, uint6
     return &ring->extents[low];
 }
 
+uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset)
+{
+    const struct trace_extent *extent = extent_at(ring, offset);
+    uint64_t physical = extent->physical + (offset - extent->offset);
+    const struct memory_range *range = memory_find(ring->image->memory, physical, 1);
+
+    return range->place + (physical - range->physical);
+}
+
 /* Live memory: each word is copied in one piece. */
 static void copy_live(const struct image_ring *ring, uint64_t physical, void *to, uint64_t bytes)
 {

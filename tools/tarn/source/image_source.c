@@ -80,7 +80,7 @@ static uint64_t field_64(const struct image_source *image, size_t offset)
 }
 
 /* What lies between the last packet that got out and this one is lost. The trace begins with the first. */
-static void give_packet(struct image_source *image, uint32_t cpu, uint64_t number, struct source_item *item)
+static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t number)
 {
     struct drain *drain = &image->drain[cpu];
     uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
@@ -95,10 +95,9 @@ static void give_packet(struct image_source *image, uint32_t cpu, uint64_t numbe
     drain->cut += (flags & TRACE_PACKET_CUT) != 0;
     drain->next = drain->sent_end = number + 1;
     drain->waiting_since = 0;
-    item->kind = SOURCE_PACKET;
-    item->packet = (struct wire_packet){cpu, flags, number};
-    item->bytes = image->copy;
-    item->size = size < buffer ? size : buffer; /* content and the filler's header: the rest is no content */
+    image->held = (struct wire_packet){cpu, flags, number};
+    image->held_size =
+        size < buffer ? size : buffer; /* content and the filler's header: no more is content */
 }
 
 /* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
@@ -143,14 +142,14 @@ static void pass_over_open(struct drain *drain, bool has_events)
 }
 
 /* The open packet ends a pull. If it was closed meanwhile it is one like the others. */
-static bool take_open(struct image_source *image, uint32_t cpu, struct source_item *item)
+static bool take_open(struct image_source *image, uint32_t cpu)
 {
     struct drain *drain = &image->drain[cpu];
     uint64_t number;
 
     if (image_packet_snapshot(&drain->ring, &number, image->copy) && number == drain->next) {
         drain->done = true;
-        give_packet(image, cpu, number, item);
+        hold_packet(image, cpu, number);
         drain->end = drain->next;
         return true;
     }
@@ -175,14 +174,14 @@ static void pass_over(struct image_source *image, struct drain *drain)
 }
 
 /* False: there is nothing now. */
-static bool take_packet(struct image_source *image, uint32_t cpu, struct source_item *item)
+static bool take_packet(struct image_source *image, uint32_t cpu)
 {
     struct drain *drain = &image->drain[cpu];
 
     for (uint64_t tries = 0; !drain->done && tries <= 2 * image->source.hello.buffer_count; tries++) {
         follow_repair(drain);
         if (image->finishing && drain->next >= drain->target) {
-            if (take_open(image, cpu, item))
+            if (take_open(image, cpu))
                 return true;
             if (drain->next >= drain->target)
                 return false; /* over, or not yet written */
@@ -195,7 +194,7 @@ static bool take_packet(struct image_source *image, uint32_t cpu, struct source_
             return false;
         if (state == IMAGE_WHOLE ||
             (state == IMAGE_INCOMPLETE && image_packet_cut(&drain->ring, drain->next, image->copy))) {
-            give_packet(image, cpu, drain->next, item);
+            hold_packet(image, cpu, drain->next);
             return true;
         }
         pass_over(image, drain);
@@ -215,17 +214,17 @@ static bool was_dropped(struct image_source *image)
     return image->dangling;
 }
 
-static bool take_any_packet(struct image_source *image, struct source_item *item)
+/* Until it is handed out, one packet is held. */
+static void take_any_packet(struct image_source *image)
 {
     const uint32_t count = image->source.hello.cpu_count;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && image->held_size == 0; i++) {
         uint32_t cpu = image->turn;
         image->turn = (cpu + 1) % count;
-        if (take_packet(image, cpu, item))
-            return !was_dropped(image);
+        if (take_packet(image, cpu) && was_dropped(image))
+            return;
     }
-    return false;
 }
 
 static bool all_done(const struct image_source *image)
@@ -299,6 +298,27 @@ static bool take_status(struct image_source *image, struct source_item *item)
     return true;
 }
 
+static bool give_metadata(struct image_source *image, struct source_item *item)
+{
+    if (image->metadata_sent || !image->metadata)
+        return false;
+    image->metadata_sent = true;
+    item->kind = SOURCE_METADATA;
+    item->bytes = (const uint8_t *)image->metadata, item->size = image->metadata_size;
+    return true;
+}
+
+static bool give_packet(struct image_source *image, struct source_item *item)
+{
+    if (image->held_size == 0)
+        return false;
+    item->kind = SOURCE_PACKET;
+    item->packet = image->held;
+    item->bytes = image->copy, item->size = image->held_size;
+    image->held_size = 0;
+    return true;
+}
+
 /* What ends a pull: the last counts, if the rings are still those that they are of, then the end. */
 static void take_end(struct image_source *image, struct source_item *item)
 {
@@ -320,14 +340,13 @@ static enum source_got image_next(struct source *source, struct source_item *ite
     double until = now_seconds() + timeout_ms * 1e-3;
 
     for (;;) {
+        /* The copy before the look: a class is declared before its events are logged, so metadata that are
+         * handed out before the packet declare all of them. */
+        if (!image->dangling)
+            take_any_packet(image);
         look_around(image, fail);
-        if (!image->metadata_sent && image->metadata) {
-            image->metadata_sent = true;
-            item->kind = SOURCE_METADATA;
-            item->bytes = (const uint8_t *)image->metadata, item->size = image->metadata_size;
-            return SOURCE_ITEM;
-        }
-        if (!image->dangling && (take_status(image, item) || take_any_packet(image, item)))
+        if (give_metadata(image, item) ||
+            (!image->dangling && (take_status(image, item) || give_packet(image, item))))
             return SOURCE_ITEM;
         if (image->image.broken) {
             *fail = image->image.fail;

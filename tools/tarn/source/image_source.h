@@ -37,6 +37,8 @@ struct image_source {
     double status_at, look_at;
     uint32_t turn; /* processor */
     uint8_t *copy; /* one buffer */
+    struct wire_packet held;
+    size_t held_size; /* of the packet in `copy` that is to be handed out; 0: there is none */
     uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
     struct drain drain[WIRE_CPUS_MAX];
 };

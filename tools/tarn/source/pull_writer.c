@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <tools/tarn/output.h>
+#include <tools/tarn/read/read.h>
+#include <tools/tarn/source/content_end.h>
+#include <tools/tarn/source/pull_cut.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@
 static bool is_trace_file(const char *name)
 {
     return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
+           strcmp(name, TRACE_UNFINISHED_NAME) == 0 || strcmp(name, TRACE_RECIPE_NAME) == 0 ||
            strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
            (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
 }
@@ -66,7 +70,7 @@ static bool clear_directory(int directory_fd, const char *name, bool force, stru
 bool open_trace_writer(struct trace_writer *writer, const char *directory, bool force,
                        const struct wire_hello *hello, struct fail *fail)
 {
-    *writer = (struct trace_writer){.hello = *hello, .directory_fd = -1};
+    *writer = (struct trace_writer){.hello = *hello, .directory_fd = -1, .unfinished_fd = -1};
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
         writer->cpu[cpu].fd = -1;
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
@@ -87,11 +91,15 @@ void close_trace_writer(struct trace_writer *writer)
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
         if (writer->cpu[cpu].fd >= 0)
             close(writer->cpu[cpu].fd);
+    if (writer->unfinished_fd >= 0)
+        close(writer->unfinished_fd);
     if (writer->directory_fd >= 0)
         close(writer->directory_fd);
     free(writer->directory);
     free(writer->zeros);
-    *writer = (struct trace_writer){.directory_fd = -1};
+    if (writer->have_schema)
+        schema_free(&writer->schema);
+    *writer = (struct trace_writer){.directory_fd = -1, .unfinished_fd = -1};
 }
 
 static bool check_file(const struct trace_writer *writer, int fd, const char *name, uint64_t size,
@@ -128,6 +136,36 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
     return true;
 }
 
+/* ---- whether it is finished ---------------------------------------------------------------------- */
+
+/* Before anything else is written, so that whoever finds a trace finds the mark. The lock says that the pull
+ * still runs; where the file system has no locks, a running pull looks like one that ended early. */
+static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
+{
+    static const char text[] =
+        "The pull of this trace has not ended: nobody knows what was lost after its last packets.\n";
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (writer->unfinished_fd >= 0)
+        return true;
+    writer->unfinished_fd =
+        openat(writer->directory_fd, TRACE_UNFINISHED_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (writer->unfinished_fd < 0 || !output_write(writer->unfinished_fd, text, sizeof(text) - 1))
+        return fail_set(fail, "cannot write %s/%s: %s", writer->directory, TRACE_UNFINISHED_NAME,
+                        strerror(errno));
+    fcntl(writer->unfinished_fd, F_OFD_SETLK, &lock);
+    return true;
+}
+
+bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
+{
+    if (writer->unfinished_fd < 0 || unlinkat(writer->directory_fd, TRACE_UNFINISHED_NAME, 0) == 0 ||
+        errno == ENOENT)
+        return true;
+    return fail_set(fail, "cannot remove %s/%s: %s", writer->directory, TRACE_UNFINISHED_NAME,
+                    strerror(errno));
+}
+
 /* ---- metadata ------------------------------------------------------------------------------------ */
 
 /* The text must be CTF 1.8 and carry the UUID that the packets carry. */
@@ -146,9 +184,19 @@ static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, 
     return true;
 }
 
+/* What events there are, from now on. */
+static void learn_events(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
+{
+    if (writer->have_schema)
+        schema_free(&writer->schema);
+    writer->have_schema = schema_build(&writer->schema, (const char *)text, size, fail);
+    if (!writer->have_schema)
+        schema_free(&writer->schema);
+}
+
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
-    if (!check_metadata(&writer->hello, text, size, fail))
+    if (!check_metadata(&writer->hello, text, size, fail) || !mark_unfinished(writer, fail))
         return false;
     int fd = openat(writer->directory_fd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool fine = fd >= 0 && output_write(fd, text, size);
@@ -166,6 +214,7 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
         return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(error));
     }
     writer->have_metadata = true;
+    learn_events(writer, text, size, fail);
     return true;
 }
 
@@ -206,7 +255,7 @@ static bool count_events(const struct trace_writer *writer, const uint8_t *packe
 
 /* Everything that a reader relies on. */
 static bool check_packet(const struct trace_writer *writer, const struct source_item *item,
-                         struct trace_packet *header, uint64_t *events, struct fail *fail)
+                         struct trace_packet *header, struct fail *fail)
 {
     const struct wire_hello *hello = &writer->hello;
     const struct wire_packet *place = &item->packet;
@@ -240,31 +289,47 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
     if (begin > guest64(writer, header->timestamp_end) || (stream->started && begin < stream->begin))
         return fail_set(fail, "packet %llu of processor %u runs backwards in time",
                         (unsigned long long)number, place->cpu);
-    if (!count_events(writer, item->bytes, content / 8, events))
-        return fail_set(fail, "packet %llu of processor %u is broken inside", (unsigned long long)number,
-                        place->cpu);
     return true;
 }
 
+/* ---- what is written of a packet ------------------------------------------------------------------ */
+
+struct outgoing {
+    struct trace_packet header; /* as the guest made it, but for where it was cut */
+    const uint8_t *body;        /* behind the header */
+    size_t body_bytes;
+    uint8_t tail[CONTENT_END_BYTES]; /* behind the body, if the packet was cut here */
+    size_t tail_bytes;
+    uint64_t events, lost; /* lost: cut off here */
+};
+
 /* One system call writes the whole packet, the part that is not sent as zeros. */
-static bool append_packet(struct trace_writer *writer, struct stream_writer *stream,
-                          const struct source_item *item, struct fail *fail)
+static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
+                          struct fail *fail)
 {
+    struct stream_writer *stream = &writer->cpu[cpu];
     size_t size = writer->hello.buffer_bytes;
+    size_t rest = size - PACKET_BYTES - packet->body_bytes - packet->tail_bytes;
     off_t place = (off_t)(stream->packets * size);
-    struct iovec pieces[2] = {
-        {(void *)item->bytes, item->size},
-        {writer->zeros, size - item->size},
+    struct trace_packet header = packet->header;
+    struct iovec pieces[4] = {
+        {&header, PACKET_BYTES},
+        {(void *)packet->body, packet->body_bytes},
+        {(void *)packet->tail, packet->tail_bytes},
+        {writer->zeros, rest},
     };
 
+    /* what the guest counted, and what was cut off the packets before */
+    header.events_discarded =
+        guest64(writer, guest64(writer, packet->header.events_discarded) + stream->cut_off);
     if (stream->fd < 0) {
         char name[16];
-        snprintf(name, sizeof(name), "cpu%u", item->packet.cpu);
+        snprintf(name, sizeof(name), "cpu%u", cpu);
         stream->fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (stream->fd < 0)
             return fail_set(fail, "cannot make %s/%s: %s", writer->directory, name, strerror(errno));
     }
-    ssize_t wrote = pwritev(stream->fd, pieces, 2, place);
+    ssize_t wrote = pwritev(stream->fd, pieces, 4, place);
     if (wrote == (ssize_t)size)
         return true;
     int error = wrote < 0 ? errno : ENOSPC;
@@ -275,43 +340,93 @@ static bool append_packet(struct trace_writer *writer, struct stream_writer *str
 }
 
 /* Appends a packet that was checked. False: writing is impossible. */
-static bool add_packet(struct trace_writer *writer, const struct source_item *item,
-                       const struct trace_packet *header, uint64_t events, struct fail *fail)
+static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
+                       struct fail *fail)
 {
-    struct stream_writer *stream = &writer->cpu[item->packet.cpu];
+    const struct trace_packet *header = &packet->header;
+    struct stream_writer *stream = &writer->cpu[cpu];
 
-    if (!append_packet(writer, stream, item, fail))
+    if (!append_packet(writer, cpu, packet, fail))
         return false;
     uint64_t discarded = guest64(writer, header->events_discarded);
+    uint64_t number = guest64(writer, header->packet_seq_num);
     if (!stream->started)
         stream->discarded_first = discarded;
     else
-        writer->missing += item->packet.sequence - stream->next;
+        writer->missing += number - stream->next;
     stream->started = true;
     stream->packets++;
-    stream->next = item->packet.sequence + 1;
+    stream->next = number + 1;
     stream->begin = guest64(writer, header->timestamp_begin);
     stream->end = guest64(writer, header->timestamp_end);
     stream->discarded_last = discarded;
+    stream->cut_off += packet->lost;
+    stream->cut_off_last = packet->lost;
     writer->packets++;
-    writer->events += events;
+    writer->events += packet->events;
     writer->bytes += guest64(writer, header->content_size) / 8;
     writer->cut += (guest32(writer, header->flags) & TRACE_PACKET_CUT) != 0;
     return true;
 }
 
+/* Ends a packet before the first event that does not decode. False: there is none before it. */
+static bool cut_packet(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
+                       const struct packet_events *found, struct fail *fail)
+{
+    struct trace_packet *header = &packet->header;
+    const unsigned long long number = item->packet.sequence;
+    const uint32_t cpu = item->packet.cpu;
+    const size_t content = found->bytes + 8;
+
+    if (found->events == 0)
+        return fail_set(fail, "packet %llu of processor %u begins with no event", number, cpu);
+    header->timestamp_end = guest64(writer, found->time);
+    header->content_size = guest64(writer, content * 8);
+    header->flags |= guest32(writer, TRACE_PACKET_CUT);
+    packet->body_bytes = found->bytes - PACKET_BYTES;
+    packet->tail_bytes = put_content_end(packet->tail, writer->hello.byte_order == 1,
+                                         (writer->hello.buffer_bytes - content) / 8, found->time);
+    packet->events++;
+    packet->lost = found->lost;
+    writer->undecoded++;
+    writer->cut_off += found->lost;
+    writer->cut_off_is_least |= found->lost_is_least;
+    fail_set(fail,
+             "packet %llu of processor %u is cut at the event of class %u, minor %u: %s; %s%llu events lost",
+             number, cpu, TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id),
+             anomaly_kinds[found->anomaly].meaning, found->lost_is_least ? "at least " : "",
+             (unsigned long long)found->lost);
+    return true;
+}
+
+/* Metadata that this program cannot parse are no reason to lose the trace: then it looks at lengths only. */
+static bool take_events(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
+                        struct fail *fail)
+{
+    const size_t content = guest64(writer, packet->header.content_size) / 8;
+
+    packet->body = item->bytes + PACKET_BYTES;
+    packet->body_bytes = item->size - PACKET_BYTES;
+    if (!writer->have_schema)
+        return count_events(writer, item->bytes, content, &packet->events) ||
+               fail_set(fail, "packet %llu of processor %u is broken inside",
+                        (unsigned long long)item->packet.sequence, item->packet.cpu);
+    const struct packet_events found = packet_walk(&writer->schema, item->bytes, content);
+    packet->events = found.events;
+    return found.anomaly == ANOMALY_NONE || cut_packet(writer, item, packet, &found, fail);
+}
+
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
 {
-    struct trace_packet header;
-    uint64_t events = 0;
+    struct outgoing packet = {0};
 
-    if (!writer->have_metadata || !check_packet(writer, item, &header, &events, fail)) {
-        if (!writer->have_metadata)
-            fail_set(fail, "a packet came before the metadata");
+    bool is_good = writer->have_metadata ? check_packet(writer, item, &packet.header, fail)
+                                         : fail_set(fail, "a packet came before the metadata");
+    if (!is_good || !take_events(writer, item, &packet, fail)) {
         writer->refused++;
         return true;
     }
-    return add_packet(writer, item, &header, events, fail);
+    return add_packet(writer, item->packet.cpu, &packet, fail);
 }
 
 /* Nothing is known of what was lost but the counts and the time. */
@@ -338,28 +453,28 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end
                          uint64_t time, struct fail *fail)
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
-    struct trace_packet packet;
+    struct outgoing closing = {0};
 
     if (!stream->started)
         return true; /* nothing before it that could be missed */
     end = end > stream->next ? end : stream->next;
     discarded = discarded > stream->discarded_last ? discarded : stream->discarded_last;
-    if (end == stream->next && discarded == stream->discarded_last)
+    if (end == stream->next && discarded == stream->discarded_last && stream->cut_off_last == 0)
         return true;
-    make_closing(writer, &packet, cpu, end, discarded, time > stream->end ? time : stream->end);
-    const struct source_item item = {.kind = SOURCE_PACKET,
-                                     .bytes = (const uint8_t *)&packet,
-                                     .size = sizeof(packet),
-                                     .packet = {cpu, TRACE_PACKET_CLOSING, end}};
-    return add_packet(writer, &item, &packet, 0, fail);
+    make_closing(writer, &closing.header, cpu, end, discarded, time > stream->end ? time : stream->end);
+    return add_packet(writer, cpu, &closing, fail);
 }
 
+/* What the guest has not said is what the trace tells already, but for what was cut off here. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {
-    for (uint32_t i = 0; i < status->count && i < writer->hello.cpu_count; i++)
-        if (!close_stream(writer, i, cpu[i].head + !is_whole, cpu[i].discarded, status->time, fail))
+    for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
+        const bool is_known = i < status->count;
+        if (!close_stream(writer, i, is_known ? cpu[i].head + !is_whole : 0, is_known ? cpu[i].discarded : 0,
+                          status->time, fail))
             return false;
+    }
     return true;
 }
 

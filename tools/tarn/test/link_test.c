@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <tests/tap.h>
 #include <tools/tarn/output.h>
+#include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -209,7 +210,7 @@ static char directory[64];
 static void remove_output(void)
 {
     char path[128];
-    static const char *const names[] = {"metadata", ".metadata.new", "cpu0", "cpu1"};
+    static const char *const names[] = {"metadata", ".metadata.new", "cpu0", "cpu1", TRACE_UNFINISHED_NAME};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/out/%s", directory, names[i]);
@@ -274,6 +275,15 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     return (int)(size / BUFFER_BYTES);
 }
 
+/* Whether the trace says that its pull ended early. */
+static bool is_marked(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/out/%s", directory, TRACE_UNFINISHED_NAME);
+    return access(path, F_OK) == 0;
+}
+
 /* Runs and expects exit status and packets of each processor (-1: any valid number). */
 static void expect(const char *what, const char *resume, int status, int packets0, int packets1)
 {
@@ -298,6 +308,7 @@ static void test_honest(void)
     big_endian = true;
     add_good_pull(&scripts[0]);
     expect("a whole pull, big-endian", "0", 0, 4, 4);
+    tell(!is_marked(), "which is finished");
     big_endian = false;
     add_good_pull(&scripts[0]);
     scripts[0].piece = 7;
@@ -347,6 +358,42 @@ static void remove_other_output(void)
     char path[128], other[128];
     rename(output_path(".other", other), output_path("", path));
     remove_output();
+}
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+static char *messages_path(char path[128])
+{
+    snprintf(path, 128, "%s/messages", directory);
+    return path;
+}
+
+/* What was printed since the file was cut to nothing. */
+static bool was_told(const char *words)
+{
+    static char text[4096];
+    char path[128];
+
+    fflush(stderr);
+    int fd = open(messages_path(path), O_RDONLY);
+    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+    close(fd);
+    text[size > 0 ? size : 0] = 0;
+    return strstr(text, words) != NULL;
+}
+
+/* The metadata of these scripts have a UUID and declare nothing. */
+static void test_unparsable(void)
+{
+    static const char said[] = "cannot parse the metadata, so only the lengths of events are checked: ";
+    char path[128];
+
+    fflush(stderr);
+    bool is_empty = truncate(messages_path(path), 0) == 0 && !was_told(said);
+    add_good_pull(&scripts[0]);
+    expect("metadata that cannot be parsed are no reason to lose packets", "0", 0, 4, 4);
+    tell(is_empty && was_told(said), "the host says that it cannot parse them, and why");
 }
 
 static void test_harm(void)
@@ -413,6 +460,7 @@ static void test_broken_frames(void)
     add_good_pull(script);
     script->size -= WIRE_FRAME_BYTES + WIRE_END_BYTES;
     expect("the link breaks before END: not shown as whole", "0", 1, 4, 4);
+    tell(is_marked(), "but marked as unfinished");
 
     add_good_pull(script);
     uint8_t *frame = script->bytes + script->frame_at[4];
@@ -442,6 +490,7 @@ static void test_lies(void)
     add_hello(script), add_metadata(script);
     add_packet(script, 0, 5, 9), add_packet(script, 0, 8, 9), add_end(script);
     expect("missing packets make the exit status 1", "0", 1, 2, 0);
+    tell(!is_marked(), "but all losses are told");
 
     add_hello(script), add_metadata(script), add_packet(script, CPUS, 5, 9), add_end(script);
     expect("a processor that does not exist", "0", 1, 0, 0);
@@ -639,8 +688,10 @@ static void test_hash(void)
 
 int main(void)
 {
+    char path[128];
+
     strcpy(directory, "/tmp/tarn-link-test-XXXXXX");
-    if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr)) {
+    if (!mkdtemp(directory) || !freopen(messages_path(path), "a", stderr)) {
         printf("Bail out! no temporary directory\n");
         return 1;
     }
@@ -648,6 +699,7 @@ int main(void)
     tell(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
     test_honest();
+    test_unparsable();
     test_harm();
     test_output();
     test_broken_frames();
@@ -660,6 +712,7 @@ int main(void)
     test_mutations(2000, false);
     test_mutations(2000, true);
     remove_output();
+    unlink(path);
     rmdir(directory);
     return finish_tests();
 }

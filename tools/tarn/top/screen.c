@@ -86,11 +86,11 @@ static struct table_column column_of(const struct table_column *from)
     bool is_sum = from->sum == SUM_ADDED;
 
     if (strcmp(from->key, "threads") == 0)
-        return (struct table_column)NUMBER_COLUMN("threads", "threads");
+        return (struct table_column)NUMBER_COLUMN("threads");
     if (is_sum && from->kind == COLUMN_COUNT)
-        return (struct table_column)REAL_COLUMN(from->heading, from->key, 0);
+        return (struct table_column)REAL_COLUMN(from->key, 0);
     if (is_sum && from->kind == COLUMN_TIME)
-        return (struct table_column)REAL_COLUMN(from->heading, from->key, 1);
+        return (struct table_column)REAL_COLUMN(from->key, 1);
     return *from;
 }
 
@@ -113,9 +113,11 @@ static union table_cell cell_of(const struct table_column *from, union table_cel
 static const char *heading_of(struct table *table, const struct table_column *from,
                               const struct table_column *to)
 {
+    char text[HEADING_BYTES];
+
     if (to->kind != COLUMN_REAL || from->kind == COLUMN_REAL)
         return to->heading;
-    return table_format(table, from->kind == COLUMN_TIME ? "%s %%" : "%s/s", from->heading);
+    return table_format(table, from->kind == COLUMN_TIME ? "%s %%" : "%s/s", column_heading(from, text));
 }
 
 static bool is_nothing(const struct table *table, const struct table_row *row)
@@ -265,7 +267,7 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
                            unsigned width)
 {
     const struct answer *stats = screen->answers[SCREEN_STATS];
-    double rate = stats->total->cells[table_find_column(&stats->totals, "rate")].real;
+    double rate = stats->total->cells[table_find_column(&stats->totals, "events_per_second")].real;
     char pieces[PIECES][PIECE_BYTES] = {""};
 
     if (screen->state != NULL)
@@ -374,9 +376,9 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
 
 void screen_write(FILE *to, const struct screen *screen, enum answer_format format, uint64_t top)
 {
-    static const struct table_column columns[] = {
-        NUMBER_COLUMN("from", "from_ns"), NUMBER_COLUMN("to", "to_ns"), COUNT_COLUMN("events", "events"),
-        COUNT_COLUMN("lost events", "lost_events"), COUNT_COLUMN("lost packets", "lost_packets")};
+    static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"), NUMBER_COLUMN("to_ns"),
+                                                  COUNT_COLUMN("events"), COUNT_COLUMN("lost_events"),
+                                                  COUNT_COLUMN("lost_packets")};
     static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0, {NULL}};
     const struct answer *stats = screen->answers[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/answer/answer.h>
+#include <tools/tarn/answer/columns.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/walk.h>
@@ -302,6 +303,29 @@ bool api_answer_range(struct view *view, const struct request *request, struct j
 
 /* ---- which there are ----------------------------------------------------------------------------- */
 
+static void add_columns(const struct answer_kind *kind, const struct table *table, struct json *json)
+{
+    json_key(json, "columns");
+    json_open(json, '[');
+    for (unsigned i = 0; i < table->column_count; i++) {
+        struct table_column column = table->columns[i];
+        const struct column_text *text = column_text(kind, table, column.key);
+        char heading[HEADING_BYTES];
+
+        if (column.kind == COLUMN_BAR)
+            continue;
+        column.heading = NULL; /* text leaves out some that JSON has, */
+        if (column.kind == COLUMN_WHEN)
+            column.kind = COLUMN_TIME; /* and has one unit for a column */
+        json_open(json, '{');
+        json_key_text(json, "key", column.key);
+        json_key_text(json, "heading", column_heading(&column, heading));
+        json_key_text(json, "help", text != NULL ? text->text : "");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void add_tables(const struct answer_kind *kind, struct json *json)
 {
     json_key(json, "tables");
@@ -312,6 +336,7 @@ static void add_tables(const struct answer_kind *kind, struct json *json)
         json_key_text(json, "heading", kind->tables[i].heading);
         json_key(json, "extra");
         json_bool(json, kind->tables[i].is_extra);
+        add_columns(kind, &kind->tables[i], json);
         json_close(json, '}');
     }
     json_close(json, ']');

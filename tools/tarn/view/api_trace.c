@@ -204,6 +204,8 @@ static void add_losses(const struct view *view, struct json *json)
     json_key_number(json, "damaged", losses->damaged);
     json_key(json, "before");
     json_bool(json, losses->before);
+    json_key(json, "unfinished");
+    json_bool(json, trace_is_unfinished(&view->trace));
     json_close(json, '}');
 }
 

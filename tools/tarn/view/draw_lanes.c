@@ -83,7 +83,7 @@ static bool is_kernel(uint32_t kind)
     return kind == ACTIVITY_SYSCALL || kind == ACTIVITY_FAULT || kind == ACTIVITY_EXCEPTION;
 }
 
-/* Who is idle is a line at the bottom. */
+/* A processor that sleeps is a line at the bottom. */
 static void draw_idle(const struct draw *draw, double x, double width)
 {
     draw_box(draw, x, draw->top + DRAW_CPU_HEIGHT - 3, width, 2, draw->theme.idle);
@@ -94,16 +94,18 @@ static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
     double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
     const struct index_thread *thread = thread_of(draw, box->what);
     struct process_colours colours = colours_of(draw, box->what);
+    bool has_activity = box->kind != ACTIVITIES, sleeps = !has_activity && box->detail != 0;
+    bool runs_kernel = has_activity ? is_kernel(box->kind) : is_idle(draw, box->what);
     char text[32];
 
     draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
-    if (is_idle(draw, box->what) && !is_interrupt(box->kind) && !is_kernel(box->kind)) {
+    if (sleeps) {
         draw_idle(draw, x, width);
         return;
     }
     draw_box(draw, x, draw->top + 1, width, DRAW_CPU_HEIGHT - 2,
              is_interrupt(box->kind) ? draw->theme.interrupt
-             : is_kernel(box->kind)  ? colours.kernel
+             : runs_kernel           ? colours.kernel
                                      : colours.user);
     if (width > 30 && thread != NULL && !thread->is_idle)
         label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT,

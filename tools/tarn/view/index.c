@@ -115,6 +115,7 @@ void index_free(struct index *index)
         pile_free(&index->levels[level]);
     pile_free(&index->checkpoints);
     pile_free(&index->knowledge);
+    free(index->beginning.bytes);
     free(index->irqs.bytes);
     free(index->lock_classes.bytes);
     free(index->threads.bytes);
@@ -131,6 +132,8 @@ bool index_teach(const struct index *index, struct model *model, size_t strides,
     bool (*restore)(struct model *, const void *, size_t, struct fail *) =
         only_locks ? model_restore_lock_names : model_restore_knowledge;
 
+    if (!restore(model, index->beginning.bytes, index->beginning.used, fail))
+        return false;
     for (size_t i = 0; i < strides; i++) {
         struct buffer_reader piece = pile_get(&index->knowledge, i);
 

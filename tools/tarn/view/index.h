@@ -74,6 +74,8 @@ struct index {
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
     struct index_pile knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
+    struct buffer beginning;       /* what was known before all of it: model_learn_beginning */
+    bool has_beginning;            /* and no more will be, however the trace grows */
     uint64_t events;
     uint64_t begin, end; /* ticks; everything lies before end */
     struct index_losses losses;
@@ -134,8 +136,8 @@ void pile_free(struct index_pile *pile);
 
 void index_free(struct index *index);
 
-/* What was known of processes, their names and program files before the first STRIDES strides ended, to a new
- * model; or only what locks were called. */
+/* What was known of processes, their names and program files before the first STRIDES strides ended, or when
+ * the trace began, to a new model; or only what locks were called. */
 bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
                  struct fail *fail);
 

@@ -366,6 +366,26 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     return true;
 }
 
+/* Learns what was so when the trace began, until a statedump has told. Returns whether that is more than what
+ * was known. */
+static bool learn_beginning(struct index *index, const struct trace *trace, bool is_new)
+{
+    struct buffer old = index->beginning;
+    struct model model;
+    bool is_same;
+
+    if (index->has_beginning && !is_new)
+        return false;
+    memset(&index->beginning, 0, sizeof(index->beginning));
+    model_open(&model, trace, 0, UINT64_MAX);
+    index->has_beginning = model_learn_beginning(&model);
+    model_save_knowledge(&model, &index->beginning);
+    model_close(&model);
+    is_same = old.used == index->beginning.used && memcmp(old.bytes, index->beginning.bytes, old.used) == 0;
+    free(old.bytes);
+    return !is_same;
+}
+
 /* One that knows what is known at a checkpoint. */
 static bool open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
 {
@@ -381,7 +401,8 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
                   struct fail *fail)
 {
     struct builder builder = {.index = index, .trace = trace, .yield = yield};
-    size_t strides = from > trace->begin ? valid_checkpoints(index, from) : 0;
+    bool is_new = from <= trace->begin;
+    size_t strides = learn_beginning(index, trace, is_new) || is_new ? 0 : valid_checkpoints(index, from);
     bool fine;
 
     index->begin = trace->begin;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Of everything that decides what the bytes mean, besides FORMAT, which changes when the index does. */
-#define FORMAT 7u
+#define FORMAT 9u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -199,7 +199,7 @@ static bool check_records(const struct index *index, const struct trace *trace)
 
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
 {
-    uint64_t numbers[3];
+    uint64_t numbers[4];
     bool fine;
 
     buffer_get(reader, numbers, sizeof(numbers));
@@ -207,12 +207,14 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     index->events = numbers[0];
     index->begin = numbers[1];
     index->end = numbers[2];
+    index->has_beginning = numbers[3] != 0;
     fine = !reader->failed && read_part(&index->blocks, reader, sizeof(struct index_block)) &&
            read_part(&index->threads, reader, sizeof(struct index_thread)) &&
            read_part(&index->processes, reader, sizeof(struct index_process)) &&
            read_part(&index->irqs, reader, sizeof(struct model_irq)) &&
            read_part(&index->lock_classes, reader, sizeof(struct model_lock_class)) &&
-           read_pile(&index->checkpoints, reader) && read_pile(&index->knowledge, reader);
+           read_pile(&index->checkpoints, reader) && read_pile(&index->knowledge, reader) &&
+           read_part(&index->beginning, reader, 1);
     for (unsigned level = 0; fine && level < INDEX_LEVELS; level++)
         fine = read_pile(&index->levels[level], reader);
     return fine && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
@@ -221,7 +223,7 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
 {
     struct head head = {.order = ORDER, .format = FORMAT, .build = BUILD};
-    uint64_t numbers[3] = {index->events, index->begin, index->end};
+    uint64_t numbers[4] = {index->events, index->begin, index->end, index->has_beginning};
     size_t at = out->used;
 
     memcpy(head.magic, magic, sizeof(magic));
@@ -238,6 +240,7 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
     write_part(&index->checkpoints.ends, out);
     write_part(&index->knowledge.bytes, out);
     write_part(&index->knowledge.ends, out);
+    write_part(&index->beginning, out);
     for (unsigned level = 0; level < INDEX_LEVELS; level++) {
         write_part(&index->levels[level].bytes, out);
         write_part(&index->levels[level].ends, out);

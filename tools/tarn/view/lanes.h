@@ -23,7 +23,7 @@ struct lane_box {
     uint32_t what;   /* processor: thread; thread: enum model_state; frame: depth */
     uint32_t kind;   /* processor and frame: enum activity, or ACTIVITIES for none; thread: whom it waits for
                       * or the processor it runs on, or LANES_NOBODY */
-    uint32_t detail; /* of the activity */
+    uint32_t detail; /* of the activity; processor without one: 1 while it sleeps */
     uint32_t
         merged; /* 1, or how many boxes it stands for; then the others are those of the longest of them */
 };

@@ -70,11 +70,12 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         boxes_add(&rows->states, &box);
     }
     if (thread->state == MODEL_RUNNING && walker->cpus[thread->cpu].out != NULL) {
+        bool sleeps = model_is_asleep(thread);
         bool has_frame = thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX;
 
         box.what = thread->number;
         box.kind = has_frame ? thread->frames[thread->depth - 1].kind : ACTIVITIES;
-        box.detail = has_frame ? thread->frames[thread->depth - 1].detail : 0;
+        box.detail = has_frame ? thread->frames[thread->depth - 1].detail : sleeps;
         boxes_add(&walker->cpus[thread->cpu], &box);
     }
 }

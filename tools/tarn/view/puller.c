@@ -44,59 +44,92 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* In a process of its own, which outlives whoever needs the directory: they hold the other end of a pipe. */
-static void remove_in_the_end(const char *path, int life)
+struct made {
+    int error; /* 0: there is the directory */
+    char directory[sizeof(((struct puller *)0)->directory)];
+};
+
+/* In a process of its own, which outlives whoever needs the directory: they hold the other end of a pipe. It
+ * makes the directory, too, so that there is none without somebody who removes it, whenever we are killed. */
+static void keep_directory(const char *pattern, int life, int answer)
 {
+    struct made made = {.error = 0};
     char none;
 
     setpgid(0, 0);
-    while (read(life, &none, 1) < 0 && errno == EINTR)
-        continue;
-    remove_directory(path);
+    snprintf(made.directory, sizeof(made.directory), "%s", pattern);
+    if (mkdtemp(made.directory) == NULL)
+        made.error = errno;
+    if (write(answer, &made, sizeof(made)) == sizeof(made) && made.error == 0)
+        while (read(life, &none, 1) < 0 && errno == EINTR)
+            continue;
+    if (made.error == 0)
+        remove_directory(made.directory);
     _exit(0);
 }
 
-/* Makes the directory, and who removes it. He hears no signals, nor do we meanwhile: one that ends us comes
- * before or after. */
-static bool make_temporary(struct puller *puller, int life[2], struct fail *fail)
+/* The keeper hears no signals. False: errno says why there is none. */
+static bool start_keeper(struct puller *puller, const int life[2], const int answer[2])
 {
     sigset_t all, before;
-    bool is_made;
     int error;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    is_made = mkdtemp(puller->directory) != NULL;
-    puller->remover = is_made ? fork() : -1;
+    puller->remover = fork();
     error = errno;
     if (puller->remover == 0) {
         close(life[1]);
-        remove_in_the_end(puller->directory, life[0]);
+        keep_directory(puller->directory, life[0], answer[1]);
     }
-    if (is_made && puller->remover < 0)
-        rmdir(puller->directory);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return puller->remover > 0 ||
-           fail_set(fail, is_made ? "cannot start a process: %s" : "cannot make a temporary directory: %s",
-                    strerror(error));
+    errno = error;
+    return puller->remover > 0;
+}
+
+static bool take_answer(struct puller *puller, int answer, struct fail *fail)
+{
+    struct made made = {.error = EPIPE};
+    ssize_t got;
+
+    while ((got = read(answer, &made, sizeof(made))) < 0 && errno == EINTR)
+        continue;
+    if (got != (ssize_t)sizeof(made) || made.error != 0) {
+        waitpid(puller->remover, NULL, 0);
+        return fail_set(fail, "cannot make a temporary directory: %s", strerror(made.error));
+    }
+    memcpy(puller->directory, made.directory, sizeof(puller->directory));
+    return true;
 }
 
 static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
     const char *folder = getenv("TMPDIR");
-    int life[2];
+    int life[2], answer[2];
+    bool fine;
 
     snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
              folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
     if (pipe2(life, O_CLOEXEC) != 0)
         return fail_set(fail, "cannot make a pipe: %s", strerror(errno));
-    if (!make_temporary(puller, life, fail)) {
+    if (pipe2(answer, O_CLOEXEC) != 0) {
+        fail_set(fail, "cannot make a pipe: %s", strerror(errno));
+        close(life[0]);
+        close(life[1]);
+        return false;
+    }
+    fine =
+        start_keeper(puller, life, answer) || fail_set(fail, "cannot start a process: %s", strerror(errno));
+    close(life[0]);
+    close(answer[1]);
+    fine = fine && take_answer(puller, answer[0], fail);
+    close(answer[0]);
+    puller->life = life[1];
+    if (!fine) {
         puller->remover = 0;
         close(life[1]);
     }
-    close(life[0]);
-    puller->life = life[1];
-    return puller->remover > 0;
+    return fine;
 }
 
 static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)

@@ -87,6 +87,7 @@ void view_losses(const struct view *view, struct losses *losses)
     losses->lost_packets = sum->packets;
     losses->cut_packets = sum->cut;
     losses->lost_unknown = sum->before;
+    losses->is_unfinished = trace_is_unfinished(&view->trace);
     losses->damaged = sum->damaged + view->damaged;
     model_lacks(&view->trace.schema, false, losses->lacks, sizeof(losses->lacks));
 }

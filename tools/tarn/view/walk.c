@@ -50,14 +50,22 @@ static void report_again(const struct walk *walk, struct reporter *reporter)
         cursor_report_packet(&walk->merge.cursors[i], reporter);
 }
 
+static bool teach(const struct walk_range *range, struct model *model, const struct index *index,
+                  size_t strides)
+{
+    struct fail fail;
+
+    return range->knows == WALK_KNOWS_NOTHING ||
+           index_teach(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
+}
+
 /* The model as it was at the checkpoint. */
 static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
                     size_t stride, const struct buffer_reader *checkpoint)
 {
     struct fail fail;
 
-    return (range->knows == WALK_KNOWS_NOTHING ||
-            index_teach(index, model, stride, range->knows == WALK_KNOWS_LOCKS, &fail)) &&
+    return teach(range, model, index, stride) &&
            model_restore(model, checkpoint->at, checkpoint->left, &fail);
 }
 
@@ -76,6 +84,8 @@ void range_walk_open(struct range_walk *walk, struct model *model, const struct 
         open_at(&walk->walk, trace, index, 0, NULL, &rest);
         model_open(model, trace, range->from, range->to);
     }
+    if (walk->walk.next == 0)
+        teach(range, model, index, 0);
     report_again(&walk->walk, range->reporter);
     for (unsigned i = 0; i < trace->stream_count; i++)
         walk->walk.merge.cursors[i].reporter = range->reporter;
@@ -106,6 +116,7 @@ bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fa
 {
     bool fine = range->begin == NULL || range->begin(range, walk->model, fail);
 
+    model_begin_range(walk->model);
     if (fine)
         fine = take_events(walk, range) || fail_set(fail, "nobody waits for the answer");
     if (fine && range->end != NULL)

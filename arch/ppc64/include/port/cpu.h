@@ -20,6 +20,7 @@ struct arch_cpu {
     bool stop_requested;            /* set by IPI_STOP's sender, read by the system reset that follows */
     bool counts_runs;               /* the hypervisor does (vpa.c) */
     uint32_t nudged_at;             /* its count then; the nudger's */
+    uint64_t prodded_at;            /* ticks; the nudger's */
     uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
 };
 

@@ -31,8 +31,10 @@ static inline void arch_thread_switch(struct thread *prev, struct thread *next)
     from->fs_base = fs_base;
     __asm__ volatile("fxrstor64 %0" ::"m"(to->fpu));
     __asm__ volatile("wrfsbase %0" ::"r"(to->fs_base));
-    /* The user's GS base waits in the other half of SWAPGS while the kernel runs. */
-    __asm__ volatile("swapgs\n\twrgsbase %0\n\tswapgs" ::"r"(to->gs_base));
+    /* The user's GS base waits in the other half of SWAPGS while the kernel runs. In between the kernel
+     * cannot find its processor, so the timer must not come, though it may in a window (kernel/profile.h). */
+    __asm__ volatile("pushfq\n\tcli\n\tswapgs\n\twrgsbase %0\n\tswapgs\n\tpopfq" ::"r"(to->gs_base)
+                     : "memory", "cc");
 }
 
 #endif

@@ -127,14 +127,15 @@ export class LanePainter {
     this.#unknown(piece, y, height);
     this.#each(boxes, BOX, piece, (i, x, width) => {
       const thread = trace.thread(boxes[i + 2]), activity = boxes[i + 3];
+      const inKernel = KERNEL.has(activity) || (thread.idle && activity < 0);
       raster.rect(x, y + 2, width, height - 4, colors.background);
-      if (thread.idle && !KERNEL.has(activity) && !INTERRUPT.has(activity)) {
+      if (activity < 0 && boxes[i + 4]) { // it sleeps
         raster.rect(x, y + height - 5, width, 2, colors.idle);
         return;
       }
       const color = colors.process(thread.idle ? "kernel" : trace.processName(thread.pid));
       raster.rect(x, y + 3, width, height - 6,
-                  INTERRUPT.has(activity) ? colors.interrupt : KERNEL.has(activity) ? color.kernel : color.user);
+                  INTERRUPT.has(activity) ? colors.interrupt : inKernel ? color.kernel : color.user);
       if (width > 24)
         this.#label(activity >= 0 ? `${trace.threadName(boxes[i + 2])} · ${trace.activityName(activity, boxes[i + 4])}`
                                   : trace.threadName(boxes[i + 2]), x, y + height / 2, width,

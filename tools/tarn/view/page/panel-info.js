@@ -40,6 +40,8 @@ export class InfoPanel {
       told.push("The end of a file is cut off.");
     if (lost.before)
       told.push("Something was lost before the trace begins.");
+    if (lost.unfinished)
+      told.push("The pull ended early: what was lost after the last packets is not known.");
     if (told.length === 0)
       return [element("p", {class: "note"}, "None.")];
     return [...told.map((text) => element("p", {class: "warning"}, text)),

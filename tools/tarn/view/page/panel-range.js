@@ -143,14 +143,15 @@ export class RangePanel {
       nodes.push(element("p", {class: "note"}, `${answer.events.toLocaleString("en")} events`));
     for (const [title, rows] of Object.entries(answer.tables ?? {}))
       if (rows.length)
-        nodes.push(makeTable(this.#heading(answer.answer, title), rows, this.#link(rows[0], answer)));
+        nodes.push(makeTable(this.#table(answer.answer, title), rows, this.#link(rows[0], answer)));
     return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is not wholly in this range."
                                                                             : "Nothing of that in this range.")];
   }
 
-  #heading(name, table) {
+  // What the table and its columns are called.
+  #table(name, table) {
     const {tables = []} = this.trace.answers.find((answer) => answer.name === name) ?? {};
-    return tables.find(({key}) => key.replaceAll("-", "_") === table)?.heading ?? table.replaceAll("_", " ");
+    return tables.find(({key}) => key === table) ?? {heading: table, columns: []};
   }
 
   // A row that names a moment, a thread or a processor leads there; one of a call also follows that. Steps of a call that is

@@ -27,10 +27,9 @@ export function momentOf(row) {
   return key === undefined ? null : row[key];
 }
 
-export const heading = (key) => key.replace(/_ns$/, "").replace(/_percent$/, " %").replace(/^percent$/, "%").replaceAll("_", " ");
-
-// A row leads somewhere: {title, act(row)}, or null.
-export function makeTable(title, rows, link = null) {
+// Of {heading, columns: [{key, heading, help}]}, as /api/answers has it. A row leads somewhere: {title, act(row)}, or null.
+export function makeTable({heading, columns}, rows, link = null) {
+  const names = new Map([["name", {heading, help: ""}], ...columns.map((column) => [column.key, column])]);
   const box = element("div", {class: "answer-table"}), keys = Object.keys(rows[0] ?? {});
   const isText = (key) => rows.some((row) => typeof row[key] === "string");
   let sort = null, isUp = false, most = FEW;
@@ -38,7 +37,7 @@ export function makeTable(title, rows, link = null) {
     const sorted = sort === null ? rows : [...rows].sort((a, b) => compare(a[sort], b[sort]) * (isUp ? 1 : -1));
     const head = element("tr", {}, ...keys.map((key) =>
       element("th", {scope: "col", class: isText(key) ? "text" : "number", "aria-sort": key !== sort ? "none" : isUp ? "ascending" : "descending"},
-              element("button", {click: () => choose(key), title: key}, key === "name" ? title : heading(key)))));
+              element("button", {click: () => choose(key), title: names.get(key)?.help}, names.get(key)?.heading ?? key))));
     const body = sorted.slice(0, most).map((row) => element("tr", link ? linkOf(row, link) : {},
       ...keys.map((key) => element("td", {class: typeof row[key] === "number" ? "number" : ""}, formatValue(key, row[key])))));
     box.replaceChildren(element("div", {class: "wide"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));

@@ -87,8 +87,8 @@ export class Tooltip {
 
   #cpuBox(row, box, found) {
     const [, , n, activity, detail, merged] = box, thread = this.trace.thread(n);
-    return [[`CPU ${this.trace.cpu(row.rank)}: ${thread.idle ? "idle" : this.trace.threadName(n)}`], ...this.#who(n),
-            ["in", activity >= 0 ? this.trace.activityName(activity, detail) : thread.idle ? "idle loop" : "its own code"],
+    return [[`CPU ${this.trace.cpu(row.rank)}: ${thread.idle ? "idle thread" : this.trace.threadName(n)}`], ...this.#who(n),
+            ["in", activity >= 0 ? this.trace.activityName(activity, detail) : detail ? "asleep" : thread.idle ? "kernel work" : "its own code"],
             ["for", this.#span(box, found)], ...this.#merged(merged)];
   }
 

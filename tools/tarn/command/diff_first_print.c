@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/command/diff_first_print.c - the first difference of two traces, and what came before it, as
+ * text and JSON; see diff_first.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/command/diff_first.h>
+#include <tools/tarn/print/print_table.h>
+
+#define SPAN_FIRST                                                                           \
+    4096u /* ticks that are walked for what came before; then eight times as many, and so on \
+           */
+
+/* Prints events of both sides into a buffer that is never written by itself. */
+struct show {
+    const struct diff_first *first;
+    bool as_json;
+    struct out out;
+    struct printer printers[2];
+};
+
+/* Times count from the beginning of A. */
+static bool open_show(struct show *show, struct fail *fail)
+{
+    enum print_style style = show->as_json ? PRINT_JSON : PRINT_TEXT;
+
+    out_open(&show->out, -1, 0);
+    for (unsigned side = 0; side < 2; side++)
+        if (!printer_open(&show->printers[side], &show->first->runs[side]->trace, &show->out, style,
+                          PRINT_TIME_START, fail))
+            return false;
+    show->printers[1].start_ns = show->printers[0].start_ns;
+    return true;
+}
+
+static void close_show(struct show *show)
+{
+    printer_close(&show->printers[0]);
+    printer_close(&show->printers[1]);
+    out_close(&show->out);
+}
+
+static void print_cursor(struct show *show, unsigned side, const struct cursor *cursor)
+{
+    print_event(&show->printers[side], cursor);
+    fwrite(show->out.bytes, 1, show->out.used - 1, stdout); /* without its line's end */
+    show->out.used = 0;
+}
+
+/* ---- what came before ---------------------------------------------------------------------------- */
+
+/* Does CURSOR, of A, stand where the difference is, or past it? */
+static bool is_there(const struct diff_first *first, const struct lockstep *pair, const struct cursor *cursor)
+{
+    const struct lockstep_side *a = &pair->sides[0];
+    struct position here, there;
+
+    if (pair != first->differs)
+        return cursor->ticks >= first->differs->ticks;
+    here = cursor_position(cursor);
+    there = cursor_position(&a->cursor);
+    return here.packet != there.packet ? here.packet > there.packet : here.event >= there.event;
+}
+
+/* The events of A from FROM on that come before the difference; shows them but for the first SKIP. */
+static uint64_t walk_before(struct show *show, const struct lockstep *pair, uint64_t from, uint64_t skip,
+                            bool is_shown)
+{
+    struct lockstep_side side = {.trace = pair->sides[0].trace, .filter = pair->sides[0].filter};
+    uint64_t count = 0;
+
+    cursor_open(&side.cursor, side.trace, pair->sides[0].stream, from, NULL);
+    while (lockstep_next(&side) && !is_there(show->first, pair, &side.cursor)) {
+        if (side.cursor.ticks < from || count++ < skip || !is_shown)
+            continue;
+        fputs(show->as_json ? (count == skip + 1 ? "" : ",") : "  ", stdout);
+        print_cursor(show, 0, &side.cursor);
+        fputs(show->as_json ? "" : "\n", stdout);
+    }
+    cursor_close(&side.cursor);
+    return count;
+}
+
+static void print_before(struct show *show, const struct lockstep *pair)
+{
+    uint64_t wanted = show->first->diff->context, last = show->first->differs->ticks + 1, count;
+
+    for (uint64_t span = SPAN_FIRST;; span *= 8) {
+        uint64_t from = last > span ? last - span : 0;
+
+        count = walk_before(show, pair, from, 0, false);
+        if (count >= wanted || from <= show->first->runs[0]->trace.begin) {
+            walk_before(show, pair, from, count > wanted ? count - wanted : 0, true);
+            return;
+        }
+    }
+}
+
+/* ---- the difference ------------------------------------------------------------------------------ */
+
+/* Calls TELL for each thing in which the two events differ. */
+static void each_field(const struct lockstep *pair, void (*tell)(const char *name, unsigned number))
+{
+    const struct cursor *a = &pair->sides[0].cursor, *b = &pair->sides[1].cursor;
+    bool is_same_kind = strcmp(a->event.type->name, b->event.type->name) == 0;
+    unsigned number = 0;
+
+    if (!is_same_kind)
+        tell("event", number++);
+    if (a->ticks != b->ticks)
+        tell("time", number++);
+    for (unsigned i = 0; is_same_kind && i < a->event.type->field_count; i++)
+        if (!lockstep_same_field(&a->event.type->fields[i], &a->event, &b->event))
+            tell(a->event.type->fields[i].name, number++);
+    for (unsigned i = 0; is_same_kind && i < b->event.type->field_count; i++)
+        if (schema_find_field(a->event.type, b->event.type->fields[i].name) == NULL)
+            tell(b->event.type->fields[i].name, number++);
+}
+
+static void tell_text(const char *name, unsigned number)
+{
+    printf("%s%s", number ? ", " : "", name);
+}
+
+static void tell_json(const char *name, unsigned number)
+{
+    fputs(number ? "," : "", stdout);
+    print_json_string(stdout, name);
+}
+
+static uint64_t packet_of(const struct lockstep *pair, unsigned side)
+{
+    return pair->sides[side].cursor.packet.header.packet_seq_num;
+}
+
+static void print_difference(struct show *show, const struct lockstep *pair)
+{
+    printf("\nThe first difference: processor %u, packet %" PRIu64 "\n", pair->cpu,
+           packet_of(pair, pair->difference == LOCKSTEP_PACKETS && !pair->lacking));
+    for (unsigned side = 0; side < 2; side++) {
+        printf("%c ", 'A' + (int)side);
+        print_cursor(show, side, &pair->sides[side].cursor);
+        fputc('\n', stdout);
+    }
+    if (pair->difference == LOCKSTEP_PACKETS) {
+        printf("%c lacks the packets from %" PRIu64 " to %" PRIu64 " of this processor\n",
+               'A' + (int)pair->lacking, packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
+    } else {
+        fputs("They differ in: ", stdout);
+        each_field(pair, tell_text);
+        fputc('\n', stdout);
+    }
+    if (show->first->diff->context == 0)
+        return;
+    puts("\nBefore it, in both:");
+    for (unsigned i = 0; i < show->first->count; i++)
+        if (show->first->pairs[i].is_joint)
+            print_before(show, &show->first->pairs[i]);
+}
+
+static void print_difference_json(struct show *show, const struct lockstep *pair)
+{
+    bool is_packets = pair->difference == LOCKSTEP_PACKETS;
+    const char *comma = "";
+
+    printf("{\"cpu\":%u,\"kind\":\"%s\"", pair->cpu, is_packets ? "packets" : "event");
+    if (is_packets)
+        printf(",\"lacking\":\"%c\",\"from_packet\":%" PRIu64 ",\"to_packet\":%" PRIu64,
+               'a' + (int)pair->lacking, packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
+    for (unsigned side = 0; side < 2; side++) {
+        printf(",\"%c\":{\"packet\":%" PRIu64 ",\"event\":", 'a' + (int)side, packet_of(pair, side));
+        print_cursor(show, side, &pair->sides[side].cursor);
+        fputc('}', stdout);
+    }
+    fputs(",\"differs\":[", stdout);
+    if (!is_packets)
+        each_field(pair, tell_json);
+    fputs("],\"before\":[", stdout);
+    for (unsigned i = 0; i < show->first->count; i++) {
+        if (!show->first->pairs[i].is_joint)
+            continue;
+        printf("%s{\"cpu\":%u,\"events\":[", comma, show->first->pairs[i].cpu);
+        print_before(show, &show->first->pairs[i]);
+        fputs("]}", stdout);
+        comma = ",";
+    }
+    fputs("]}", stdout);
+}
+
+/* ---- what was compared --------------------------------------------------------------------------- */
+
+static void print_processor(const struct lockstep *pair)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        const struct lockstep_side *here = &pair->sides[side];
+        char name = (char)('A' + (int)side), other = (char)('B' - (int)side);
+
+        if (here->stream == NULL)
+            printf("processor %u: %c has nothing of it, which was not compared\n", pair->cpu, name);
+        else if (!pair->is_joint && side == 0 && pair->sides[1].stream != NULL)
+            printf("processor %u: no packet is in both, so nothing was compared\n", pair->cpu);
+        else if (pair->is_joint && here->before != 0)
+            printf("processor %u: %c begins with packet %" PRIu64 ", compared from packet %" PRIu64 " on\n",
+                   pair->cpu, other, pair->first_packet, pair->first_packet);
+        if (here->after != 0)
+            printf("processor %u: %c ends first; %" PRIu64 " events of %c behind that were not compared\n",
+                   pair->cpu, other, here->after, name);
+    }
+}
+
+static void print_processors_json(const struct diff_first *first)
+{
+    for (unsigned i = 0; i < first->count; i++) {
+        const struct lockstep *pair = &first->pairs[i];
+
+        printf("%s{\"cpu\":%u,\"alike\":%" PRIu64 ",\"first_packet\":", i ? "," : "", pair->cpu, pair->alike);
+        printf(pair->is_joint ? "%" PRIu64 : "null", pair->first_packet);
+        for (unsigned side = 0; side < 2; side++)
+            if (pair->sides[side].stream == NULL)
+                printf(",\"%c\":null", 'a' + (int)side);
+            else
+                printf(",\"%c\":{\"before\":%" PRIu64 ",\"after\":%" PRIu64 "}", 'a' + (int)side,
+                       pair->sides[side].before, pair->sides[side].after);
+        fputc('}', stdout);
+    }
+}
+
+/* What the environments of the metadata say differently. */
+static void each_environment(const struct diff_first *first,
+                             void (*tell)(const char *name, const char *a, const char *b, unsigned number))
+{
+    unsigned number = 0;
+
+    for (const struct tsdl_env *a = first->runs[0]->trace.schema.tsdl.env; a != NULL; a = a->next)
+        for (const struct tsdl_env *b = first->runs[1]->trace.schema.tsdl.env; b != NULL; b = b->next)
+            if (strcmp(a->name, b->name) == 0 && strcmp(a->text, b->text) != 0)
+                tell(a->name, a->text, b->text, number++);
+}
+
+static void tell_environment(const char *name, const char *a, const char *b, unsigned number)
+{
+    (void)number;
+    printf("%s: A has \"%s\", B has \"%s\"\n", name, a, b);
+}
+
+static void tell_environment_json(const char *name, const char *a, const char *b, unsigned number)
+{
+    fputs(number ? ",{\"name\":" : "{\"name\":", stdout);
+    print_json_string(stdout, name);
+    fputs(",\"a\":", stdout);
+    print_json_string(stdout, a);
+    fputs(",\"b\":", stdout);
+    print_json_string(stdout, b);
+    fputc('}', stdout);
+}
+
+static void print_json(struct show *show)
+{
+    const struct diff_first *first = show->first;
+
+    for (unsigned side = 0; side < 2; side++) {
+        printf("%c\"%c\":", side ? ',' : '{', 'a' + (int)side);
+        print_json_string(stdout, first->runs[side]->directory);
+    }
+    fputs(",\"environment\":[", stdout);
+    each_environment(first, tell_environment_json);
+    printf("],\"alike\":%" PRIu64 ",\"processors\":[", first->alike);
+    print_processors_json(first);
+    fputs("],\"difference\":", stdout);
+    if (first->differs != NULL)
+        print_difference_json(show, first->differs);
+    else
+        fputs("null", stdout);
+    fputs("}\n", stdout);
+}
+
+static void print_text(struct show *show)
+{
+    const struct diff_first *first = show->first;
+
+    printf("A: %s\nB: %s\n", first->runs[0]->directory, first->runs[1]->directory);
+    each_environment(first, tell_environment);
+    for (unsigned i = 0; i < first->count; i++)
+        print_processor(&first->pairs[i]);
+    if (first->differs == NULL)
+        printf("no difference: %" PRIu64 " events are the same in both\n", first->alike);
+    else
+        print_difference(show, first->differs);
+}
+
+bool diff_first_print(const struct diff_first *first, struct fail *fail)
+{
+    struct show show = {.first = first, .as_json = first->diff->format == ANSWER_JSON};
+    bool fine = open_show(&show, fail);
+
+    if (fine)
+        (show.as_json ? print_json : print_text)(&show);
+    close_show(&show);
+    return fine;
+}

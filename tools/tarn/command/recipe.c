@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/command/recipe.c - reads the recipe of a run, and holds it against the trace; see recipe.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/read/read.h>
+#include <unistd.h>
+
+#define VERSION     1 /* as in tools/recipe.py */
+#define HASH_DIGITS 16
+
+const char *const recipe_states[] = {
+    [RECIPE_NONE] = "none", [RECIPE_AGREES] = "agrees", [RECIPE_DIFFERS] = "differs"};
+
+/* ---- reading ----------------------------------------------------------------------------------------- */
+
+/* A column of the statement, if it is of that type. */
+static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *fine)
+{
+    *fine &= sqlite3_column_type(row, column) == SQLITE_TEXT;
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return arena_string(&recipe->arena, text ? text : "", text ? strlen(text) : 0);
+}
+
+static uint64_t take_number(sqlite3_stmt *row, int column, bool *fine)
+{
+    *fine &= sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    return (uint64_t)sqlite3_column_int64(row, column);
+}
+
+/* Runs a query about the JSON text up to its first row; NULL: it has none. */
+static sqlite3_stmt *ask(sqlite3 *database, const char *query, const char *json)
+{
+    sqlite3_stmt *row = NULL;
+
+    if (sqlite3_prepare_v2(database, query, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(row, 1, json, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        return row;
+    sqlite3_finalize(row);
+    return NULL;
+}
+
+static bool take_values(struct recipe *recipe, sqlite3 *database, const char *json)
+{
+    sqlite3_stmt *row = ask(database,
+                            "SELECT ?1->>'version', ?1->>'seed', ?1->>'processors', ?1->>'arch',"
+                            " ?1->>'memory', ?1->>'options', ?1->>'emulator', ?1->>'$.kernel.path',"
+                            " ?1->>'$.kernel.sha256', ?1->>'$.archive.path', ?1->>'$.archive.sha256'",
+                            json);
+    bool fine = row != NULL;
+
+    if (fine) {
+        recipe->version = take_number(row, 0, &fine);
+        recipe->seed = take_number(row, 1, &fine);
+        recipe->processors = take_number(row, 2, &fine);
+        recipe->arch = take_text(recipe, row, 3, &fine);
+        recipe->memory = take_text(recipe, row, 4, &fine);
+        recipe->options = take_text(recipe, row, 5, &fine);
+        recipe->emulator = take_text(recipe, row, 6, &fine);
+        recipe->kernel.path = take_text(recipe, row, 7, &fine);
+        recipe->kernel.sha256 = take_text(recipe, row, 8, &fine);
+        recipe->archive.path = take_text(recipe, row, 9, &fine);
+        recipe->archive.sha256 = take_text(recipe, row, 10, &fine);
+    }
+    sqlite3_finalize(row);
+    return fine && recipe->version == VERSION;
+}
+
+static bool take_command(struct recipe *recipe, sqlite3 *database, const char *json)
+{
+    sqlite3_stmt *row = ask(database, "SELECT value FROM json_each(?1, '$.command')", json);
+    bool fine = row != NULL;
+
+    if (row == NULL)
+        return false;
+    do {
+        recipe->command = alloc_more(recipe->command, recipe->command_count + 2, sizeof(recipe->command[0]));
+        recipe->command[recipe->command_count++] = take_text(recipe, row, 0, &fine);
+        recipe->command[recipe->command_count] = NULL;
+    } while (sqlite3_step(row) == SQLITE_ROW);
+    sqlite3_finalize(row);
+    return fine;
+}
+
+/* The whole text; NULL: fail says why. */
+static char *load(const char *path, struct fail *fail)
+{
+    char *text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, TRACE_RECIPE_BYTES_MAX);
+    int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (size >= 0)
+        return text;
+    free(text);
+    fail_set(fail, "%s: %s", path, strerror(error));
+    return NULL;
+}
+
+bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail)
+{
+    char path[4096];
+    sqlite3 *database = NULL;
+
+    memset(recipe, 0, sizeof(*recipe));
+    snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
+    char *json = load(path, fail);
+    if (json == NULL)
+        return false;
+    bool fine = sqlite3_open(":memory:", &database) == SQLITE_OK && take_values(recipe, database, json) &&
+                take_command(recipe, database, json);
+    sqlite3_close(database);
+    free(json);
+    return fine || fail_set(fail, "%s is no recipe of version %d", path, VERSION);
+}
+
+void recipe_free(struct recipe *recipe)
+{
+    free(recipe->command);
+    arena_free(&recipe->arena);
+    memset(recipe, 0, sizeof(*recipe));
+}
+
+/* ---- the trace's environment ------------------------------------------------------------------------- */
+
+/* "QEMU emulator version 7.2.22 (Debian ...)": the number. */
+static void find_version(const char *emulator, char *version, size_t size)
+{
+    static const char before[] = "version ";
+    const char *found = strstr(emulator, before);
+
+    found = found ? found + sizeof(before) - 1 : "";
+    snprintf(version, size, "%.*s", (int)strcspn(found, " "), found);
+}
+
+static bool is_same(const struct schema *schema, const char *name, const char *text, struct fail *why)
+{
+    const char *told = schema_env(schema, name, true);
+
+    if (told == NULL)
+        return fail_set(why, "the trace tells no %s", name);
+    return strcmp(told, text) == 0 ||
+           fail_set(why, "the trace's %s is '%.200s', and not '%.200s'", name, told, text);
+}
+
+static bool agrees(const struct recipe *recipe, const struct schema *schema, struct fail *why)
+{
+    char version[64], text[512];
+
+    find_version(recipe->emulator, version, sizeof(version));
+    snprintf(text, sizeof(text),
+             "kernel:%.*s,archive:%.*s,seed:%" PRIu64 ",processors:%" PRIu64 ",memory:%s,emulator:%s",
+             HASH_DIGITS, recipe->kernel.sha256, HASH_DIGITS, recipe->archive.sha256, recipe->seed,
+             recipe->processors, recipe->memory, version);
+    return is_same(schema, "architecture", recipe->arch, why) && is_same(schema, "recipe", text, why) &&
+           is_same(schema, "boot_options", recipe->options, why);
+}
+
+enum recipe_state recipe_judge(const char *directory, const struct schema *schema, struct fail *why)
+{
+    struct recipe recipe;
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
+    if (access(path, F_OK) != 0)
+        return RECIPE_NONE;
+    bool fine = recipe_read(&recipe, directory, why) && agrees(&recipe, schema, why);
+    recipe_free(&recipe);
+    return fine ? RECIPE_AGREES : RECIPE_DIFFERS;
+}

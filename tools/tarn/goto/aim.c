@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/aim.c - finds an event of a trace by its number or by a time; see aim.h. */
+#include <string.h>
+#include <tools/tarn/goto/aim.h>
+#include <tools/tarn/options.h>
+#include <tools/tarn/read/filter.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/read/order.h>
+
+static bool is_number(const char *text)
+{
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t number)
+{
+    const struct packet *packet = &cursor->packet;
+
+    *aim = (struct aim){
+        .stream = cursor->stream,
+        .number = number,
+        .tid = cursor_running(cursor)->tid,
+        .packet_at = packet->offset,
+        .packet = packet->header.packet_seq_num,
+        .buffer_bytes = packet->packet_bytes,
+        .offset = (uint64_t)(cursor->event.bytes - packet->bytes),
+    };
+    memcpy(aim->header, cursor->event.bytes, sizeof(aim->header));
+}
+
+/* The pull writes one where it found an open packet, so the guest need not have logged it. */
+static bool ends_packet(const struct cursor *cursor)
+{
+    return cursor->event.type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+}
+
+bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
+{
+    bool by_number = is_number(text), found = false;
+    uint64_t wanted = 0, from = 0, number = 0;
+    struct cursor *cursor;
+    struct losses losses;
+    struct merge merge;
+
+    if (by_number ? !option_count(text, &wanted, fail) : !filter_time(trace, text, &from, fail))
+        return false;
+    fail_set(fail,
+             by_number ? "the trace has no event %s; `tarn list --numbers` shows them"
+                       : "no event of the trace is at %s or later",
+             text);
+    losses_open(&losses, trace);
+    losses.quiet = true;
+    merge_open(&merge, trace, NULL, 0, &losses.reporter);
+    while (!found && (cursor = merge_next(&merge)) != NULL) {
+        number++;
+        if (by_number ? number != wanted : cursor->ticks < from || ends_packet(cursor))
+            continue;
+        take_aim(aim, cursor, number);
+        found = true;
+        if (ends_packet(cursor)) {
+            fail_set(fail, "event %s is the end of a packet: go to one beside it", text);
+            break;
+        }
+    }
+    found = found && !ends_packet(cursor);
+    merge_close(&merge);
+    return found;
+}
+
+/* Idle threads all have number 0: each belongs to its processor. */
+static bool is_of_thread(const struct cursor *cursor, const struct aim *aim)
+{
+    return cursor_running(cursor)->tid == aim->tid && (aim->tid != 0 || cursor->stream == aim->stream);
+}
+
+bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
+{
+    const struct aim here = *aim;
+    struct cursor *cursor;
+    struct losses losses;
+    struct merge merge;
+
+    losses_open(&losses, trace);
+    losses.quiet = true;
+    merge_open(&merge, trace, NULL, 0, &losses.reporter);
+    for (uint64_t number = 1; number < here.number && (cursor = merge_next(&merge)) != NULL; number++)
+        if (!ends_packet(cursor) && is_of_thread(cursor, &here))
+            take_aim(aim, cursor, number);
+    merge_close(&merge);
+    return aim->number != here.number ||
+           fail_set(fail, "the trace has no event of thread %u before event %llu", here.tid,
+                    (unsigned long long)here.number);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/aim.h - which event to go to, and where the guest's memory will hold it. */
+#ifndef TARN_GOTO_AIM_H
+#define TARN_GOTO_AIM_H
+
+#include <tools/tarn/read/decode.h>
+
+struct aim {
+    const struct stream *stream;
+    uint64_t number;    /* of the event, as `tarn list --numbers` shows it */
+    uint32_t tid;       /* of the thread that logged it */
+    uint64_t packet_at; /* its packet's place in the stream's file */
+    uint64_t packet;    /* its packet's number */
+    uint64_t buffer_bytes;
+    uint64_t offset;   /* in the packet */
+    uint8_t header[8]; /* as it lies in memory */
+};
+
+/* TEXT: the event's number, or a time as --from takes it: then the first event that is not before it. */
+bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail);
+/* The event that the same thread logged before. */
+bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
+
+#endif

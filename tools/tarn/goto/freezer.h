@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/goto/freezer.h - stops the emulator's threads from the host at a store to the guest's memory,
+ * without the guest's course being changed.
+ *
+ * QEMU's own stops change it: a virtual processor that was stopped has lost its turn, or the clock goes on to
+ * the next timer while all others sleep. So tarn traces the emulator's threads (ptrace), and has the host's
+ * debug registers watch the host's address of a word of the guest's memory: whichever of the guest's
+ * addresses a store uses, the thread that makes it stops right behind it, and the guest notices nothing.
+ */
+#ifndef TARN_GOTO_FREEZER_H
+#define TARN_GOTO_FREEZER_H
+
+#include <sys/types.h>
+#include <tools/tarn/tarn.h>
+
+#define FREEZER_THREADS_MAX 64u
+
+struct freezer {
+    pid_t pid;
+    pid_t threads[FREEZER_THREADS_MAX];
+    unsigned count;
+    pid_t frozen; /* the thread that stored; 0: none */
+};
+
+enum freezer_got { FREEZER_STORED, FREEZER_ENDED, FREEZER_FAILED };
+
+/* Takes hold of all threads, and stops them. */
+bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail);
+/* Watches 8 bytes at ADDRESS in the emulator, in place of those before. All threads, or the frozen one, are
+ * stopped. 0: nothing. */
+bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail);
+/* Lets the stopped threads run. */
+void freezer_resume(struct freezer *freezer);
+/* Until a thread has stored there: it is frozen then. ENDED: the emulator has. */
+enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail);
+/* Until the emulator's main thread waits for the frozen one, which it has asked to stop. */
+bool freezer_wait_asked(const struct freezer *freezer, struct fail *fail);
+/* Lets go of all threads. */
+void freezer_close(struct freezer *freezer);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/session.c - starts gdb on a stopped machine, or dumps it; see session.h. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tools/tarn/goto/child.h>
+#include <tools/tarn/goto/session.h>
+#include <unistd.h>
+
+#define DUMP_SECONDS 600.0
+#define WORDS_MAX    (2 * SESSION_COMMANDS_MAX + 20)
+
+/* tools/gdb/tarn.py of the tree in which tarn lies, as build/host/tarn. */
+static bool find_script(char path[PATH_MAX], struct fail *fail)
+{
+    static const char script[] = "tools/gdb/tarn.py";
+    char tarn[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", tarn, sizeof(tarn) - 1);
+
+    tarn[length > 0 ? length : 0] = '\0';
+    for (unsigned up = 0; up < 3; up++) {
+        char *slash = strrchr(tarn, '/');
+        if (slash != NULL)
+            *slash = '\0';
+    }
+    if (snprintf(path, PATH_MAX, "%s/%s", tarn, script) < PATH_MAX && access(path, R_OK) == 0)
+        return true;
+    return fail_set(fail, "%s is not there: tarn goto needs the source tree in which tarn was built", path);
+}
+
+bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
+                 unsigned count, bool *wants_before, struct fail *fail)
+{
+    char script[PATH_MAX], remote[120], thread[40];
+    char *words[WORDS_MAX] = {"gdb-multiarch", "-nx", "-q", "-iex", "set confirm off"};
+    unsigned n = 5;
+
+    if (!find_script(script, fail))
+        return false;
+    snprintf(remote, sizeof(remote), "target remote %s", emulator->socket_path);
+    snprintf(thread, sizeof(thread), "thread %u", cpu + 1);
+    if (count > 0)
+        words[n++] = "-batch";
+    words[n++] = "-x", words[n++] = script, words[n++] = (char *)recipe->kernel.path;
+    words[n++] = "-ex", words[n++] = remote, words[n++] = "-ex", words[n++] = thread;
+    words[n++] = "-ex", words[n++] = "tarn program";
+    for (unsigned i = 0; i < count; i++)
+        words[n++] = "-ex", words[n++] = commands[i];
+    gdb_client_close(&emulator->client); /* QEMU's server talks to one at a time; the machine stays stopped */
+    unlink(emulator->wish_path);
+    setenv("TARN_GOTO_WISH", emulator->wish_path, 1);
+    signal(SIGINT, SIG_IGN); /* it is gdb's */
+    pid_t gdb = child_start(words, -1);
+    int status = gdb > 0 ? child_wait(gdb) : -1;
+    *wants_before = access(emulator->wish_path, F_OK) == 0;
+    return status == 0 ||
+           fail_set(fail, status == CHILD_NOT_STARTED ? "cannot start gdb-multiarch; `make deps` installs it"
+                                                      : "gdb ended with an error");
+}
+
+bool session_dump(struct emulator *emulator, const char *path, struct fail *fail)
+{
+    char full[PATH_MAX], command[2 * PATH_MAX + 40], *to = command;
+    struct stat about;
+
+    if (*path != '/' && getcwd(full, sizeof(full) - strlen(path) - 1) != NULL)
+        strcat(strcat(full, "/"), path);
+    else
+        snprintf(full, sizeof(full), "%s", path);
+    unlink(full);
+    to += sprintf(to, "dump-guest-memory \"");
+    for (const char *at = full; *at; at++)
+        to += sprintf(to, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    sprintf(to, "\"");
+    char *said = gdb_client_monitor(&emulator->client, command, DUMP_SECONDS, fail);
+    if (said == NULL)
+        return false;
+    said[strcspn(said, "\r\n")] = '\0';
+    bool fine = stat(full, &about) == 0 && about.st_size > 0;
+    if (!fine)
+        fail_set(fail, "cannot write %s: %.200s", path, said[0] ? said : strerror(errno));
+    free(said);
+    return fine;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/verify.c - compares rings in a guest's memory with a trace; see verify.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/goto/verify.h>
+#include <tools/tarn/print/print.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/source/image_copy.h>
+#include <unistd.h>
+
+/* One processor, while it is compared. */
+struct sides {
+    const struct trace *trace;
+    struct image_ring ring;
+    struct packet_buffer buffer;
+    struct packet packet; /* the trace's */
+    uint8_t *copy;        /* the run's, of the same number */
+};
+
+/* The cursor at an event of the trace. */
+static bool stand_at(struct cursor *cursor, const struct difference *at, const struct trace *trace,
+                     struct losses *losses)
+{
+    losses_open(losses, trace);
+    losses->quiet = true;
+    return cursor_open_at(cursor, trace, at->stream, (struct position){at->packet_at, at->offset},
+                          &losses->reporter);
+}
+
+/* What the run has of a packet; false: it is not in the rings. */
+static bool copy_packet(struct image_ring *ring, uint64_t number, uint8_t *copy)
+{
+    uint64_t head = image_ring_head(ring), open = head;
+
+    if (number > head || !image_ring_holds(ring, number))
+        return false;
+    if (number == head)
+        return image_packet_snapshot(ring, &open, copy);
+    enum image_state state = image_packet_copy(ring, number, copy);
+    return state == IMAGE_WHOLE || (state == IMAGE_INCOMPLETE && image_packet_cut(ring, number, copy));
+}
+
+static bool ends_packet(struct event_head head)
+{
+    return head.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+}
+
+/* The offset of the first event that is not the same; 0: there is none. Where a side ends, nothing is known.
+ */
+static uint64_t compare_packet(const struct sides *sides, uint64_t content, uint64_t *compared)
+{
+    const uint8_t *ours = sides->copy, *theirs = sides->packet.bytes;
+
+    if (sides->packet.content_bytes < content)
+        content = sides->packet.content_bytes;
+    for (uint64_t at = sizeof(struct trace_packet); at < content;) {
+        struct event_head head = event_head(&sides->trace->schema, theirs + at);
+        struct event_head other = event_head(&sides->trace->schema, ours + at);
+        uint64_t bytes = head.words * 8ull;
+
+        if (ends_packet(head) || ends_packet(other))
+            return 0;
+        if (bytes == 0 || bytes > content - at || memcmp(ours + at, theirs + at, bytes) != 0)
+            return at;
+        at += bytes;
+        ++*compared;
+    }
+    return 0;
+}
+
+/* Keeps the difference if it comes before the one that is known. */
+static void take_difference(struct difference *difference, const struct sides *sides,
+                            const struct stream *stream, uint64_t offset)
+{
+    struct difference here = {.stream = stream, .packet_at = sides->packet.offset, .offset = offset};
+    struct losses losses;
+    struct cursor cursor;
+
+    if (stand_at(&cursor, &here, sides->trace, &losses) &&
+        (!difference->found || cursor.ticks < difference->ticks)) {
+        uint64_t size = sides->ring.image->store.buffer_bytes;
+
+        difference->found = true;
+        difference->ticks = cursor.ticks;
+        difference->stream = stream;
+        difference->packet_at = here.packet_at;
+        difference->offset = offset;
+        difference->bytes = difference->bytes != NULL ? difference->bytes : alloc_zero(1, size);
+        memcpy(difference->bytes, sides->copy, size);
+    }
+    cursor_close(&cursor);
+}
+
+static void compare_stream(struct difference *difference, struct sides *sides, const struct stream *stream)
+{
+    for (uint64_t at = 0; at < stream->size;) {
+        enum anomaly anomaly = stream_packet(sides->trace, stream, at, &sides->buffer, &sides->packet);
+
+        if (anomaly_is_fatal(anomaly)) {
+            at = stream_resync(sides->trace, stream, at + 1);
+            continue;
+        }
+        at += sides->packet.packet_bytes;
+        if (sides->packet.packet_bytes != sides->ring.image->store.buffer_bytes ||
+            !copy_packet(&sides->ring, sides->packet.header.packet_seq_num, sides->copy))
+            continue;
+        uint64_t bits = image_copy_header(sides->ring.image, sides->copy).content_size;
+        uint64_t offset = compare_packet(sides, bits / 8, &difference->compared);
+        if (offset != 0) {
+            take_difference(difference, sides, stream, offset);
+            return;
+        }
+    }
+}
+
+bool verify_rings(struct difference *difference, const struct trace *trace, struct memory *memory,
+                  struct fail *fail)
+{
+    struct sides sides = {.trace = trace};
+    struct image image;
+
+    *difference = (struct difference){0};
+    if (!image_open(&image, memory, 0, fail))
+        return false;
+    sides.copy = alloc_zero(1, image.store.buffer_bytes);
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct stream *stream = &trace->streams[i];
+
+        if (stream->cpu < image.store.cpu_count && image_ring_open(&sides.ring, &image, stream->cpu, fail))
+            compare_stream(difference, &sides, stream);
+    }
+    free(sides.copy);
+    free(sides.buffer.bytes);
+    image_close(&image);
+    return true;
+}
+
+/* ---- telling ---- */
+
+static void print_side(const char *side, const struct trace *trace, const struct cursor *cursor)
+{
+    struct printer printer;
+    struct fail fail;
+    struct out out;
+
+    fprintf(stderr, "  %s", side);
+    out_open(&out, STDERR_FILENO, 0);
+    if (printer_open(&printer, trace, &out, PRINT_TEXT, PRINT_TIME_START, &fail)) {
+        print_event(&printer, cursor);
+        printer_close(&printer);
+    }
+    out_close(&out);
+}
+
+void difference_print(const struct difference *difference, const struct trace *trace)
+{
+    struct losses losses;
+    struct cursor cursor;
+
+    if (stand_at(&cursor, difference, trace, &losses)) {
+        const uint8_t *bytes = difference->bytes + difference->offset;
+        size_t left = cursor.packet.packet_bytes - difference->offset;
+        uint32_t time = event_head(&trace->schema, bytes).time;
+
+        print_side("the trace: ", trace, &cursor);
+        if (event_decode(&trace->schema, bytes, left, &cursor.event) == ANOMALY_NONE) {
+            cursor.ticks += (uint64_t)(int64_t)(int32_t)(time - (uint32_t)cursor.ticks);
+            print_side("this run:  ", trace, &cursor);
+        } else {
+            fputs("  this run:  no event that the trace declares\n", stderr);
+        }
+    }
+    cursor_close(&cursor);
+}
+
+void difference_free(struct difference *difference)
+{
+    free(difference->bytes);
+}

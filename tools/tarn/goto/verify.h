@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/verify.h - is a run the one that a trace was taken of? */
+#ifndef TARN_GOTO_VERIFY_H
+#define TARN_GOTO_VERIFY_H
+
+#include <tools/tarn/read/decode.h>
+#include <tools/tarn/source/memory.h>
+
+/* The first event that differs. */
+struct difference {
+    bool found;
+    uint64_t compared; /* events that do not */
+    uint64_t ticks;
+    const struct stream *stream;
+    uint64_t packet_at; /* in the stream's file */
+    uint64_t offset;    /* in the packet */
+    uint8_t *bytes;     /* the run's packet */
+};
+
+/* Compares what the rings in MEMORY hold with the trace's packets, event by event. */
+bool verify_rings(struct difference *difference, const struct trace *trace, struct memory *memory,
+                  struct fail *fail);
+/* Both sides, to standard error. */
+void difference_print(const struct difference *difference, const struct trace *trace);
+void difference_free(struct difference *difference);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/model/beginning.c - what was so when the trace began, though it is told later; see model.h.
+ *
+ * A pull starts with a statedump. In the trace it stands behind the events that the guest's buffers held
+ * before, so these have no names yet. Therefore the first name that is told of a process, a lock or an
+ * interrupt, up to the end of the first complete statedump, holds from the beginning of the trace; unless the
+ * process was created, executed a program or was renamed before that. The range of time does not matter, so
+ * every part of a trace has the same names, in the view and in the subcommands.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/read/order.h>
+
+/* Events until which the statedump must have come: more than the largest usual buffers hold. Without this a
+ * trace that has none would be read as a whole, which takes as long as an answer about all of it. */
+#define EVENTS_MOST 4000000u
+
+/* What is known of a process so far. */
+enum {
+    HAS_NAME = 1, /* told of a thread of it */
+    HAS_OWN_NAME = 2,
+    NAME_IS_OVER = 4, /* what is told from now on is another */
+    FILES_ARE_OVER = 8
+};
+
+struct pid_flags {
+    uint32_t pid;
+    uint8_t flags; /* 0: a free place */
+};
+
+struct beginning {
+    struct model *model;
+    struct pid_flags *table; /* open addressing, never full */
+    uint32_t room, count;
+    const struct event_type *dump_begin, *dump_end;
+    const struct field *begin_number, *end_number;
+    uint64_t number; /* of the statedump that began last */
+    bool has_begun;
+};
+
+static struct pid_flags *find_place(const struct beginning *beginning, uint32_t pid)
+{
+    for (uint32_t at = pid * 2654435761u;; at++) {
+        struct pid_flags *place = &beginning->table[at & (beginning->room - 1)];
+
+        if (place->flags == 0 || place->pid == pid)
+            return place;
+    }
+}
+
+static uint8_t flags_of(const struct beginning *beginning, uint32_t pid)
+{
+    return find_place(beginning, pid)->flags;
+}
+
+static void grow(struct beginning *beginning)
+{
+    struct pid_flags *old = beginning->table;
+    uint32_t room = beginning->room;
+
+    beginning->room = room ? 2 * room : 256;
+    beginning->table = alloc_zero(beginning->room, sizeof(beginning->table[0]));
+    for (uint32_t i = 0; i < room; i++)
+        if (old[i].flags != 0)
+            *find_place(beginning, old[i].pid) = old[i];
+    free(old);
+}
+
+static void add_flags(struct beginning *beginning, uint32_t pid, uint8_t flags)
+{
+    struct pid_flags *place = find_place(beginning, pid);
+
+    if (place->flags == 0 && ++beginning->count * 2 > beginning->room) {
+        grow(beginning);
+        place = find_place(beginning, pid);
+    }
+    place->pid = pid;
+    place->flags |= flags;
+}
+
+/* A process's own name counts more than that of its first thread, whichever came first. */
+static void take_names(struct beginning *beginning, const struct event *event)
+{
+    struct names *names = &beginning->model->names;
+
+    for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1) {
+        const struct name_source *source = &names->sources[__builtin_ctz(told_by)];
+        unsigned enough = NAME_IS_OVER | HAS_OWN_NAME | (source->is_thread ? HAS_NAME : 0);
+        uint32_t pid;
+        size_t length;
+        const char *name = names_told(source, event, &pid, &length);
+
+        if (name == NULL || (flags_of(beginning, pid) & enough) != 0)
+            continue;
+        names_set(names, pid, name, length);
+        add_flags(beginning, pid, source->is_thread ? HAS_NAME : HAS_OWN_NAME);
+    }
+}
+
+/* The class is as it was, but not for how it is watched: that may have changed. */
+static void take_lock_class(struct model *model, const struct event *event, const struct model_action *action)
+{
+    uint32_t number = get32(model, event, action->at[0]);
+
+    if (number >= MODEL_LOCK_CLASSES || model->lock_classes[number].name[0] != '\0')
+        return;
+    take_state_lock_class(model, NULL, event, action);
+    model->lock_classes[number].watch = 0;
+    model->has_news = true;
+}
+
+static void take_lock(struct beginning *beginning, const struct event *event,
+                      const struct model_action *action)
+{
+    struct model *model = beginning->model;
+    uint32_t pid = get32(model, event, action->at[1]);
+
+    if ((flags_of(beginning, pid) & FILES_ARE_OVER) == 0 &&
+        lock_names_find(&model->lock_names, pid, get64(model, event, action->at[0])) == NULL)
+        take_lock_name(model, NULL, event, action);
+}
+
+static void take(struct beginning *beginning, const struct event *event)
+{
+    struct model *model = beginning->model;
+    const struct model_action *action = &model->actions[event->type->index];
+
+    if (action->take == take_process_create || action->take == take_process_exec)
+        add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER | FILES_ARE_OVER);
+    else if (action->take == take_process_rename)
+        add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER);
+    else if (action->take == take_state_lock_class)
+        take_lock_class(model, event, action);
+    else if (action->take == take_lock_name)
+        take_lock(beginning, event, action);
+    else if (action->take == take_state_irq &&
+             model_irq_name(model, get32(model, event, action->at[0])) == NULL)
+        take_state_irq(model, NULL, event, action);
+    else if (action->take == take_state_image &&
+             (flags_of(beginning, get32(model, event, action->at[0])) & FILES_ARE_OVER) == 0)
+        take_state_image(model, NULL, event, action);
+    take_names(beginning, event);
+}
+
+/* Has a statedump ended whose begin was seen? */
+static bool is_whole(struct beginning *beginning, const struct event *event)
+{
+    if (event->type == beginning->dump_begin && beginning->begin_number != NULL) {
+        beginning->has_begun = true;
+        beginning->number = field_integer(beginning->begin_number, event->bytes);
+    }
+    return event->type == beginning->dump_end && beginning->end_number != NULL && beginning->has_begun &&
+           beginning->number == field_integer(beginning->end_number, event->bytes);
+}
+
+bool model_learn_beginning(struct model *model)
+{
+    const struct schema *schema = &model->trace->schema;
+    struct beginning beginning = {.model = model,
+                                  .dump_begin = schema_find_event(schema, "lttng_statedump_start"),
+                                  .dump_end = schema_find_event(schema, "lttng_statedump_end")};
+    struct merge merge;
+    struct cursor *cursor;
+    uint32_t count = 0;
+    bool whole = false;
+
+    beginning.begin_number = schema_find_field(beginning.dump_begin, "number");
+    beginning.end_number = schema_find_field(beginning.dump_end, "number");
+    grow(&beginning);
+    merge_open(&merge, model->trace, NULL, 0, NULL);
+    for (; count < EVENTS_MOST && !whole && (cursor = merge_next(&merge)) != NULL; count++) {
+        take(&beginning, &cursor->event);
+        whole = is_whole(&beginning, &cursor->event);
+    }
+    merge_close(&merge);
+    free(beginning.table);
+    return whole || count == EVENTS_MOST;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/source/content_end.h - what stands at the end of a packet's content, in either byte order. */
+#ifndef TARN_CONTENT_END_H
+#define TARN_CONTENT_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTENT_END_BYTES 16u
+
+/* Writes the end event, and behind it, if REST words of the buffer are left, the header of the filler.
+ * Returns how many bytes that is. */
+size_t put_content_end(uint8_t *at, bool is_little, uint64_t rest, uint64_t time);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/source/gdb_client.c - packets to QEMU's gdb server and back; see gdb_client.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <tools/tarn/source/gdb_client.h>
+#include <tools/tarn/source/link.h>
+#include <unistd.h>
+
+#define CONSOLE_MAX (4u << 20)
+
+/* ---- packets ---- */
+
+static bool wait_for(struct gdb_client *client, short what, double until, struct fail *fail)
+{
+    for (;;) {
+        double left = until - now_seconds();
+        struct pollfd poll_fd = {.fd = client->fd, .events = what};
+        int got = left > 0 ? poll(&poll_fd, 1, (int)(left * 1000) + 1) : 0;
+        if (got > 0)
+            return true;
+        if (got == 0)
+            return fail_set(fail, "the gdb server does not answer: is another debugger connected?");
+        if (errno != EINTR)
+            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
+    }
+}
+
+static bool send_bytes(struct gdb_client *client, const char *bytes, size_t size, struct fail *fail)
+{
+    double until = now_seconds() + GDB_REPLY_SECONDS;
+
+    while (size > 0) {
+        ssize_t sent = send(client->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            bytes += sent;
+            size -= (size_t)sent;
+        } else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
+        } else if (!wait_for(client, POLLOUT, until, fail)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool next_byte(struct gdb_client *client, double until, char *byte, struct fail *fail)
+{
+    while (client->start == client->end) {
+        ssize_t got = recv(client->fd, client->buffer, sizeof(client->buffer), MSG_DONTWAIT);
+        if (got > 0) {
+            client->start = 0;
+            client->end = (size_t)got;
+        } else if (got == 0) {
+            return fail_set(fail, "the gdb server closed the connection");
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
+        } else if (!wait_for(client, POLLIN, until, fail)) {
+            return false;
+        }
+    }
+    *byte = client->buffer[client->start++];
+    return true;
+}
+
+int gdb_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 32) >= 'a' && (c | 32) <= 'f')
+        return (c | 32) - 'a' + 10;
+    return -1;
+}
+
+bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *fail)
+{
+    size_t room = strlen(text) + sizeof("$#00");
+    char *framed = alloc_zero(room, 1);
+    unsigned sum = 0;
+
+    for (const char *at = text; *at; at++)
+        sum += (uint8_t)*at;
+    snprintf(framed, room, "$%s#%02x", text, sum & 0xff);
+    bool fine = send_bytes(client, framed, room - 1, fail);
+    free(framed);
+    return fine;
+}
+
+/* One packet's text into client->packet. What stands between packets (acknowledgements) is passed over. */
+static bool receive_any(struct gdb_client *client, double until, struct fail *fail)
+{
+    unsigned sum = 0;
+    size_t size = 0;
+    char c, high, low;
+
+    do
+        if (!next_byte(client, until, &c, fail))
+            return false;
+    while (c != '$');
+    for (;;) {
+        if (!next_byte(client, until, &c, fail))
+            return false;
+        if (c == '#')
+            break;
+        if (size == GDB_PACKET_MAX - 1 || c == '$' || c == 0)
+            return fail_set(fail, "the gdb server sent no packet");
+        client->packet[size++] = c;
+        sum += (uint8_t)c;
+    }
+    client->packet[size] = 0;
+    if (!next_byte(client, until, &high, fail) || !next_byte(client, until, &low, fail))
+        return false;
+    if (gdb_hex_digit(high) < 0 || gdb_hex_digit(low) < 0 ||
+        (unsigned)(gdb_hex_digit(high) << 4 | gdb_hex_digit(low)) != (sum & 0xff))
+        return fail_set(fail, "the gdb server sent a damaged packet");
+    return !client->acknowledges || send_bytes(client, "+", 1, fail);
+}
+
+/* The answer to a request. That the guest stopped because we came is said in between, at any time. */
+static bool receive_until(struct gdb_client *client, double until, struct fail *fail)
+{
+
+    do
+        if (!receive_any(client, until, fail))
+            return false;
+    while (client->packet[0] == 'T' || client->packet[0] == 'S');
+    return true;
+}
+
+bool gdb_client_receive(struct gdb_client *client, struct fail *fail)
+{
+    return receive_until(client, now_seconds() + GDB_REPLY_SECONDS, fail);
+}
+
+bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail *fail)
+{
+    return gdb_client_send(client, request, fail) && gdb_client_receive(client, fail);
+}
+
+/* What the machine's monitor says to a command; to be freed. */
+char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail)
+{
+    double until = now_seconds() + seconds;
+    char *request = alloc_zero(strlen(command) + 4, 2), *to = request + sprintf(request, "qRcmd,");
+    char *text = alloc_zero(1, 1);
+    size_t size = 0;
+
+    for (const char *at = command; *at; at++)
+        to += sprintf(to, "%02x", (uint8_t)*at);
+    bool fine = gdb_client_send(client, request, fail);
+    free(request);
+    while (fine && (fine = receive_until(client, until, fail)) && client->packet[0] == 'O' &&
+           client->packet[1] != 'K') {
+        const char *hex = client->packet + 1;
+        size_t more = strlen(hex) / 2;
+        if (size + more > CONSOLE_MAX) {
+            fine = fail_set(fail, "the machine's monitor does not stop talking");
+            break;
+        }
+        text = alloc_more(text, size + more + 1, 1);
+        for (size_t i = 0; i < more; i++) {
+            int high = gdb_hex_digit(hex[2 * i]), low = gdb_hex_digit(hex[2 * i + 1]);
+            text[size++] = high < 0 || low < 0 ? '?' : (char)(high << 4 | low);
+        }
+        text[size] = 0;
+    }
+    if (fine && strcmp(client->packet, "OK") == 0)
+        return text;
+    free(text);
+    if (fine)
+        fail_set(fail, "the gdb server has no monitor: it is not QEMU's");
+    return NULL;
+}
+
+/* ---- connecting */
+
+static int connect_unix(const char *path, struct fail *fail)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd;
+
+    if (strlen(path) >= sizeof(name.sun_path)) {
+        fail_set(fail, "%s is too long for a socket's path", path);
+        return -1;
+    }
+    strcpy(name.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0)
+        return fd;
+    fail_set(fail, "cannot connect to %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool gdb_client_open(struct gdb_client *client, const char *address, struct fail *fail)
+{
+    *client = (struct gdb_client){.acknowledges = true};
+    client->fd = strchr(address, '/') ? connect_unix(address, fail) : connect_tcp(address, fail);
+    if (client->fd < 0 || !gdb_client_ask(client, "QStartNoAckMode", fail))
+        return false;
+    client->acknowledges = strcmp(client->packet, "OK") != 0;
+    return true;
+}
+
+void gdb_client_close(struct gdb_client *client)
+{
+    if (client->fd >= 0)
+        close(client->fd);
+    client->fd = -1;
+}
+
+bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail)
+{
+    return send_bytes(client, "\x03", 1, fail);
+}
+
+bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail)
+{
+    double until = now_seconds() + seconds;
+
+    do
+        if (!receive_any(client, until, fail))
+            return false;
+    while (client->packet[0] != 'T' && client->packet[0] != 'S');
+    return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/source/recipe_copy.c - FILE.recipe becomes a part of the trace; see recipe_copy.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/output.h>
+#include <tools/tarn/read/read.h>
+#include <tools/tarn/source/recipe_copy.h>
+#include <unistd.h>
+
+/* The path of the file that SOURCE names; NULL: it names none. */
+static const char *file_of(const char *source)
+{
+    static const char *const schemes[] = {"ram:", "core:"};
+
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        if (strncmp(source, schemes[i], strlen(schemes[i])) == 0)
+            return source + strlen(schemes[i]);
+    return NULL;
+}
+
+static bool write_copy(int directory_fd, const char *text, size_t size)
+{
+    int fd = openat(directory_fd, TRACE_RECIPE_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool fine = fd >= 0 && output_write(fd, text, size);
+    int error = errno;
+
+    if (fd >= 0 && close(fd) != 0 && fine)
+        return false;
+    errno = error;
+    return fine;
+}
+
+bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
+{
+    char path[4096], *text;
+    const char *file = file_of(source);
+    ssize_t size;
+    int fd;
+
+    if (file == NULL)
+        return true;
+    snprintf(path, sizeof(path), "%s.recipe", file);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT || fail_set(fail, "%s: %s", path, strerror(errno));
+    text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
+    size = read(fd, text, TRACE_RECIPE_BYTES_MAX + 1);
+    close(fd);
+    bool fine = size < 0 ? fail_set(fail, "%s: %s", path, strerror(errno))
+                : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
+                    ? fail_set(fail, "%s is too large for a recipe", path)
+                    : write_copy(directory_fd, text, (size_t)size) ||
+                          fail_set(fail, "%s cannot be copied into the trace: %s", path, strerror(errno));
+    free(text);
+    return fine;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/greedy.c - takes all memory in the way that its argument names, for kernel_scarce, which looks
+ * what becomes of everybody else.
+ *
+ *   touch      pages of its own, until a page fault ends it
+ *   write      a memory object, from three threads that never give up, while it asks the servers for things
+ *   map        mappings, which cost the kernel's memory
+ *   file       a file
+ *   bomb N     some pages, and programs that do the same, N generations of them
+ *
+ * Status 0: it was told that there is no memory, or a program that it started was told or ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
+#include <unistd.h>
+
+#define MAP_PLACE  0x0000001000000000ull
+#define PIECE      (64u << 10)
+#define MANY_TIMES 100000000ull
+#define ASKED      20u /* times */
+#define FAMILY     2u  /* programs that each of a bomb starts */
+#define BOMB_BYTES (3u << 20)
+
+extern char **environ;
+
+static void touch_all(void)
+{
+    for (;;) {
+        volatile char *piece = memory_map_anonymous(PIECE);
+        for (unsigned i = 0; piece && i < PIECE; i += TARN_PAGE_SIZE)
+            piece[i] = 1;
+    }
+}
+
+static int map_all(void)
+{
+    cap_t memory = (cap_t)sys_memory_create(TARN_PAGE_SIZE);
+    for (uint64_t i = 0; i < MANY_TIMES; i++) {
+        int64_t result = sys_space_map(SLOT_SPACE, memory, MAP_PLACE + i * 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE,
+                                       0, MAP_READ | MAP_FIXED);
+        if (result < 0)
+            return result != -E_NO_MEMORY;
+    }
+    return 1;
+}
+
+static int fill_file(void)
+{
+    static char bytes[PIECE];
+    int fd = open("/tmp/greedy", O_CREAT | O_WRONLY, 0666);
+    for (;;) {
+        ssize_t written = write(fd, bytes, sizeof bytes);
+        if (written < 0)
+            return errno == ENOSPC ? 0 : 1;
+    }
+}
+
+static cap_t object;
+static _Atomic uint64_t next_page;
+static _Atomic bool enough, told;
+
+static void *write_pages(void *unused)
+{
+    static char page[TARN_PAGE_SIZE] = {1};
+    while (!enough) {
+        uint64_t at = next_page++ * TARN_PAGE_SIZE;
+        while (!enough && sys_memory_write(object, at, page, sizeof page) < 0) {
+            told = true;
+            sys_thread_yield();
+        }
+    }
+    return unused;
+}
+
+/* What servers need memory for. Most of it fails. */
+static void ask_servers(unsigned round)
+{
+    static char bytes[PIECE];
+    char path[32];
+    int ends[2];
+    pid_t pid;
+    char *const arguments[] = {"true", NULL};
+    snprintf(path, sizeof path, "/tmp/greed.%u", round);
+    int fd = open(path, O_CREAT | O_WRONLY, 0666);
+    if (fd >= 0) {
+        if (write(fd, bytes, sizeof bytes) < 0)
+            unlink(path);
+        close(fd);
+    }
+    if (pipe(ends) == 0) {
+        fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        if (write(ends[1], bytes, 4096) < 0)
+            errno = 0;
+        close(ends[0]);
+        close(ends[1]);
+    }
+    if (posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, environ) == 0)
+        waitpid(pid, NULL, 0);
+}
+
+static int write_all(void)
+{
+    pthread_t thread;
+    object = (cap_t)sys_memory_create(1ull << 36);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, write_pages, NULL);
+    while (!told)
+        sys_thread_yield();
+    for (unsigned round = 0; round < ASKED; round++)
+        ask_servers(round);
+    enough = true;
+    return 0;
+}
+
+/* Ends after all that it started. */
+static int start_more(unsigned generations)
+{
+    char number[16];
+    char *const arguments[] = {"greedy", "bomb", number, NULL};
+    unsigned started = 0, good = 0;
+    int status;
+    volatile char *pages = memory_map_anonymous(BOMB_BYTES);
+    snprintf(number, sizeof number, "%u", generations - 1);
+    for (unsigned i = 0; pages && i < BOMB_BYTES; i += TARN_PAGE_SIZE)
+        pages[i] = 1;
+    if (generations == 0)
+        return pages != NULL;
+    for (pid_t pid; started < FAMILY; started++)
+        if (posix_spawn(&pid, "/test/greedy", NULL, NULL, arguments, environ) != 0)
+            break;
+    while (wait(&status) > 0)
+        good += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    return good == FAMILY;
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "";
+    if (!strcmp(way, "touch"))
+        touch_all();
+    else if (!strcmp(way, "write"))
+        return write_all();
+    else if (!strcmp(way, "map"))
+        return map_all();
+    else if (!strcmp(way, "file"))
+        return fill_file();
+    else if (!strcmp(way, "bomb") && argc > 2)
+        return start_more((unsigned)atoi(argv[2]));
+    return 2;
+}

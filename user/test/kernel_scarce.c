@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/kernel_scarce.c - a program takes all memory, again and again, in several ways (greedy.c). The
+ * system goes on: all frames come back, the shell runs programs, files are as they were.
+ *
+ * Once with the machine's whole memory. Then most of it is in a file, so that the rest is soon gone.
+ */
+#include "leak.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS      20u
+#define PIECE       (64u << 10)
+#define KEPT_PIECES 3u
+#define LEFT_PART   12u  /* of memory, that the large file leaves */
+#define SPARE       200u /* frames that may stay with servers: heaps and tables for so many requests */
+
+extern char **environ;
+
+enum end { ENDED, TOLD, EITHER };
+
+static int run(char *const arguments[])
+{
+    pid_t pid;
+    int status = -1;
+    int error = posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ);
+    if (error) {
+        printf("# %s: %s\n", arguments[0], strerror(error));
+        return -1;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static char byte_of(unsigned piece, unsigned at)
+{
+    return (char)(piece * 37 + at * 11 + at / 251);
+}
+
+static bool write_piece(int fd, unsigned piece)
+{
+    static char bytes[PIECE];
+    for (unsigned at = 0; at < PIECE; at++)
+        bytes[at] = byte_of(piece, at);
+    return write(fd, bytes, PIECE) == PIECE;
+}
+
+static bool has_pieces(const char *path, unsigned count)
+{
+    static char bytes[PIECE];
+    int fd = open(path, O_RDONLY);
+    bool good = fd >= 0;
+    for (unsigned piece = 0; good && piece < count; piece++) {
+        good = read(fd, bytes, PIECE) == PIECE;
+        for (unsigned at = 0; good && at < PIECE; at++)
+            good = bytes[at] == byte_of(piece, at);
+    }
+    good = good && read(fd, bytes, PIECE) == 0;
+    close(fd);
+    return good;
+}
+
+static bool make_kept(void)
+{
+    int fd = open("/tmp/kept", O_CREAT | O_WRONLY, 0666);
+    bool good = true;
+    for (unsigned piece = 0; piece < KEPT_PIECES; piece++)
+        good &= write_piece(fd, piece);
+    return close(fd) == 0 && good;
+}
+
+/* How many pieces it has. */
+static unsigned make_large(void)
+{
+    unsigned pieces = 0;
+    int fd = open("/tmp/large", O_CREAT | O_WRONLY, 0666);
+    for (;;) {
+        struct system_stats stats = read_stats();
+        if (stats.frames_free < stats.frames_total / LEFT_PART || !write_piece(fd, pieces))
+            break;
+        pieces++;
+    }
+    close(fd);
+    return pieces;
+}
+
+/* Through fs, proc, a pipe, and programs of its own. */
+static bool shell_answers(void)
+{
+    char *const arguments[] = {"/bin/sh", "-c", "echo answer | grep -q answer && rm -f /tmp/greed*", NULL};
+    int status = run(arguments);
+    if (status)
+        printf("# the shell's status is %#x\n", (unsigned)status);
+    return status == 0;
+}
+
+/* With patience: what is ended needs a moment to give back, and what the kernel had for it some more. */
+static bool wait_until(bool (*is_so)(const struct system_stats *, const struct system_stats *),
+                       const struct system_stats *before)
+{
+    struct system_stats now = {0};
+    for (int i = 0; i < 6000; i++) {
+        now = read_stats();
+        if (is_so(before, &now))
+            return true;
+        sys_thread_sleep(deadline_after(10000000));
+    }
+    printf("# %llu spaces, %llu frames free before; %llu, %llu now\n", (unsigned long long)before->spaces,
+           (unsigned long long)before->frames_free, (unsigned long long)now.spaces,
+           (unsigned long long)now.frames_free);
+    return false;
+}
+
+static bool have_ended(const struct system_stats *before, const struct system_stats *now)
+{
+    return now->spaces <= before->spaces && now->slab_frames <= before->slab_frames + SPARE;
+}
+
+static bool are_back(const struct system_stats *before, const struct system_stats *now)
+{
+    return now->frames_free + SPARE >= before->frames_free;
+}
+
+static const char *const end_names[] = {"ended", "told no", "ended or told no"};
+
+static void test_way(char *way, unsigned rounds, enum end end)
+{
+    char what[100];
+    char *const arguments[] = {"/test/greedy", way, "7", NULL};
+    bool shell = true, intact = true, good = true, back = true;
+    const struct system_stats before = quiet_stats();
+    for (unsigned round = 0; round < rounds; round++) {
+        int status = run(arguments);
+        bool is_ended = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, is_told = status == 0;
+        good &= (is_ended && end != TOLD) || (is_told && end != ENDED);
+        back &= wait_until(have_ended, &before);
+        shell &= shell_answers();
+        intact &= has_pieces("/tmp/kept", KEPT_PIECES);
+        back &= wait_until(are_back, &before);
+    }
+    snprintf(what, sizeof what, "%s: %u times it is %s", way, rounds, end_names[end]);
+    CHECK(good, what);
+    snprintf(what, sizeof what, "%s: its frames come back", way);
+    CHECK(back, what);
+    snprintf(what, sizeof what, "%s: the shell answers each time", way);
+    CHECK(shell, what);
+    snprintf(what, sizeof what, "%s: files are intact", way);
+    CHECK(intact, what);
+}
+
+int main(void)
+{
+    CHECK(make_kept(), "a file to be kept");
+    test_way("touch", 1, ENDED);
+    unsigned pieces = make_large();
+    CHECK(pieces > 0 && has_pieces("/tmp/large", pieces), "a large one");
+    test_way("touch", ROUNDS, ENDED);
+    test_way("map", ROUNDS, TOLD);
+    test_way("file", ROUNDS, TOLD);
+    test_way("write", ROUNDS, EITHER);
+    test_way("bomb", ROUNDS, EITHER);
+    CHECK(has_pieces("/tmp/large", pieces), "the large file is intact");
+    return finish_tests();
+}
