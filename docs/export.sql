@@ -39,7 +39,7 @@ SELECT pid, count(*) AS items, sum(end_ns - begin_ns) AS wall_ns FROM state GROU
 
 -- tarn syscalls: call, by name
 SELECT substr(name, 9) AS name, count(*) AS calls, count(*) AS items, sum(end_ns - begin_ns) AS total_ns,
-       sum(own_ns) AS own_ns, max((end_ns - begin_ns) * (NOT is_cut)) AS max_ns
+       sum(own_ns) AS own_ns, max(CASE WHEN NOT is_cut THEN end_ns - begin_ns END) AS max_ns
 FROM activity WHERE kind = 'syscall' GROUP BY name;
 
 -- tarn faults: kind, by name
