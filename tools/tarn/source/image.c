@@ -259,25 +259,34 @@ static bool rings_show_packets(struct image *image)
     return true;
 }
 
+/* STRAY: it cannot lie where it says that it lies, so it is a copy: of those that the guest made, for example
+ * when it answered a program's sys_trace_previous, and that still lie in frames which were given back. */
+enum verdict { STORE_TAKEN, STORE_WRONG, STORE_STRAY };
+
 /* Where memory's ranges depend on where the store lies, each possibility is looked at. */
-static bool try_candidate(struct image *image, const struct candidate *candidate, struct fail *fail)
+static enum verdict try_candidate(struct image *image, const struct candidate *candidate, struct fail *fail)
 {
     struct memory *memory = image->memory;
     struct trace_store header;
     struct memory_piece piece = {candidate->place, &header, sizeof(header)};
+    enum verdict verdict = STORE_STRAY;
 
     image->swap = candidate->swap;
-    if (!memory->class->arrange)
-        return take_store(image, candidate->physical, fail);
     if (!memory->class->read(memory, &piece, 1, fail))
-        return false;
+        return STORE_WRONG;
     uint64_t self = image_64(image, header.self);
     fail_set(fail, "the store's own address is not where it lies");
+    if (!memory->class->arrange) {
+        if (self != candidate->physical)
+            return STORE_STRAY;
+        return take_store(image, self, fail) ? STORE_TAKEN : STORE_WRONG;
+    }
     for (unsigned attempt = 0; memory->class->arrange(memory, attempt, candidate->place, self); attempt++) {
         if (take_store(image, self, fail) && rings_show_packets(image))
-            return true;
+            return STORE_TAKEN;
+        verdict = STORE_WRONG;
     }
-    return false;
+    return verdict;
 }
 
 /* Kernels put it at a multiple of PLACE_STEP (trace/control/store.c): far fewer places to look at first. */
@@ -285,7 +294,8 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};
     struct candidate found[CANDIDATES_MAX];
-    struct fail why = {""}, reason;
+    struct fail why = {""}, stray = {""}, reason;
+    bool knows_guest = false; /* some store was right: a stray one says nothing more */
     size_t count;
 
     *image = (struct image){.memory = memory};
@@ -293,13 +303,17 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
         if (!find_stores(memory, steps[pass], found, &count, fail))
             return false;
         for (size_t i = 0; i < count; i++) {
-            if (!try_candidate(image, &found[i], &reason))
-                why = reason;
-            else if (image->store.age == age)
+            enum verdict verdict = try_candidate(image, &found[i], &reason);
+            if (verdict == STORE_TAKEN && image->store.age == age)
                 return true;
+            knows_guest |= verdict == STORE_TAKEN;
+            if (verdict != STORE_TAKEN)
+                *(verdict == STORE_STRAY ? &stray : &why) = reason;
         }
     }
     image_close(image);
+    if (!why.text[0] && !knows_guest)
+        why = stray;
     if (why.text[0])
         return fail_set(fail, "no trace to be read in this memory: %s", why.text);
     return fail_set(fail, age ? "no previous trace in this memory: there was none, or it was dropped"

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <tests/tap.h>
+#include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
 #include <unistd.h>
@@ -287,6 +288,37 @@ static void test_stores(void)
     made.store_at = MAKE_STORE_AT;
 }
 
+/* What is said when the store of the system before is looked for. */
+static bool complains(const struct memory_class *class, const char *path, const char *what)
+{
+    struct image image = {0};
+    struct fail fail = {""};
+    struct memory *memory = class->open(path, &fail);
+    bool found = memory && image_open(&image, memory, 1, &fail);
+
+    image_close(&image);
+    if (memory)
+        class->close(memory);
+    return !found && strstr(fail.text, what);
+}
+
+static void test_no_previous(void)
+{
+    static const char none[] = "no previous trace", wrong[] = "checksum is wrong";
+
+    make_image(&made);
+    memcpy(made.ram + 0x3ff000, made_store(&made), sizeof(struct trace_store));
+    write_core(core_path, &made);
+    write_file(ram_path, made.ram, MAKE_BYTES);
+    expect(complains(&memory_core, core_path, none) && complains(&memory_ram, ram_path, none),
+           "a copy that the guest made of a store's beginning is no previous one");
+    put64(&made, made.ram + 0x3ff000 + offsetof(struct trace_store, self), 0x3ff000);
+    write_core(core_path, &made);
+    write_file(ram_path, made.ram, MAKE_BYTES);
+    expect(complains(&memory_core, core_path, wrong) && complains(&memory_ram, ram_path, wrong),
+           "a damaged one is told of");
+}
+
 static void test_packets(void)
 {
     make_image(&made);
@@ -466,6 +498,7 @@ int main(int argc, char **argv)
         made.big = big;
         test_ways();
         test_stores();
+        test_no_previous();
         test_packets();
         test_metadata();
         test_hole_in_memory();
