@@ -165,15 +165,30 @@ static void spin(void)
         __asm__ volatile("");
 }
 
-/* Until one of the counters has gone far enough, or all have failed. */
-static void wait_for_counters(const struct reading *first)
+/* Keeps the narrowest interval of all readings of counter `i`. high 0: there is none yet. */
+static void note(struct arch_clock_source *measured, uint32_t i, const struct reading *first,
+                 const struct reading *now)
+{
+    struct arch_clock_source *best = &measured[i], found;
+    if (rate_between(&found, counters[i].name, first, now, counter_ns(&counters[i], first, now),
+                     counters[i].period / FEMTOSECONDS + 1) &&
+        (best->high == 0 || found.high - found.low < best->high - best->low))
+        *best = found;
+}
+
+/* Until one of the counters has gone far enough, or has failed. On a busy host the 8254 may end before that:
+ * what was read on the way counts. */
+static void wait_for_counters(const struct reading *first, struct arch_clock_source *measured)
 {
     for (uint64_t begin = arch_clock(); arch_clock() - begin < MEASURE_TICKS; spin())
         for (uint32_t i = 0; i < COUNTERS; i++) {
-            struct reading now = {0};
+            struct reading now = {.before = arch_clock()};
             if (!first[i].is_valid)
                 continue;
-            if (!counters[i].read(&now.value) || counter_ns(&counters[i], &first[i], &now) >= MEASURE_NS)
+            now.is_valid = counters[i].read(&now.value);
+            now.after = arch_clock();
+            note(measured, i, &first[i], &now);
+            if (!now.is_valid || counter_ns(&counters[i], &first[i], &now) >= MEASURE_NS)
                 return;
         }
 }
@@ -183,11 +198,10 @@ static uint64_t middle(const struct reading *reading)
     return reading->before + (reading->after - reading->before) / 2;
 }
 
-/* All counters at once, and the APIC's timer; how many sources were added. */
-static uint32_t measure(struct arch_clock_source *sources, uint64_t *apic_ticks_per_clock)
+/* All counters at once, and the APIC's timer. */
+static void measure(struct arch_clock_source *measured, uint64_t *apic_ticks_per_clock)
 {
-    struct reading first[COUNTERS], last[COUNTERS];
-    uint32_t found = 0;
+    struct reading first[COUNTERS];
     bool any = false;
     start_8254();
     apic_timer_start(~0u);
@@ -197,19 +211,24 @@ static uint32_t measure(struct arch_clock_source *sources, uint64_t *apic_ticks_
         any |= first[i].is_valid;
     }
     if (any)
-        wait_for_counters(first);
+        wait_for_counters(first, measured);
     for (uint32_t i = 0; i < COUNTERS; i++) {
-        last[i] = read_closely(counters[i].read);
-        if (rate_between(&sources[found], counters[i].name, &first[i], &last[i],
-                         counter_ns(&counters[i], &first[i], &last[i]),
-                         counters[i].period / FEMTOSECONDS + 1))
-            found++;
+        struct reading last = read_closely(counters[i].read);
+        note(measured, i, &first[i], &last);
     }
     struct reading apic_last = read_closely(read_apic_timer);
     apic_timer_start(0);
     *apic_ticks_per_clock =
         ((uint64_t)(apic_last.value - apic_first.value) << 32) / (middle(&apic_last) - middle(&apic_first));
-    return found;
+}
+
+static uint32_t add_measured(struct arch_clock_source *sources, const struct arch_clock_source *measured)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < COUNTERS; i++)
+        if (measured[i].high)
+            sources[count++] = measured[i];
+    return count;
 }
 
 /* ---- the clock chip's seconds ------------------------------------------------------------------------ */
@@ -300,10 +319,12 @@ uint64_t measure_clock(struct arch_clock_rate *rate)
     struct arch_clock_source sources[STATED_MAX + COUNTERS + 1];
     uint64_t apic_ticks_per_clock = 0;
     uint32_t stated = ask(sources), count = stated;
+    struct arch_clock_source measured[COUNTERS] = {0};
     open_hpet();
     apic_timer_init();
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        count = stated + measure(sources + stated, &apic_ticks_per_clock);
+        measure(measured, &apic_ticks_per_clock);
+        count = stated + add_measured(sources + stated, measured);
         arch_clock_agree(rate, sources, count);
         if (rate->is_certain)
             return apic_ticks_per_clock;
