@@ -74,9 +74,12 @@ uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint3
     if (!arch_copy_from_user(&frame, (const void *)at, sizeof frame.back_chain)) {
         while (n < max && frame.back_chain > at) {
             at = frame.back_chain;
-            if (arch_copy_from_user(&frame, (const void *)at, sizeof frame) || !frame.return_address)
+            if (arch_copy_from_user(&frame, (const void *)at, sizeof frame))
                 break;
-            if (frame.return_address != told)
+            /* Who was interrupted may have a frame and LR not in its place yet, which nobody wrote before. */
+            if (!frame.return_address && !told)
+                break;
+            if (frame.return_address && frame.return_address != told)
                 chain[n++] = frame.return_address;
             told = 0;
         }
