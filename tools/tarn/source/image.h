@@ -84,6 +84,8 @@ uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);
 uint64_t image_ring_head(struct image_ring *ring);
 /* Does the index say that there are events in packet HEAD, which is being written? */
 bool image_ring_has_open(struct image_ring *ring, uint64_t head);
+/* If so: has any writer got to the end of one? Else nothing was logged there yet. */
+bool image_ring_has_logged(struct image_ring *ring, uint64_t head);
 /* Number of the oldest packet that may still be there. */
 uint64_t image_ring_tail(struct image_ring *ring);
 uint64_t image_ring_discarded(struct image_ring *ring);

@@ -251,6 +251,17 @@ bool image_ring_has_open(struct image_ring *ring, uint64_t head)
            index % size > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
+/* Its count begins with 0; until its opener has seen to that, it is the full one of the lap before. More than
+ * one event without any of them committed is not to be believed: somebody scribbled over the count. */
+bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
+{
+    const uint32_t committed = (uint32_t)load_acquire(ring, packet_at(ring, head) + PACKET(committed));
+    const uint64_t size = buffer_words(ring), reserved = load_acquire(ring, CONTROL(index)) % size;
+
+    return (committed != 0 && committed != size) ||
+           reserved > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + TRACE_LENGTH_MAX;
+}
+
 static uint64_t oldest_number(const struct image_ring *ring, uint64_t head)
 {
     uint64_t count = ring->image->store.buffer_count;

@@ -132,7 +132,7 @@ static bool has_waited(struct image_source *image, struct drain *drain)
     return true;
 }
 
-/* Ends a pull without the open packet. If events were reserved in it, they are lost. */
+/* Ends a pull without the open packet. If events were logged in it, they are lost. */
 static void pass_over_open(struct drain *drain, bool has_events)
 {
     drain->done = true;
@@ -153,11 +153,11 @@ static bool take_open(struct image_source *image, uint32_t cpu)
         drain->end = drain->next;
         return true;
     }
-    const bool has_events = image_ring_has_open(&drain->ring, drain->next);
+    const bool is_reserved = image_ring_has_open(&drain->ring, drain->next);
     if (image_ring_head(&drain->ring) > drain->next)
         drain->target = drain->next + 1;
-    else if (!has_events || has_waited(image, drain)) /* a running guest may be about to write its header */
-        pass_over_open(drain, has_events);
+    else if (!is_reserved || has_waited(image, drain)) /* a running guest may be about to write its header */
+        pass_over_open(drain, is_reserved && image_ring_has_logged(&drain->ring, drain->next));
     return false;
 }
 

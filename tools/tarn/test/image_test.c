@@ -331,8 +331,17 @@ static void test_packets(void)
     make_packet(&made, 1, 7, MADE_OPEN);
     expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "what a newer packet took is not given");
     make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 40); /* swapped, its header not written */
+    expect(pull_core() == 0 && came(1, 3, 5, 7, 1) && look(1).missing == 0,
+           "a buffer that was just taken is gone, and nothing was logged in its new packet");
+    uint8_t *committed = made_packet(&made, 1, 8) + offsetof(struct trace_packet, committed);
+    put64(&made, committed, 12);
     expect(pull_core() == 1 && came(1, 3, 5, 7, 1) && look(1).missing == 1,
-           "a buffer that was just taken is gone, and the events of its new packet are lost");
+           "events that others logged there before its header was written are lost");
+    put64(&made, committed, MAKE_BUFFER_BYTES / 8 + 12);
+    expect(pull_core() == 1 && look(1).missing == 1, "also if its count is not its own yet");
+    put64(&made, committed, 0);
+    make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 1500);
+    expect(pull_core() == 1 && look(1).missing == 1, "a count of nothing is not believed beside many events");
     make_image(&made);
     make_packet(&made, 1, 6, MADE_WHOLE);
     make_index(&made, 1, 7ull * MAKE_BUFFER_BYTES / 8 + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
