@@ -267,6 +267,38 @@ static void test_every_window(void)
     stop_guest();
 }
 
+/* The index is read before the headers that it leads to, which may be gone by then. */
+static void test_opening(void)
+{
+    unsigned failed = 0, bad_heads = 0, wrong_words = 0;
+    struct image image;
+    struct image_ring ring;
+    struct fail fail = {""};
+
+    start_guest();
+    struct memory *memory = memory_ram.open(ram_path, &fail);
+    struct memory_class class = memory_ram;
+    class.map = map_and_act;
+    memory->class = &class;
+    for (unsigned at = 1; at <= 40; at++) {
+        looks = 0, act_at = at, act_events = 3000;
+        wrong_words += image_open(&image, memory, 1, &fail) || !strstr(fail.text, "no previous trace");
+        looks = 0;
+        if (!image_open(&image, memory, 0, &fail)) {
+            failed++;
+            continue;
+        }
+        looks = 0;
+        bad_heads += !image_ring_open(&ring, &image, 0, &fail) || !ring.index_is_good;
+        image_close(&image);
+    }
+    check(!failed && !bad_heads && !wrong_words,
+          "opened while it is overwritten: %u times not, %u times without an index, %u wrong answers: %s",
+          failed, bad_heads, wrong_words, fail.text);
+    class.close(memory);
+    stop_guest();
+}
+
 static void *end_later(void *unused)
 {
     usleep(300000);
@@ -349,6 +381,7 @@ int main(void)
     snprintf(output, sizeof(output), "%s/out", directory);
     alarm(120);
     test_every_window();
+    test_opening();
     test_overrun("--slow=0", "a reader that is as fast as it can");
     test_overrun("--slow=1", "a slow reader");
     test_end();

@@ -253,7 +253,9 @@ static bool rings_show_packets(struct image *image)
         struct image_ring ring;
         if (!image_ring_open(&ring, image, cpu, &ignored))
             return false;
-        if (!image_ring_holds(&ring, ring.head) && !(ring.head > 0 && image_ring_holds(&ring, ring.head - 1)))
+        /* looked at once more, the packets of a running guest may be gone */
+        if (!ring.index_is_good && !image_ring_holds(&ring, ring.head) &&
+            !(ring.head > 0 && image_ring_holds(&ring, ring.head - 1)))
             return false;
     }
     return true;
@@ -282,9 +284,12 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
         return take_store(image, self, fail) ? STORE_TAKEN : STORE_WRONG;
     }
     for (unsigned attempt = 0; memory->class->arrange(memory, attempt, candidate->place, self); attempt++) {
-        if (take_store(image, self, fail) && rings_show_packets(image))
-            return STORE_TAKEN;
         verdict = STORE_WRONG;
+        if (!take_store(image, self, fail))
+            continue;
+        if (rings_show_packets(image))
+            return STORE_TAKEN;
+        fail_set(fail, "no packets lie where the store says that the rings are");
     }
     return verdict;
 }

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <tools/tarn/source/image_copy.h>
 
-#define PIECES_MAX 64u
+#define PIECES_MAX  64u
+#define INDEX_TRIES 100u /* a guest that laps its reader so often moves its index at random */
 
 /* ---- memory of a window ---------------------------------------------------------------------------- */
 
@@ -228,16 +229,27 @@ static uint64_t index_number(struct image_ring *ring)
 }
 
 /* Whoever takes a buffer writes its header a little later, so the one before will do. */
+static bool index_leads_to_packet(struct image_ring *ring, uint64_t number)
+{
+    return image_ring_holds(ring, number) || (number > 0 && image_ring_holds(ring, number - 1));
+}
+
 uint64_t image_ring_head(struct image_ring *ring)
 {
-    if (!image_is_live(ring->image) && (ring->index_is_good || ring->head_is_guessed))
+    const bool is_live = image_is_live(ring->image);
+
+    if (!is_live && (ring->index_is_good || ring->head_is_guessed))
         return ring->head;
-    uint64_t number = index_number(ring);
-    ring->index_is_good =
-        image_ring_holds(ring, number) || (number > 0 && image_ring_holds(ring, number - 1));
+    uint64_t number = index_number(ring), later = number;
+    unsigned tries = 0;
+    do { /* both may be overwritten since the index was read: then it has moved */
+        number = later;
+        ring->index_is_good = index_leads_to_packet(ring, number);
+    } while (!ring->index_is_good && is_live && ++tries < INDEX_TRIES &&
+             (later = index_number(ring)) != number);
     if (ring->index_is_good)
         ring->head = number;
-    else if (!image_is_live(ring->image)) {
+    else if (!is_live) {
         ring->head = guess_head(ring);
         ring->head_is_guessed = true;
     }
