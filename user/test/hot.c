@@ -15,7 +15,7 @@
 
 #define ROUNDS          20000
 #define BURN            20000
-#define CONNECT_SECONDS 2 /* for who pulls the trace */
+#define CONNECT_SECONDS 2 /* for who pulls the trace, or asks for a statedump */
 #define PAGE            4096
 #define MAP_BYTES       (256u * PAGE)
 #define KERNEL_ROUNDS   200
