@@ -20,6 +20,7 @@
 #define EVENTS_PER_BUFFER (SMALL / 16) /* of two words, a little less */
 
 static const char *directory; /* for traces that babeltrace2 judges */
+static char text_of_babeltrace2[64];
 
 /* Numbers seen: how often each was read. */
 static uint8_t seen[1 << 20];
@@ -65,9 +66,9 @@ static void test_plain(void)
     struct findings f = read_all(note_number, NULL, directory);
     check(f.whole >= 3 && !f.incomplete && !f.lost && !f.disorder, "plain: every packet whole");
     check(seen_once(0, 3000) && !wrong_order, "plain: every event once, in order");
-    check(count_by_babeltrace2(directory, "/tmp/ring_test.text") == (long)f.events,
+    check(count_by_babeltrace2(directory, text_of_babeltrace2) == (long)f.events,
           "plain: babeltrace2 agrees");
-    unlink("/tmp/ring_test.text");
+    unlink(text_of_babeltrace2);
 }
 
 static void test_overwrite(void)
@@ -98,8 +99,8 @@ static void test_tails(void)
     trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, chain);
     struct findings f = read_all(NULL, NULL, directory);
     check(f.events == 44 && !f.incomplete && !f.disorder, "tails: strings and arrays of any length");
-    check(count_by_babeltrace2(directory, "/tmp/ring_test.text") == 44, "tails: babeltrace2 agrees");
-    unlink("/tmp/ring_test.text");
+    check(count_by_babeltrace2(directory, text_of_babeltrace2) == 44, "tails: babeltrace2 agrees");
+    unlink(text_of_babeltrace2);
 }
 
 static void note_time(const struct trace_header *event, uint64_t time, void *context)
@@ -129,9 +130,9 @@ static void test_time_gaps(void)
             worst = times[i + 1] - expected[i];
     check(times[0] == 7 && worst <= 20, "time gaps up to 2^40 ticks: every time right (worst %llu off)",
           (unsigned long long)worst);
-    check(!f.incomplete && !f.disorder && count_by_babeltrace2(directory, "/tmp/ring_test.text") == 7,
+    check(!f.incomplete && !f.disorder && count_by_babeltrace2(directory, text_of_babeltrace2) == 7,
           "time gaps: babeltrace2 agrees");
-    unlink("/tmp/ring_test.text");
+    unlink(text_of_babeltrace2);
 }
 
 /* --- interrupted writers --------------------------------------------------------------------------- */
@@ -212,7 +213,7 @@ static void test_interrupts_behind_gap(void)
             struct findings f = read_all(note_time, times, directory);
             const unsigned nested = depth - behind_gap.depth;
             bool good = !f.incomplete && !f.cut && !f.lost && !f.disorder && times[0] == 11 + nested &&
-                        count_by_babeltrace2(directory, "/tmp/ring_test.text") == (long)times[0];
+                        count_by_babeltrace2(directory, text_of_babeltrace2) == (long)times[0];
             for (uint64_t i = 6; i <= 6 + nested && i <= times[0]; i++)
                 good = good && times[i] >= before && times[i] <= after;
             wrong += !good;
@@ -220,7 +221,7 @@ static void test_interrupts_behind_gap(void)
         check(!wrong, "behind a gap, interrupted %s by events behind gaps of their own: %u of 64 wrong",
               point_names[point], wrong);
     }
-    unlink("/tmp/ring_test.text");
+    unlink(text_of_babeltrace2);
 }
 
 /* Two threads behind a gap: the one that opens the next packet stops, another closes that and stops at
@@ -739,8 +740,9 @@ static void test_garbage(void)
 
 int main(void)
 {
-    char name[] = "/tmp/ring_test.XXXXXX", command[64];
+    char name[] = "/tmp/ring_test.XXXXXX", command[128];
     directory = mkdtemp(name);
+    snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s.text", directory);
     test_plain();
     test_overwrite();
     test_tails();
@@ -759,7 +761,7 @@ int main(void)
     test_overwriting_reader();
     test_overwritten_copy();
     test_garbage();
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    snprintf(command, sizeof(command), "rm -rf %s %s.err", directory, text_of_babeltrace2);
     if (system(command))
         perror(command);
     return finish_tests();
