@@ -25,7 +25,7 @@ void arch_clock_init(struct arch_clock_rate *rate)
 void delay_us(uint32_t us)
 {
     for (uint64_t begin = arch_clock(), ticks = clock_hz / 1000000 * us; arch_clock() - begin < ticks;)
-        arch_relax();
+        spin();
 }
 
 /* ---- the timer ---------------------------------------------------------------------------------------- */

@@ -157,9 +157,9 @@ static bool read_apic_timer(uint32_t *value)
     return true;
 }
 
-/* Some microseconds, little beside what is measured. Emulators are slow at counters and ports, and under
- * instruction counting at `pause` as well, so waiting uses none of these. */
-static void spin(void)
+/* Emulators are slow at counters and ports, and under instruction counting at `pause` as well, so this uses
+ * none of these. */
+void spin(void)
 {
     for (uint32_t i = 0; i < SPINS; i++)
         __asm__ volatile("");

@@ -63,7 +63,8 @@ void apic_timer_init(void);
 void apic_timer_start(uint32_t count); /* one interrupt after so many ticks of the APIC's clock */
 uint32_t apic_timer_left(void);
 void apic_timer_expired(void); /* clock.c: that interrupt came */
-void delay_us(uint32_t us);    /* once the clock's rate is known */
+void spin(void);               /* some microseconds; before the clock's rate is known, too */
+void delay_us(uint32_t us);    /* some microseconds more at most; once the clock's rate is known */
 
 struct arch_clock_rate;
 uint64_t measure_clock(
