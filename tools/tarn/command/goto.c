@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/recipe_check.h>
 #include <tools/tarn/goto/session.h>
@@ -76,6 +77,12 @@ static bool is_same_run(const struct trace *trace, struct emulator *emulator, en
     return !difference.found && end == JOURNEY_THERE;
 }
 
+/* A signal that ends tarn makes much fail, and is the reason. */
+static void complain_of(const struct fail *fail)
+{
+    complain("%s", child_is_interrupted() ? "interrupted" : fail->text);
+}
+
 struct visit {
     const struct trace *trace;
     const struct recipe *recipe;
@@ -107,8 +114,8 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
 
     *wants_before = false;
     enum journey_end end = journey(&visit->emulator, visit->recipe, aim, trace->schema.big_endian, &fail);
-    if (end == JOURNEY_FAILED) {
-        complain("%s", fail.text);
+    if (end == JOURNEY_FAILED || child_is_interrupted()) {
+        complain_of(&fail);
         return EXIT_USAGE;
     }
     if (!is_same_run(trace, &visit->emulator, end))
@@ -118,7 +125,7 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     if (fine && (options->core == NULL || options->count > 0))
         fine = debug(visit, aim->stream->cpu, wants_before, &fail);
     if (!fine)
-        complain("%s", fail.text);
+        complain_of(&fail);
     return fine ? EXIT_FINE : EXIT_USAGE;
 }
 
@@ -172,9 +179,11 @@ int run_goto(int argc, char **argv)
     }
     visit.trace = &trace, visit.recipe = &recipe;
     status = EXIT_USAGE;
-    if (read_recipe(&recipe, &trace, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail) &&
-        emulator_open(&visit.emulator, &fail)) {
-        status = go_all(&visit, &aim);
+    if (read_recipe(&recipe, &trace, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)) {
+        if (emulator_open(&visit.emulator, &fail))
+            status = go_all(&visit, &aim);
+        else
+            complain("%s", fail.text);
         emulator_close(&visit.emulator);
     } else {
         complain("%s", fail.text);

@@ -1,21 +1,106 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/child.c - starts programs and waits for them; see child.h. */
+/* tools/tarn/goto/child.c - starts programs, waits for them and ends them; see child.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <tools/tarn/goto/child.h>
 #include <unistd.h>
 
-pid_t child_start(char *const *words, int output)
+#define CHILDREN_MAX 4u /* at once; there are the emulator and gdb, or one that prints a line */
+
+/* Those that run. A descriptor names its process also when that has ended and its number belongs to another.
+ */
+static struct child {
+    pid_t pid;
+    atomic_int fd;     /* 0: this place is free */
+    atomic_int ending; /* the signal */
+} children[CHILDREN_MAX];
+static atomic_int interrupted;
+
+static void end_child(const struct child *child, bool is_asked_again)
+{
+    int fd = child->fd;
+
+    if (fd > 0)
+        pidfd_send_signal(fd, is_asked_again ? SIGKILL : child->ending, NULL, 0);
+}
+
+static void end_children(int number)
+{
+    int error = errno;
+    bool is_asked_again = atomic_exchange(&interrupted, number) != 0;
+
+    for (unsigned i = 0; i < CHILDREN_MAX; i++)
+        end_child(&children[i], is_asked_again);
+    errno = error;
+}
+
+void child_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = end_children};
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+bool child_is_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+/* 0: a free place. */
+static struct child *find_child(pid_t pid)
+{
+    for (unsigned i = 0; i < CHILDREN_MAX; i++)
+        if ((children[i].fd > 0 ? children[i].pid : 0) == pid)
+            return &children[i];
+    return NULL;
+}
+
+/* A signal that came before this did not end it. */
+static bool remember(pid_t pid, int ending)
+{
+    struct child *child = find_child(0);
+    int fd = child != NULL ? pidfd_open(pid, 0) : -1;
+
+    if (fd < 0)
+        return false;
+    child->pid = pid;
+    child->ending = ending;
+    child->fd = fd;
+    if (child_is_interrupted())
+        end_child(child, false);
+    return true;
+}
+
+void child_forget(pid_t pid)
+{
+    struct child *child = find_child(pid);
+
+    if (pid > 0 && child != NULL)
+        close(atomic_exchange(&child->fd, 0));
+}
+
+pid_t child_start(char *const *words, int output, int ending)
 {
     pid_t parent = getpid(), pid = fork();
 
-    if (pid != 0)
-        return pid;
+    if (pid < 0)
+        return -1;
+    if (pid > 0) {
+        if (remember(pid, ending))
+            return pid;
+        kill(pid, SIGKILL);
+        child_wait(pid);
+        return -1;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(CHILD_NOT_STARTED); /* tarn died before the line above */
@@ -31,12 +116,30 @@ pid_t child_start(char *const *words, int output)
 
 int child_wait(pid_t pid)
 {
-    int status;
+    int status = -1;
+    pid_t ended;
 
-    while (waitpid(pid, &status, __WALL) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    while ((ended = waitpid(pid, &status, __WALL)) < 0 && errno == EINTR)
+        ;
+    child_forget(pid);
+    return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void child_end(pid_t pid)
+{
+    struct child *child = find_child(pid);
+
+    if (pid > 0 && child != NULL)
+        pidfd_send_signal(child->fd, SIGKILL, NULL, 0);
+    child_wait(pid);
+}
+
+bool child_has_ended(pid_t pid)
+{
+    if (waitpid(pid, NULL, WNOHANG) != pid)
+        return false;
+    child_forget(pid);
+    return true;
 }
 
 bool child_first_line(char *const *words, char *line, size_t size)
@@ -46,7 +149,7 @@ bool child_first_line(char *const *words, char *line, size_t size)
     line[0] = '\0';
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    pid_t pid = child_start(words, ends[1]);
+    pid_t pid = child_start(words, ends[1], SIGKILL);
     close(ends[1]);
     FILE *output = fdopen(ends[0], "r");
     if (output == NULL) {

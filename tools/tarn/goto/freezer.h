@@ -18,24 +18,27 @@
 
 struct freezer {
     pid_t pid;
-    pid_t threads[FREEZER_THREADS_MAX];
+    struct freezer_thread {
+        pid_t id;
+        bool is_stopped; /* and was waited for */
+        int signal;      /* that goes to it when it runs again; 0: none */
+    } threads[FREEZER_THREADS_MAX];
     unsigned count;
-    pid_t frozen; /* the thread that stored; 0: none */
 };
 
 enum freezer_got { FREEZER_STORED, FREEZER_ENDED, FREEZER_FAILED };
 
 /* Takes hold of all threads, and stops them. */
 bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail);
-/* Watches 8 bytes at ADDRESS in the emulator, in place of those before. All threads, or the frozen one, are
- * stopped. 0: nothing. */
+/* Has the threads that are stopped watch 8 bytes at ADDRESS in the emulator, in place of those before. 0:
+ * nothing. */
 bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail);
 /* Lets the stopped threads run. */
 void freezer_resume(struct freezer *freezer);
-/* Until a thread has stored there: it is frozen then. ENDED: the emulator has. */
+/* Until a thread has stored there: it is stopped then, and the others go on. ENDED: the emulator has. */
 enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail);
-/* Until the emulator's main thread waits for the frozen one, which it has asked to stop. */
-bool freezer_wait_asked(const struct freezer *freezer, struct fail *fail);
+/* Until the emulator's main thread sleeps for another thread to do something. */
+bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail);
 /* Lets go of all threads. */
 void freezer_close(struct freezer *freezer);
 

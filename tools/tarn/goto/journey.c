@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <tools/tarn/goto/freezer.h>
 #include <tools/tarn/goto/journey.h>
@@ -45,25 +44,43 @@ static bool find_places(struct image *image, const struct aim *aim, struct place
     return true;
 }
 
-/* Lets the guest run until its rings can be found. */
+/* Twice as long as a look took. */
+static long pause_ns(double seconds)
+{
+    return seconds < 0.4 ? (long)(seconds * 2e9) : 800000000;
+}
+
+/* From the memory that a run before has left. */
+static bool know_places(struct emulator *emulator, const struct aim *aim, struct places *places)
+{
+    struct fail ignored;
+    struct image image;
+
+    if (emulator->memory == NULL || !image_open(&image, emulator->memory, 0, &ignored))
+        return false;
+    bool found = find_places(&image, aim, places, &ignored);
+    image_close(&image);
+    return found;
+}
+
+/* Lets the guest run until its rings can be found. A look takes a processor as much time as the guest may
+ * need to get there. */
 static bool scout(struct emulator *emulator, const struct recipe *recipe, const struct aim *aim,
                   struct places *places, struct fail *fail)
 {
     double until = now_seconds() + BOOT_SECONDS;
     struct image image;
-    bool found = false;
+    bool found;
 
     if (!emulator_start(emulator, recipe, fail) || !gdb_client_send(&emulator->client, "c", fail))
         return false;
-    while (!(found = image_open(&image, emulator->memory, 0, fail))) {
-        bool ended = waitpid(emulator->pid, NULL, WNOHANG) == emulator->pid;
-        if (ended)
-            emulator->pid = 0;
-        if (ended || now_seconds() > until)
+    for (;;) {
+        double begin = now_seconds();
+        if ((found = image_open(&image, emulator->memory, 0, fail)))
+            break;
+        if (emulator_has_ended(emulator) || now_seconds() > until)
             return fail_set(fail, "the run makes no trace");
-        if (emulator_is_interrupted())
-            return fail_set(fail, "interrupted");
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns(now_seconds() - begin)}, NULL);
     }
     found = find_places(&image, aim, places, fail);
     image_close(&image);
@@ -81,7 +98,7 @@ static uint64_t find_mapping(const struct emulator *emulator)
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)emulator->pid);
     FILE *maps = fopen(path, "re");
     while (maps != NULL && base == 0 && fgets(line, sizeof(line), maps) != NULL)
-        if (strstr(line, emulator->memory_path) != NULL &&
+        if (strstr(line, "/memfd:" EMULATOR_MEMORY_NAME) != NULL &&
             sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &from, &offset) == 2 && offset == 0)
             base = from;
     if (maps != NULL)
@@ -128,10 +145,12 @@ static enum journey_end run(struct emulator *emulator, struct freezer *freezer, 
     }
 }
 
-/* The machine stops at the end of what QEMU translated in one piece: with the next branch. */
+/* The machine stops at the end of what QEMU translated in one piece: with the next branch. The emulator's
+ * main thread, when it has read the request, sleeps until the guest's has stopped. */
 static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail *fail)
 {
-    if (!gdb_client_interrupt(&emulator->client, fail) || !freezer_wait_asked(freezer, fail) ||
+    if (!gdb_client_interrupt(&emulator->client, fail) ||
+        !gdb_client_wait_read(&emulator->client, STOP_SECONDS, fail) || !freezer_wait_asleep(freezer, fail) ||
         !freezer_watch(freezer, 0, fail))
         return false;
     freezer_close(freezer);
@@ -146,8 +165,6 @@ static bool step_once(struct emulator *emulator, const struct aim *aim, struct f
     char request[40];
 
     snprintf(request, sizeof(request), "vCont;s:%x", aim->stream->cpu + 1);
-    if (emulator_is_interrupted())
-        return fail_set(fail, "interrupted");
     return gdb_client_send(&emulator->client, request, fail) &&
            gdb_client_stopped(&emulator->client, STOP_SECONDS, fail);
 }
@@ -190,8 +207,8 @@ enum journey_end journey(struct emulator *emulator, const struct recipe *recipe,
     struct places places = {0};
     struct freezer freezer = {0};
 
-    if (!scout(emulator, recipe, aim, &places, fail) || !emulator_start(emulator, recipe, fail) ||
-        !freezer_open(&freezer, emulator->pid, fail)) {
+    if ((!know_places(emulator, aim, &places) && !scout(emulator, recipe, aim, &places, fail)) ||
+        !emulator_start(emulator, recipe, fail) || !freezer_open(&freezer, emulator->pid, fail)) {
         freezer_close(&freezer);
         return JOURNEY_FAILED;
     }

@@ -11,8 +11,10 @@
 #include <tools/tarn/goto/session.h>
 #include <unistd.h>
 
-#define DUMP_SECONDS 600.0
-#define WORDS_MAX    (2 * SESSION_COMMANDS_MAX + 20)
+#define DUMP_SECONDS   600.0
+#define WORDS_MAX      (2 * SESSION_COMMANDS_MAX + 20)
+/* A busy host may not let the emulator answer within gdb's own 2 seconds. */
+#define REMOTE_TIMEOUT "set remotetimeout 60"
 
 /* tools/gdb/tarn.py of the tree in which tarn lies, as build/host/tarn. */
 static bool find_script(char path[PATH_MAX], struct fail *fail)
@@ -35,9 +37,10 @@ static bool find_script(char path[PATH_MAX], struct fail *fail)
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
                  unsigned count, bool *wants_before, struct fail *fail)
 {
-    char script[PATH_MAX], remote[120], thread[40];
-    char *words[WORDS_MAX] = {"gdb-multiarch", "-nx", "-q", "-iex", "set confirm off"};
-    unsigned n = 5;
+    char script[PATH_MAX], remote[EMULATOR_PATH_MAX + 40], thread[40];
+    char *words[WORDS_MAX] = {"gdb-multiarch",   "-nx",  "-q",          "-iex",
+                              "set confirm off", "-iex", REMOTE_TIMEOUT};
+    unsigned n = 7;
 
     if (!find_script(script, fail))
         return false;
@@ -53,9 +56,11 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
     gdb_client_close(&emulator->client); /* QEMU's server talks to one at a time; the machine stays stopped */
     unlink(emulator->wish_path);
     setenv("TARN_GOTO_WISH", emulator->wish_path, 1);
-    signal(SIGINT, SIG_IGN); /* it is gdb's */
-    pid_t gdb = child_start(words, -1);
+    void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is gdb's; at its prompt gdb is asked to end, so that
+                                                      it leaves the terminal in order */
+    pid_t gdb = child_start(words, -1, count > 0 ? SIGKILL : SIGTERM);
     int status = gdb > 0 ? child_wait(gdb) : -1;
+    signal(SIGINT, before);
     *wants_before = access(emulator->wish_path, F_OK) == 0;
     return status == 0 ||
            fail_set(fail, status == CHILD_NOT_STARTED ? "cannot start gdb-multiarch; `make deps` installs it"

@@ -34,6 +34,8 @@ bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail 
 char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail);
 /* Stops a running guest; gdb_client_stopped then waits. */
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);
+/* Waits until the server at a socket's path has read all that was sent. */
+bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail *fail);
 /* Waits until the guest says that it has stopped. */
 bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail);
 /* The value of a hexadecimal digit; -1: it is none. */
