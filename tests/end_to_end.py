@@ -3,6 +3,7 @@
 and what the readers say about the result.
 """
 import contextlib
+import faulthandler
 import filecmp
 import json
 import os
@@ -26,6 +27,18 @@ _checks, _checking = [], threading.Lock()
 for number in signal.SIGINT, signal.SIGHUP:
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+
+
+def bail_out(kind, error, trace):
+    """An exception ends the test: its last line says so, in TAP."""
+    sys.__excepthook__(kind, error, trace)
+    said = str(error).splitlines() or [""]
+    print(f"Bail out! {kind.__name__}: {said[0]}", flush=True)
+
+
+sys.excepthook = bail_out
+faulthandler.register(signal.SIGTERM, chain=True)  # tests/run ends a test that hangs: this tells where
 
 
 def check(good, text, detail=""):
