@@ -194,7 +194,7 @@ class Browser:
 
     def mouse(self, kind, x, y, button="none", count=0, modifiers=(), **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=count,
-                  buttons=1 if button == "left" else 0, modifiers=sum(MODIFIERS[m] for m in modifiers), **more)
+                  buttons={"left": 1, "right": 2}.get(button, 0), modifiers=sum(MODIFIERS[m] for m in modifiers), **more)
 
     def click(self, x, y, modifiers=(), count=1):
         self.mouse("mouseMoved", x, y)

@@ -56,7 +56,7 @@ HOST_TESTS += tests/diff tests/usage
 $(eval $(call host_test,model,tests/model_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,breakdown,tests/breakdown_test.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,model_walk,tests/model_walk_test.c $(SYNTHETIC) tests/tiling.c $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
-$(eval $(call host_test,view,tests/view_test.c $(SYNTHETIC) $(TARN_STAGES) $(filter-out %/server.c %/puller.c %/command/view.c %/page_files.c tools/tarn/view/draw%,$(TARN_VIEW)),\
+$(eval $(call host_test,view,tests/view_test.c tools/tarn/command/recipe.c $(SYNTHETIC) $(TARN_STAGES) $(filter-out %/server.c %/puller.c %/command/view.c %/page_files.c tools/tarn/view/draw%,$(TARN_VIEW)),\
     -lm -lpthread $(TARN_STAGES_LIBS)))
 HOST_TESTS += tests/compare_readers tests/answers tests/ranges
 HOST_tests/answers := seconds=200

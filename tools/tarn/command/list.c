@@ -97,14 +97,14 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
     struct cursor *cursor;
     const bool *streams = list->filter.streams;
     bool needs_names = list->filter.process != NULL, all = list->has_numbers;
-    uint64_t count = 0, number = 0;
+    uint64_t count = 0, number, next = 0;
 
     names_open(&names, &trace->schema);
     merge_open(&merge, trace, all ? NULL : streams, all ? 0 : slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
         int64_t ns = cursor_ns(cursor);
 
-        number++;
+        number = next++;
         if (needs_names)
             names_learn(&names, &cursor->event);
         if (cursor->ticks >= list->filter.to_ticks || ns >= slice->to_ns)

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/goto/child.h>
 #include <tools/tarn/options.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
+#include <tools/tarn/view/opener.h>
 #include <tools/tarn/view/puller.h>
 #include <tools/tarn/view/server.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@ static const char help[] =
     "  --from TIME         what the page shows at first, in seconds since the start; by default the\n"
     "  --to TIME           shortest range with 98 % of the events, without boot and waiting\n"
     "  --open yes|no       open the page in a browser (default: when there is a display)\n"
+    "  --goto              let the page run `tarn goto` at an event, in this terminal\n"
     "  -o, --output DIR    where the trace of a SOURCE goes; without it, it is gone in the end\n"
     "  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n"
     "  --png FILE          write the picture of that range to FILE instead, and end; then also:\n"
@@ -34,15 +38,18 @@ struct options {
     unsigned port;
     double from, to; /* seconds; -1: not given */
     int open;        /* -1: when there is a display */
+    bool may_goto;
     struct draw_options draw;
     const char *output;
 };
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, is_debugging;
 
+/* Ctrl-C is for the debugger that has the terminal. */
 static void note_interrupt(int number)
 {
-    interrupted = 1;
+    if (number != SIGINT || !is_debugging)
+        interrupted = 1;
 }
 
 static bool parse_size(const char *text, struct draw_options *draw)
@@ -74,6 +81,9 @@ static bool set_option(void *context, int option, const char *value, struct fail
     case 'b':
         options->open = strcmp(value, "yes") == 0;
         return options->open || strcmp(value, "no") == 0 || fail_set(fail, "yes or no is wanted");
+    case 'g':
+        options->may_goto = true;
+        return isatty(STDIN_FILENO) || fail_set(fail, "gdb needs a terminal, and standard input is none");
     case 'o':
         options->output = value;
         return true;
@@ -106,14 +116,21 @@ static bool set_option(void *context, int option, const char *value, struct fail
     }
 }
 
-static const struct option known[] = {
-    {"port", required_argument, NULL, 'p'},   {"from", required_argument, NULL, 'f'},
-    {"to", required_argument, NULL, 't'},     {"open", required_argument, NULL, 'b'},
-    {"output", required_argument, NULL, 'o'}, {"png", required_argument, NULL, 'P'},
-    {"size", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 'T'},
-    {"tid", required_argument, NULL, 'i'},    {"mark", required_argument, NULL, 'm'},
-    {"dark", no_argument, NULL, 'd'},         {"symbols", required_argument, NULL, 'S'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+static const struct option known[] = {{"port", required_argument, NULL, 'p'},
+                                      {"from", required_argument, NULL, 'f'},
+                                      {"to", required_argument, NULL, 't'},
+                                      {"open", required_argument, NULL, 'b'},
+                                      {"output", required_argument, NULL, 'o'},
+                                      {"png", required_argument, NULL, 'P'},
+                                      {"size", required_argument, NULL, 's'},
+                                      {"threads", required_argument, NULL, 'T'},
+                                      {"tid", required_argument, NULL, 'i'},
+                                      {"mark", required_argument, NULL, 'm'},
+                                      {"dark", no_argument, NULL, 'd'},
+                                      {"symbols", required_argument, NULL, 'S'},
+                                      {"goto", no_argument, NULL, 'g'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
 static const struct command_line line = {.words = "[OPTION]... DIRECTORY|SOURCE",
                                          .help = help,
                                          .known = known,
@@ -135,13 +152,14 @@ static void format_address(const struct options *options, const struct view *vie
                  (options->to >= 0 ? options->to : duration) * 1e9);
 }
 
-static void open_browser(const struct options *options, const char *address)
+static void open_browser(const struct options *options, const char *address, const sigset_t *signals)
 {
     bool has_display = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
 
     if (options->open == 0 || (options->open < 0 && !has_display))
         return;
     if (fork() == 0) {
+        sigprocmask(SIG_SETMASK, signals, NULL);
         execlp("xdg-open", "xdg-open", address, NULL);
         _exit(127);
     }
@@ -173,17 +191,58 @@ static void tell_lacks(const struct view *view)
         complain("%s", losses.lacks);
 }
 
+static pid_t start_goto(const struct view *view, uint64_t event)
+{
+    char number[PUT_NUMBER_MAX + 1];
+
+    *put_unsigned(number, event) = '\0';
+    fprintf(stderr, "tarn goto %s %s\n", view->options.directory, number);
+    return child_start((char *[]){"/proc/self/exe", "goto", (char *)view->options.directory, number, NULL},
+                       -1, SIGTERM);
+}
+
+/* Starts what the page wants, and sees whether it has ended. */
+static pid_t follow_goto(struct view *view, pid_t running)
+{
+    uint64_t event;
+
+    if (view->opener == NULL)
+        return 0;
+    if (running > 0 && !child_has_ended(running))
+        return running;
+    if (running > 0)
+        opener_close(view->opener);
+    running = opener_take(view->opener, &event) ? start_goto(view, event) : 0;
+    if (running < 0) {
+        complain("tarn goto cannot be started");
+        opener_close(view->opener);
+    }
+    is_debugging = running > 0;
+    return running;
+}
+
+static void end_goto(pid_t running)
+{
+    if (running > 0) {
+        kill(running, SIGTERM);
+        child_wait(running);
+    }
+}
+
 static int serve(const struct options *options, struct view *view, struct puller *puller,
                  const sigset_t *signals)
 {
     struct sigaction action = {.sa_handler = note_interrupt}, child = {.sa_handler = note_child};
+    struct opener opener = OPENER;
     struct server *server;
     struct fail fail;
     char address[200];
+    pid_t running = 0; /* `tarn goto` */
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGCHLD, &child, NULL);
+    view->opener = options->may_goto ? &opener : NULL;
     server = server_start(view, options->port, &fail);
     if (server == NULL) {
         complain("%s", fail.text);
@@ -193,11 +252,13 @@ static int serve(const struct options *options, struct view *view, struct puller
     format_address(options, view, server_port(server), address);
     printf("%s\n", address);
     fflush(stdout);
-    open_browser(options, address);
+    open_browser(options, address, signals);
     while (!interrupted) {
         sigsuspend(signals);
         view_set_source(view, puller_runs(puller));
+        running = follow_goto(view, running);
     }
+    end_goto(running);
     view_stop(view); /* first, so that nobody waits for news */
     server_stop(server);
     return EXIT_FINE;

@@ -37,7 +37,7 @@ static bool ends_packet(const struct cursor *cursor)
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
 {
     bool by_number = is_number(text), found = false;
-    uint64_t wanted = 0, from = 0, number = 0;
+    uint64_t wanted = 0, from = 0, number, next = 0;
     struct cursor *cursor;
     struct losses losses;
     struct merge merge;
@@ -52,7 +52,7 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
     losses.quiet = true;
     merge_open(&merge, trace, NULL, 0, &losses.reporter);
     while (!found && (cursor = merge_next(&merge)) != NULL) {
-        number++;
+        number = next++;
         if (by_number ? number != wanted : cursor->ticks < from || ends_packet(cursor))
             continue;
         take_aim(aim, cursor, number);
@@ -83,7 +83,7 @@ bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
     losses_open(&losses, trace);
     losses.quiet = true;
     merge_open(&merge, trace, NULL, 0, &losses.reporter);
-    for (uint64_t number = 1; number < here.number && (cursor = merge_next(&merge)) != NULL; number++)
+    for (uint64_t number = 0; number < here.number && (cursor = merge_next(&merge)) != NULL; number++)
         if (!ends_packet(cursor) && is_of_thread(cursor, &here))
             take_aim(aim, cursor, number);
     merge_close(&merge);

@@ -101,6 +101,9 @@ pid_t child_start(char *const *words, int output, int ending)
         child_wait(pid);
         return -1;
     }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(CHILD_NOT_STARTED); /* tarn died before the line above */

@@ -18,7 +18,8 @@ bool child_is_interrupted(void);
 
 /* Starts WORDS[0], looked for in PATH. OUTPUT: where it prints, and it reads nothing; -1: it has tarn's
  * terminal. ENDING: the signal that ends it when tarn is asked to end; at the second time SIGKILL. -1: it
- * cannot be started. The program is killed when tarn dies. */
+ * cannot be started. No signal is blocked in the program; it is killed when the thread that started it ends.
+ */
 pid_t child_start(char *const *words, int output, int ending);
 #define CHILD_NOT_STARTED 127 /* the status of one whose program is not there */
 /* Waits; its exit status, or -1 if a signal ended it. */

@@ -16,6 +16,7 @@ static const struct {
     {"/api/threads", api_threads, false}, {"/api/marks", api_marks, false},
     {"/api/flags", api_flags, false},     {"/api/answer", api_answer_range, true},
     {"/api/answers", api_answers, true},  {"/api/progress", api_progress, true},
+    {API_DEED, api_goto, false},
 };
 
 const char *request_text(const struct request *request, const char *key)

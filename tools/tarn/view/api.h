@@ -30,6 +30,7 @@ bool request_is_waiting(const struct request *request);
 
 #define API_JSON "application/json; charset=utf-8"
 #define API_SVG  "image/svg+xml"
+#define API_DEED "/api/goto" /* does something, where all others only tell */
 
 /* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. TYPE: API_JSON; of a
  * picture, whose text is in JSON then, what it is. */
@@ -57,7 +58,10 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
 api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,
-    api_answers, api_progress;
+    api_answers, api_progress, api_goto;
+
+/* To /api/trace. With the lock held for reading. */
+void api_add_goto(const struct view *view, struct json *json);
 
 /* Fills JSON with a picture, from its first byte; without the lock. */
 api_function api_flame;

@@ -249,5 +249,6 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_processes(view, json);
     add_threads(view, json);
     add_losses(view, json);
+    api_add_goto(view, json);
     return true;
 }

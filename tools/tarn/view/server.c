@@ -37,8 +37,10 @@ static const char *const headers[][2] = {
     {"X-Content-Type-Options", "nosniff"},
 };
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
-                               const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode)
+/* ALLOWED: the methods that are, of an answer that another one is not; else NULL. */
+static enum MHD_Result respond_allowing(struct MHD_Connection *connection, unsigned status, const char *type,
+                                        const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode,
+                                        const char *allowed)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes, mode);
     enum MHD_Result result;
@@ -50,11 +52,17 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
     MHD_add_response_header(response, "Content-Security-Policy",
                             strcmp(type, API_SVG) == 0 ? PICTURE_POLICY : PAGE_POLICY);
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (allowed != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allowed);
     result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
+}
+
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
+                               const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode)
+{
+    return respond_allowing(connection, status, type, bytes, size, mode, NULL);
 }
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
@@ -157,19 +165,42 @@ static enum MHD_Result answer_question(struct server *server, struct MHD_Connect
     return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE);
 }
 
+/* A link or a picture on another page can make a browser GET, but not POST without saying where it is from.
+ */
+static bool is_right_method(const char *method, bool is_deed)
+{
+    if (is_deed)
+        return strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_deed)
+{
+    const char *why = is_deed ? "Only POST.\n" : "Only GET.\n";
+
+    return respond_allowing(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", why,
+                            strlen(why), MHD_RESPMEM_PERSISTENT, is_deed ? "POST" : "GET, HEAD");
+}
+
+/* Called once with the headers, then with each piece of what is uploaded, then without one. */
 static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **state)
 {
     struct server *server = closure;
-    bool is_question = strncmp(path, "/api/", 5) == 0;
+    bool is_question = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
 
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
+    if (!is_right_method(method, is_deed))
+        return refuse_method(connection, is_deed);
     if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers to localhost only.\n");
     if (is_foreign(server, connection, is_question))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers its own page only.\n");
+    if (is_deed && (*state == NULL || *upload_size > 0)) {
+        *state = server;
+        *upload_size = 0; /* nothing is wanted of it */
+        return MHD_YES;
+    }
     if (is_question)
         return answer_question(server, connection, path);
     return answer_file(connection, path);

@@ -49,6 +49,7 @@ struct view {
     bool stopping, has_source;
     struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
+    struct opener *opener; /* NULL: the page may not open `tarn goto` */
     double progress_shown;
 };
 

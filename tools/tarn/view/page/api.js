@@ -13,12 +13,16 @@ export function ranges(numbers) {
 }
 
 // Parameters that are undefined are left out. Throws what the server says, or AbortError.
-export async function ask(name, parameters = {}, signal = undefined) {
+export const ask = (name, parameters = {}, signal = undefined) => request("GET", name, parameters, signal);
+// The same of what does something instead of telling.
+export const act = (name, parameters) => request("POST", name, parameters);
+
+async function request(method, name, parameters, signal) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(parameters))
     if (value !== undefined && value !== null)
       query.set(key, typeof value === "number" ? String(Math.round(value)) : value);
-  const response = await fetch(`/api/${name}?${query}`, {signal});
+  const response = await fetch(`/api/${name}?${query}`, {method, signal});
   const answer = await (response.headers.get("Content-Type") === "image/svg+xml" ? response.text() : response.json());
   if (hasFailed)
     reportFailure(null);

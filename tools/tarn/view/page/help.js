@@ -6,7 +6,7 @@ import {legend} from "./legend.js";
 const SHOWN = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page ↑", PageDown: "Page ↓", Escape: "Esc"};
 const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also two fingers sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
                  ["drag", "move the view"], ["drag ruler", "select a range; also ⇧ drag"], ["click", "cursor: events around it"],
-                 ["double click", "fit this box into the view"],
+                 ["double click", "fit this box into the view"], ["right click", "on an event of a list: go to the machine at it"],
                  ["overview", "drag the view or its edges; beside it: another view"]];
 
 export function makeHelp(dialog, table) {

@@ -106,6 +106,7 @@ export function keyTable(view, page) {
     [[",", "p"], "previous event, of the lane that is chosen", () => page.step(-1)],
     [["m"], "mark the selection (or the cursor) as a place", () => page.markPlace()],
     [["g"], "go to a time, an event (#number) or a text", () => page.focusGoto()],
+    [["o"], "the machine at the event of the cursor", () => page.openEventMenu()],
     [["/"], "search", () => page.openTab("search")],
     [["1"], "events around the cursor", () => page.openTab("list")],
     [["2"], "marks", () => page.openTab("marks")],

@@ -5,6 +5,7 @@ import {Colors} from "./colors.js";
 import {Counts} from "./counts.js";
 import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
+import {EventMenu} from "./event-menu.js";
 import {findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
 import {makeHelp} from "./help.js";
 import {Pointer, keyTable, listenToKeys} from "./input.js";
@@ -44,6 +45,7 @@ class Page {
     this.timeline = new Timeline({area: byId("area"), scene: byId("scene"), overlay: byId("overlay"), scroller: byId("scroller"), trace,
                                   state: this.state, rows: this.rows, data: this.data, counts: this.counts, names: this.names,
                                   overview: this.overview, tooltip: new Tooltip(byId("tooltip"), trace), colors: this.colors});
+    this.eventMenu = new EventMenu(byId("event-menu"), trace, (text) => this.#told(text));
     this.#panels();
     this.#connect();
     this.#buttons();
@@ -267,6 +269,15 @@ class Page {
     const {selection, cursor, places} = this.state, range = selection ?? (cursor && {from: cursor.t, to: cursor.t});
     if (range)
       this.state.change({places: [...places, {...range, label: String.fromCharCode(65 + places.length % 26)}]});
+  }
+
+  // Of the event at the cursor.
+  openEventMenu() {
+    const {cursor} = this.state;
+    if (cursor && cursor.n !== null)
+      this.eventMenu.open(cursor);
+    else
+      this.#told("Choose an event first, in a list or with . and ,");
   }
 
   focusGoto() {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/view/api_goto.c - from an event to the machine at that instant: what the page needs to name the
+ * command, and /api/goto, which runs it. */
+#include <stdlib.h>
+#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/view/api.h>
+#include <tools/tarn/view/opener.h>
+
+/* Can the run of the trace be started again, by somebody who names its directory? */
+static bool may_go(const struct view *view, struct fail *why)
+{
+    if (view->options.name != NULL)
+        return fail_set(why, "the trace is temporary: view it from a directory (tarn pull -o)");
+    switch (recipe_judge(view->options.directory, &view->trace.schema, why)) {
+    case RECIPE_AGREES:
+        return true;
+    case RECIPE_NONE:
+        return fail_set(why, "only a deterministic run can be gone back to (make run DETERMINISTIC=1)");
+    default:
+        return false;
+    }
+}
+
+void api_add_goto(const struct view *view, struct json *json)
+{
+    struct fail why = {""};
+    char *path = realpath(view->options.directory, NULL);
+
+    json_key(json, "goto");
+    json_open(json, '{');
+    if (path != NULL && may_go(view, &why)) {
+        json_key_text(json, "directory", path);
+        json_key(json, "opens");
+        json_bool(json, view->opener != NULL);
+    } else {
+        json_key_text(json, "why", why.text);
+    }
+    json_close(json, '}');
+    free(path);
+}
+
+bool api_goto(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    uint64_t event = UINT64_MAX;
+
+    if (view->opener == NULL)
+        return fail_set(fail, "tarn view was started without --goto");
+    if (!may_go(view, fail) || !request_number(request, "n", &event, INT64_MAX, fail))
+        return false;
+    if (event >= view->index.events)
+        return fail_set(fail, "the trace has no such event");
+    json_key_number(json, "event", event);
+    return opener_ask(view->opener, event, fail);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The menu of an event: the command that runs the guest again up to it, to copy or, if the server may, to run.
+import {act} from "./api.js";
+import {element} from "./element.js";
+import {formatTime} from "./time.js";
+
+// As a shell takes it.
+const quoted = (text) => (/^[\w/.,:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+export class EventMenu {
+  // `tell` says something to the user.
+  constructor(dialog, trace, tell) {
+    Object.assign(this, {dialog, trace, tell});
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    addEventListener("contextmenu", (event) => {
+      const row = event.target.closest?.(".event");
+      if (row) {
+        event.preventDefault();
+        this.open(row.event, event.clientX, event.clientY);
+      }
+    });
+  }
+
+  // What a shell runs to go to event N; undefined: it cannot.
+  command(n) {
+    const {directory} = this.trace.goto;
+    return directory === undefined ? undefined : `tarn goto ${quoted(directory)} ${n}`;
+  }
+
+  open({n, t, name}, x = innerWidth / 3, y = innerHeight / 3) {
+    const {dialog} = this, command = this.command(n);
+    dialog.replaceChildren(
+      element("h2", {id: "event-menu-title"}, `${name ? `${name}, ` : ""}event ${n}, at ${formatTime(t)}`),
+      ...(command === undefined ? [element("p", {class: "note"}, `The machine at this instant cannot be had: ${this.trace.goto.why}.`)]
+        : [element("p", {}, "The machine at this instant, in gdb:"), element("pre", {}, command), this.#buttons(n, command)]));
+    dialog.showModal();
+    const {offsetWidth: width, offsetHeight: height} = dialog;
+    dialog.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
+    dialog.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
+  }
+
+  #buttons(n, command) {
+    const button = (text, done, action) => element("button", {type: "button", click: () => this.#do(done, action)}, text);
+    return element("div", {},
+      button("Copy", "Copied.", () => navigator.clipboard.writeText(command)),
+      this.trace.goto.opens ? button("Open gdb", "gdb opens in the terminal of tarn view.", () => act("goto", {n})) : null);
+  }
+
+  async #do(done, action) {
+    try {
+      await action();
+      this.tell(done);
+    } catch (error) {
+      this.tell(error.message);
+    }
+    this.dialog.close();
+  }
+}
