@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <tools/tarn/goto/child.h>
 #include <unistd.h>
@@ -104,6 +105,7 @@ pid_t child_start(char *const *words, int output, int ending)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort when it and its target are ended at once */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(CHILD_NOT_STARTED); /* tarn died before the line above */
