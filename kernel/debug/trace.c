@@ -403,7 +403,8 @@ void debug_stat(const struct debug_words *words)
     debug_print("cpu     logged KiB  events there   discarded        torn\n");
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         const struct trace_reader reader = trace_reader_of(cpu);
-        debug_print("%3u %14lu %13lu %11lu %11lu\n", cpu, trace_trusted_index(cpu) >> 7, count_events(cpu),
+        debug_print("%3u %14lu %13lu %11lu %11lu\n", cpu,
+                    (trace_trusted_index(cpu) & ~TRACE_INDEX_CLOSED) >> 7, count_events(cpu),
                     trace_reader_discarded(&reader), trace_reader_torn(&reader));
     }
     put_classes();

@@ -4,9 +4,9 @@
  *
  * run_pull: begin -> rounds of drain_rings -> final STATUS, END. An end is decided once: then everything is
  * flushed, each ring's head becomes its target, and the pull is over when all are sent. What sending logs
- * meanwhile lies beyond the targets, so every pull ends. A ring that is full cannot be flushed: its open
- * packet is sent as far as it is written. The final STATUS says how many events each processor has discarded
- * by then, and where its packets end; the host notes in the trace what it did not get.
+ * meanwhile lies beyond the targets, so every pull ends. An open packet cannot be flushed if the next buffer
+ * is not free: it is sent as far as it is written. The final STATUS says how many events each processor has
+ * discarded by then, and where its packets end; the host notes in the trace what it did not get.
  *
  * In stream mode a buffer is given back (trace_consume) when a quarter of the ring lies between it and what
  * was sent last: those packets can be sent again when the link breaks and the host resumes.
@@ -230,18 +230,11 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
         ring->consumed = consumed;
 }
 
-/* The oldest packet that may still be there, taken back by its writers or not. */
-static uint64_t oldest_packet(const struct trace_reader *reader)
-{
-    uint64_t head = trace_reader_head(reader), count = trace_reader_buffers(reader);
-    return head >= count ? head - count + 1 : 0;
-}
-
 /* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
  * was. */
 static void follow_repair(struct ring_state *ring, const struct trace_reader *reader)
 {
-    uint64_t head = trace_reader_head(reader), oldest = oldest_packet(reader);
+    uint64_t head = trace_reader_head(reader), oldest = trace_reader_oldest(reader);
 
     if (head >= ring->next)
         return;
@@ -318,7 +311,7 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         return has_waited(ring, &reader, now); /* its header is damaged: once more, and then it is cut */
     ring->waiting_since = 0;
     if (job.state == TRACE_PACKET_GONE) {
-        uint64_t oldest = oldest_packet(&reader);
+        uint64_t oldest = trace_reader_oldest(&reader);
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
         /* what is passed over makes room too: a ring that somebody scribbled over may hold nothing to send,
          * and its writers wait */
@@ -400,8 +393,8 @@ static bool begin_pull(struct pull *pull)
     return send_metadata(pull) && send_status(pull);
 }
 
-/* A flush closes the open packet unless the ring is full; then it is sent as it is, if there is something in
- * it. */
+/* A flush closes the open packet unless the next buffer is not free; then it is sent as it is, if there is
+ * something in it. */
 static void set_targets(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)

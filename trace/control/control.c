@@ -56,7 +56,7 @@ static int64_t set_mask(uint64_t mask)
 static uint64_t first_packet(uint32_t cpu, uint64_t mode)
 {
     const struct trace_info *info = &trace_info_page;
-    uint64_t head = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
     uint64_t history = mode == TRACE_MODE_STREAM ? info->buffer_count / 4 : 0;
     uint64_t first = head > history ? head - history : 0;
     return first > info->consumed[cpu] ? first : info->consumed[cpu];
@@ -112,7 +112,8 @@ static bool has_content(uint32_t cpu)
 {
     const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
-    return (index & trace_info_page.buffer_mask) > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    return trace_index_open_words(index, trace_info_page.buffer_mask + 1) >
+           TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
 static void flush_own(void *closed)
@@ -182,7 +183,7 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     if (cpu >= info->cpu_count)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
-    uint64_t head = trace_trusted_index(cpu) / (info->buffer_mask + 1);
+    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
     if (packet < info->consumed[cpu] || packet > head)
         error = -E_BAD_ARGUMENT;
     else if (info->mode != TRACE_MODE_ONCE)

@@ -5,8 +5,9 @@
  * Every processor comes here a few times a second. While something is traced it logs a heartbeat, so that no
  * two events in a packet lie 2^31 ticks apart. And it holds the control page, which any program can write,
  * against a private copy of the last visit: an index never goes back, and forward no faster than a processor
- * can log; the open packet has its header within TRACE_PATIENCE_SECONDS; counters only grow. What is
- * impossible is repaired and logged as trace_corrupt; what was logged in between is lost.
+ * can log; a closed ring's rests on a packet's last word; the newest packet has its header within
+ * TRACE_PATIENCE_SECONDS; counters only grow. What is impossible is repaired and logged as trace_corrupt;
+ * what was logged in between is lost.
  *
  * Each processor checks its own ring, so that nothing here needs a lock but for restarts (trace_lock).
  */
@@ -32,7 +33,7 @@ enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COU
 /* What was last known to be right. Written by the ring's processor, and under trace_lock by who restarts the
  * ring (then a heartbeat may see a mixture, and repair a ring that was well: harmless). */
 static struct shadow {
-    uint64_t index;
+    uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
     uint64_t discarded, torn;
     uint64_t bad_header; /* packet whose header was wrong at the last visit, plus one */
@@ -51,7 +52,7 @@ static void store(uint64_t *word, uint64_t value)
 
 void trace_expect_index(uint32_t cpu, uint64_t index)
 {
-    store(&shadows[cpu].index, index);
+    store(&shadows[cpu].index, index & ~TRACE_INDEX_CLOSED);
     /* release: pairs with the acquire in trace_trusted_index() */
     __atomic_store_n(&shadows[cpu].time, arch_clock(), __ATOMIC_RELEASE);
 }
@@ -64,13 +65,20 @@ static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
     return (now > time ? now - time : 0) * WORDS_PER_TICK_MOST + WORDS_SLACK;
 }
 
+static bool index_is_possible(uint64_t index, uint64_t known, uint64_t possible)
+{
+    const uint64_t mask = trace_info_page.buffer_mask;
+    const bool rests_well = !(index & TRACE_INDEX_CLOSED) || (index & mask) == mask;
+    return rests_well && (index & ~TRACE_INDEX_CLOSED) - known <= possible;
+}
+
 uint64_t trace_trusted_index(uint32_t cpu)
 {
     const struct shadow *shadow = &shadows[cpu];
     const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
     uint64_t possible = words_possible(shadow, arch_clock());
     uint64_t index = load(&control->index), known = load(&shadow->index);
-    return index - known <= possible ? index : known;
+    return index_is_possible(index, known, possible) ? index : known;
 }
 
 /* A packet number beyond any that was honestly begun: headers tell how far writers came. */
@@ -99,13 +107,13 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
         trace_trace_corrupt(cpu, damage, found, load(&control->index));
 }
 
-/* The open packet's header is written by whoever opened it, perhaps a thread that was stopped at just that
+/* The newest packet's header is written by whoever opened it, perhaps a thread that was stopped at just that
  * point. Before the clock's rate is known there are no threads, but the time is not to be 0. */
 static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
-    uint64_t number = index / (trace_reader_bytes(&reader) / 8);
+    uint64_t number = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     bool sound =
         packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;
@@ -119,8 +127,9 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
 {
     struct trace_control *control = (struct trace_control *)trace_window(cpu);
     uint64_t index = load(&control->index), known = load(&shadow->index);
-    if (index - known > words_possible(shadow, now))
-        repair_index(cpu, shadow, index < known ? INDEX_BEHIND : INDEX_AHEAD, index, now);
+    if (!index_is_possible(index, known, words_possible(shadow, now)))
+        repair_index(cpu, shadow, (index & ~TRACE_INDEX_CLOSED) < known ? INDEX_BEHIND : INDEX_AHEAD, index,
+                     now);
     else if (header_stays_wrong(cpu, shadow, index, now))
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else

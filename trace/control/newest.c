@@ -10,7 +10,7 @@ static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
     const uint64_t size = trace_reader_bytes(&reader) / 8, start = number * size;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     uint64_t index = __atomic_load_n(&((const struct trace_control *)reader.window)->index, __ATOMIC_ACQUIRE);
-    uint64_t words = index - start < size ? index - start : size;
+    uint64_t words = index - start < size ? index - start : size; /* TRACE_INDEX_CLOSED: all of them */
     if (packet->magic != TRACE_CTF_MAGIC || packet->packet_seq_num != number)
         return false;
     trace_walk_begin(walk, packet, words, arch_trace_clock());
@@ -32,7 +32,7 @@ void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t pac
     const uint64_t geometry = trace_geometry_of(info), buffers = trace_geometry_buffers(geometry);
     packets = packets < buffers ? packets : buffers;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        uint64_t head = trace_trusted_index(cpu) / trace_geometry_words(geometry);
+        uint64_t head = trace_index_newest(trace_trusted_index(cpu), trace_geometry_words(geometry));
         newest->range[cpu].head = head;
         newest->range[cpu].number = !(cpus >> cpu & 1) ? head + 1 : head >= packets ? head - packets + 1 : 0;
     }

@@ -106,11 +106,10 @@ static int extend_ring(uint32_t cpu, uint64_t pages)
 static void copy_boot_ring(uint64_t buffer_count)
 {
     struct trace_reader reader = trace_reader_of(0);
-    uint64_t head = trace_reader_head(&reader);
+    const uint64_t first = trace_reader_oldest(&reader);
     char *window = (char *)ARCH_TRACE_WINDOWS;
     memcpy(window, reader.window, sizeof(struct trace_control));
-    for (uint64_t number = head < TRACE_BOOT_BUFFERS ? 0 : head - TRACE_BOOT_BUFFERS + 1; number <= head;
-         number++) {
+    for (uint64_t number = first; number < first + TRACE_BOOT_BUFFERS; number++) {
         uint64_t place = number & (buffer_count - 1);
         memcpy(window + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
                trace_packet_at(&reader, number), TRACE_BUFFER_BYTES_DEFAULT);
@@ -205,7 +204,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         char *window = trace_window(cpu);
         /* + 1 would do, but for a writer who is just changing buffers */
-        uint64_t number = trusted[cpu] / (info->buffer_mask + 1) + 2;
+        uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
         trace_ring_open(window, number);
         trace_expect_index(cpu, ((struct trace_control *)window)->index);

@@ -45,7 +45,7 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
-    const uint64_t head = trace_trusted_index(cpu) / words;
+    const uint64_t head = trace_index_head(trace_trusted_index(cpu), words);
     const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
     uint64_t *sums = ((struct trace_control *)trace_window(cpu))->sums;
     uint64_t done = 0;
@@ -63,8 +63,8 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
 struct dead_ring {
     const struct trace_store *store;
     uint32_t cpu;
-    uint64_t words, head; /* of a buffer; packet */
-    bool head_is_known;
+    uint64_t words, newest; /* of a buffer; packet that was begun */
+    bool newest_is_known;
 };
 
 /* A page of the window. */
@@ -100,8 +100,9 @@ static struct dead_ring open_dead_ring(const struct trace_store *store, uint32_t
 {
     struct dead_ring ring = {.store = store, .cpu = cpu, .words = store->buffer_bytes / 8};
     const struct trace_control *control = page_at(&ring, 0);
-    ring.head = control->index / ring.words;
-    ring.head_is_known = has_header(&ring, ring.head) || (ring.head > 0 && has_header(&ring, ring.head - 1));
+    ring.newest = trace_index_newest(control->index, ring.words);
+    ring.newest_is_known =
+        has_header(&ring, ring.newest) || (ring.newest > 0 && has_header(&ring, ring.newest - 1));
     return ring;
 }
 
@@ -117,9 +118,9 @@ static bool sum_is_right(const struct dead_ring *ring, uint64_t number, uint64_t
  * its header does. */
 static uint64_t number_at(const struct dead_ring *ring, uint64_t place)
 {
-    if (!ring->head_is_known)
+    if (!ring->newest_is_known)
         return header_at(ring, place)->packet_seq_num;
-    return ring->head - ((ring->head - place) & (ring->store->buffer_count - 1));
+    return ring->newest - ((ring->newest - place) & (ring->store->buffer_count - 1));
 }
 
 static void verify_packet(const struct dead_ring *ring, uint64_t number, struct trace_store_kept *kept)

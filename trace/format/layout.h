@@ -22,7 +22,7 @@
 #include <trace/format/format.h>
 
 #define TRACE_INFO_MAGIC   0x5461726e54726163ull /* "TarnTrac" */
-#define TRACE_INFO_VERSION 1u
+#define TRACE_INFO_VERSION 2u
 #define TRACE_CPUS_MAX     64u
 
 #define TRACE_WINDOW_SHIFT         30
@@ -149,9 +149,40 @@ static inline bool trace_in_doubt(uint64_t committed)
 
 #define TRACE_SUMS 256u /* a power of two */
 
+/* A bit of `index`: the newest packet is closed, and the one behind it was not begun, for there was no room.
+ * The other bits are then the number of the closed packet's last word: no event fits there, so all writers
+ * come to trace_log_slow(). */
+#define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
+
+/* Number of the newest packet that was begun, closed or open; `words` of a buffer. */
+static inline uint64_t trace_index_newest(uint64_t index, uint64_t words)
+{
+    return (index & ~TRACE_INDEX_CLOSED) / words;
+}
+
+/* Number of the packet that the next event goes to: the open one, or the first that was not begun. */
+static inline uint64_t trace_index_head(uint64_t index, uint64_t words)
+{
+    return trace_index_newest(index, words) + (index >> 63);
+}
+
+/* Number of the oldest packet of which the buffer was not taken again. */
+static inline uint64_t trace_index_oldest(uint64_t index, uint64_t words, uint64_t buffer_count)
+{
+    const uint64_t newest = trace_index_newest(index, words);
+    return newest >= buffer_count ? newest - buffer_count + 1 : 0;
+}
+
+/* Words of the open packet, header included; 0: none is open. */
+static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
+{
+    return index & TRACE_INDEX_CLOSED ? 0 : index & (words - 1);
+}
+
 /* One processor's control page, writable by everyone. */
 struct trace_control {
-    uint64_t index;      /* next free 64-bit word, counted from boot; & ring_mask gives the place */
+    uint64_t index;      /* next free 64-bit word, counted from boot; & ring_mask gives the place. And a bit:
+                            TRACE_INDEX_CLOSED */
     uint64_t time_limit; /* ticks: beyond it a 32-bit timestamp could be misread, so start a new packet */
     uint64_t discarded;  /* events that found no room, since boot */
     uint64_t torn;       /* words of earlier laps found uncommitted when their buffer was reused */

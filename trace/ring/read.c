@@ -3,7 +3,7 @@
  * trace/ring/read.c - finding, checking, copying and cutting packets; see read.h.
  *
  * How a reader tells what is whole (the writers' half is in ring.c, reserve_cas.h):
- *   1. the index has left the buffer: the packet is closed or being closed;
+ *   1. the index has left the buffer, or says that it is closed: the packet is closed or being closed;
  *   2. packet_seq_num is the one asked for: its header was written, so (change_buffer) an earlier lap's count
  * is gone from `committed`;
  *   3. `committed` is the whole buffer: header, events, end and filler are there, and no writer of an earlier
@@ -41,24 +41,33 @@ bool trace_reader_is_current(const struct trace_reader *reader)
     return __atomic_load_n(&reader->info->geometry, __ATOMIC_RELAXED) == reader->geometry;
 }
 
+/* Acquire: what is read of packets afterwards is no older than this index. */
+static uint64_t index_of(const struct trace_reader *reader)
+{
+    return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE);
+}
+
 uint64_t trace_reader_head(const struct trace_reader *reader)
 {
-    /* acquire: what is read of packets afterwards is no older than this index */
-    return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE) / buffer_words(reader);
+    return trace_index_head(index_of(reader), buffer_words(reader));
 }
 
 uint64_t trace_open_words(const struct trace_reader *reader)
 {
-    const uint64_t index = __atomic_load_n(&control_of(reader)->index, __ATOMIC_RELAXED);
-    const uint64_t used = index % buffer_words(reader), first = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    const uint64_t used = trace_index_open_words(index_of(reader), buffer_words(reader));
+    const uint64_t first = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     return used > first ? used - first : 0;
+}
+
+uint64_t trace_reader_oldest(const struct trace_reader *reader)
+{
+    return trace_index_oldest(index_of(reader), buffer_words(reader), trace_reader_buffers(reader));
 }
 
 uint64_t trace_reader_tail(const struct trace_reader *reader)
 {
-    uint64_t head = trace_reader_head(reader), count = trace_reader_buffers(reader);
-    uint64_t oldest = head >= count ? head - count + 1 : 0;
-    uint64_t consumed = __atomic_load_n(&reader->info->consumed[reader->cpu], __ATOMIC_RELAXED);
+    const uint64_t oldest = trace_reader_oldest(reader);
+    const uint64_t consumed = __atomic_load_n(&reader->info->consumed[reader->cpu], __ATOMIC_RELAXED);
     return consumed > oldest ? consumed : oldest;
 }
 
@@ -75,8 +84,8 @@ uint64_t trace_reader_torn(const struct trace_reader *reader)
 /* Has the index come round to the buffer that held this packet? */
 static bool is_overwritten(const struct trace_reader *reader, uint64_t number)
 {
-    uint64_t head = trace_reader_head(reader);
-    return head >= number && head - number >= trace_reader_buffers(reader);
+    const uint64_t newest = trace_index_newest(index_of(reader), buffer_words(reader));
+    return newest >= number && newest - number >= trace_reader_buffers(reader);
 }
 
 enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number)
@@ -290,7 +299,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
      * count: if they agree, whoever reserved has committed. */
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
-    const uint64_t limit = index & (size - 1);
+    const uint64_t limit = trace_index_open_words(index, size);
     const uint64_t hole = committed == limit ? limit : find_hole(reader, from, limit);
     for (uint64_t i = 0; i < limit; i++)
         ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
@@ -299,7 +308,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     if (hole < limit)
         ((uint64_t *)copy)[hole] = 0;
     struct trace_packet *packet = copy;
-    if (index / size != number || trace_reader_head(reader) != number ||
+    if (trace_index_newest(index, size) != number || trace_reader_head(reader) != number ||
         limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS || !header_is_sound(reader, number, packet) ||
         trace_in_doubt(count_of(from)) || !trace_reader_is_current(reader))
         return false;
@@ -335,8 +344,8 @@ static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
  * header. */
 static bool index_is_good(const struct trace_reader *reader)
 {
-    const uint64_t head = trace_reader_head(reader);
-    return has_packet(reader, head) || (head > 0 && has_packet(reader, head - 1));
+    const uint64_t newest = trace_index_newest(index_of(reader), buffer_words(reader));
+    return has_packet(reader, newest) || (newest > 0 && has_packet(reader, newest - 1));
 }
 
 uint64_t trace_salvage_discarded(const struct trace_reader *reader)
@@ -347,7 +356,7 @@ uint64_t trace_salvage_discarded(const struct trace_reader *reader)
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)
 {
     const uint64_t count = trace_reader_buffers(reader);
-    *last = trace_reader_head(reader);
+    *last = trace_index_newest(index_of(reader), buffer_words(reader));
     if (!index_is_good(reader) && !find_newest(reader, last))
         return false;
     *first = *last >= count ? *last - count + 1 : 0;

@@ -57,12 +57,14 @@ static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
  * its answer. */
 bool trace_reader_is_current(const struct trace_reader *reader);
 
-/* Number of the packet that is being written. */
+/* Number of the packet that is being written; of a full ring, that will be once there is room. */
 uint64_t trace_reader_head(const struct trace_reader *reader);
 /* Words that are reserved for events in the packet that is being written. 0: it holds none, and nothing is
  * lost with it. */
 uint64_t trace_open_words(const struct trace_reader *reader);
-/* Number of the oldest packet that may still be there; up to the head, which is not closed yet. */
+/* Number of the oldest packet that was not overwritten. */
+uint64_t trace_reader_oldest(const struct trace_reader *reader);
+/* Number of the oldest packet that no consumer has taken; up to the head, which is not closed yet. */
 uint64_t trace_reader_tail(const struct trace_reader *reader);
 /* Events that found no room and words never committed, as the control page tells. */
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
@@ -78,13 +80,13 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
  * flags say TRACE_PACKET_CUT. False: not even header and context are there. */
 bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy);
 
-/* Copies the open packet as far as it is written, and closes the copy: for rings that stopped because they
- * are full, and for whoever cannot flush. Made whole by an end event and a filler; what is doubtful is cut.
- * False: it was closed meanwhile, there is nothing in it yet, or a late writer may have stored over it. */
+/* Copies the open packet as far as it is written, and closes the copy: for whoever cannot flush, as when the
+ * next buffer is not free. Made whole by an end event and a filler; what is doubtful is cut. False: none is
+ * open, there is nothing in it yet, or a late writer may have stored over it. */
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 
 /* For the rings of a system that is dead, where nobody writes any more and the control page is only a hint.
- * The packets that there may be: [*first, *last], the last one the open packet; false: there are none. */
+ * The packets that there may be: [*first, *last], the last one perhaps open; false: there are none. */
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last);
 /* As trace_reader_discarded(); 0 if the control page is not to be believed. */
 uint64_t trace_salvage_discarded(const struct trace_reader *reader);

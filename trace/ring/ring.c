@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/ring.c - the slow half of the logging path: change of buffer, discards, events with a tail.
+ * trace/ring/ring.c - the slow half of the logging path: change of buffer, a full ring, events with a tail.
  *
  * Runs in every program and in the kernel, without locks or system calls. One swap of the index takes, all at
  * once: the rest of the old buffer (an end event and a filler), header and context event of the next, and the
  * caller's own event. Whoever wins writes them; nobody waits for him. Others may log in the new buffer before
  * its header is written: a reader knows from the index which buffers are closed and from `committed` whether
  * all is there (FORMAT.md, "A buffer's life").
+ *
+ * If the next buffer is not free, the swap takes the rest of the old one only, and the index says that no
+ * packet is open. So the packet ends with the first event that found no room, and no smaller one gets in
+ * behind it: readers see a loss where it was, between two packets.
  *
  * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so nonsense in a
  * control page makes nonsense in the trace and nothing worse.
@@ -33,7 +37,8 @@ static void read_state_of(struct reservation *r)
 {
     r->control = (struct trace_control *)r->window;
     /* Acquire: the count of discarded events and the clock are read after the index. Pairs with the release
-     * in swap_index(): a later packet's count is never below an earlier one's. */
+     * in swap_index(): a later packet's count is never below an earlier one's. The count before the clock:
+     * what it counts was lost before a packet that begins now. */
     r->index = __atomic_load_n(&r->control->index, __ATOMIC_ACQUIRE);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
     r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
@@ -226,20 +231,44 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
     return TRACE_DOUBT | since << (32 + TRACE_DOUBT_OWED_BITS) | owed << 32;
 }
 
+static bool is_closed(const struct reservation *r)
+{
+    return r->index & TRACE_INDEX_CLOSED;
+}
+
+/* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit itself is
+ * no earlier than any event of the open packet and less than 2^32 later than the last: so it ends there, or
+ * at its begin (commit_and_mend). */
+static uint64_t end_of_open(const struct reservation *r)
+{
+    return r->now < r->limit ? r->now : r->limit;
+}
+
+/* Whether packet `number` may be begun: its buffer holds nothing that is still wanted. */
+static bool is_free(const struct reservation *r, uint64_t number)
+{
+    const struct trace_info *info = arch_trace_info();
+    /* acquire of the mode: its `consumed` are there; pairs with the release in set_mode(). Acquire of
+     * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
+     * release in sys_trace_consume() */
+    return __atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) == TRACE_MODE_FLIGHT ||
+           number - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) <
+               info->buffer_count;
+}
+
 /* Takes the next buffer, for `words` of the caller's behind its header; 0: a flush. */
 static enum attempt change_buffer(struct reservation *r, uint32_t words, struct trace_slot *slot)
 {
     const struct trace_info *info = arch_trace_info();
     const uint64_t size = info->buffer_mask + 1;
-    const uint64_t start = (r->index | info->buffer_mask) + 1; /* the next buffer's first word */
+    const uint64_t end = r->index & ~TRACE_INDEX_CLOSED;
+    const uint64_t start = (end | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    /* acquire of the mode: its `consumed` are there; pairs with the release in set_mode(). Acquire of
-     * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
-     * release in sys_trace_consume() */
-    if (__atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) != TRACE_MODE_FLIGHT &&
-        start / size - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) >=
-            info->buffer_count)
+    if (!is_free(r, start / size))
         return NO_ROOM;
+    /* Somebody found no room since we read the clock: the packet is to begin after that. */
+    if (__atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED) != r->discarded)
+        return AGAIN;
     struct trace_slot first;
     trace_place(&first, info, r->window, start);
     uint64_t *committed = &first.packet->committed;
@@ -263,10 +292,8 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     if (!is_fresh && missing > 0)
         __atomic_fetch_add(&r->control->torn, (uint64_t)missing, __ATOMIC_RELAXED);
 
-    /* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit
-     * itself is no earlier than any event of the old packet and less than 2^32 later than the last: so it
-     * ends there, or at its begin (commit_and_mend). */
-    close_packet(r->window, r->index, start - r->index, r->now < r->limit ? r->now : r->limit);
+    if (!is_closed(r))
+        close_packet(r->window, end, start - end, end_of_open(r));
     TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
     open_packet(r->window, start, words, r->now, r->discarded);
     TRACE_TEST_POINT(TRACE_BEFORE_LIMIT);
@@ -290,6 +317,24 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
     return DONE;
 }
 
+/* An event found no room: counts it, and closes the open packet. Whoever finds a free buffer later opens the
+ * next one. */
+static enum attempt discard(struct reservation *r)
+{
+    const uint64_t last = r->index | arch_trace_info()->buffer_mask, closed = last | TRACE_INDEX_CLOSED;
+    TRACE_TEST_POINT(TRACE_BEFORE_STOP);
+    if (!is_closed(r) && !swap_index(r, closed))
+        return AGAIN;
+    /* A loss that is counted while a packet is open is told one packet too late. So look, and count at once,
+     * without a branch: a thread that finds no room again and again is likely to be interrupted here. */
+    const bool is_lost = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED) == closed;
+    __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELAXED);
+    TRACE_TEST_POINT(TRACE_AFTER_STOP);
+    if (!is_closed(r))
+        close_packet(r->window, r->index, last + 1 - r->index, end_of_open(r));
+    return is_lost ? NO_ROOM : AGAIN;
+}
+
 static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, uint32_t words)
 {
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
@@ -297,9 +342,10 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
         slot->time = r->now;
         if (result == DONE)
             return true;
-        if (result == NO_ROOM)
-            break;
+        if (result == NO_ROOM && discard(r) == NO_ROOM)
+            return false;
     }
+    /* somebody hammers the control page */
     __atomic_fetch_add(&r->control->discarded, 1, __ATOMIC_RELAXED);
     return false;
 }
@@ -322,7 +368,8 @@ bool trace_ring_flush(char *window)
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
         r.window = window;
         read_state_of(&r);
-        if ((r.index & arch_trace_info()->buffer_mask) <= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+        if (trace_index_open_words(r.index, arch_trace_info()->buffer_mask + 1) <=
+            TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
             return false; /* nothing but a context yet */
         enum attempt result = change_buffer(&r, 0, &slot);
         if (result != AGAIN)

@@ -27,6 +27,8 @@ enum trace_test_point {
     TRACE_AFTER_CHANGE,     /* did it: old packet not closed, next not opened */
     TRACE_BEFORE_OPEN,      /* old packet closed, next not opened */
     TRACE_BEFORE_LIMIT,     /* next packet opened, time limit not raised */
+    TRACE_BEFORE_STOP,      /* no room for a next packet, about to swap to the end of this one */
+    TRACE_AFTER_STOP,       /* did it, and counted the loss: the packet not closed */
     TRACE_AFTER_COPY,       /* a reader has copied, and not yet looked whether it was overwritten */
 };
 #ifndef TRACE_TEST_POINT
@@ -88,9 +90,9 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
                      uint64_t count);
 
 /* Closes the open packet of this processor's window and opens the next, so that a reader gets what was
- * logged. False: nothing to close, or no room for the next packet. Not for another processor's window: that
- * processor may have read its clock already for the event that it will log next, before the new packet's
- * begin. */
+ * logged. False: nothing to close, or no room for the next packet; then the open one stays open. Not for
+ * another processor's window: that processor may have read its clock already for the event that it will log
+ * next, before the new packet's begin. */
 bool trace_ring_flush(char *window);
 /* The kernel's: makes a processor's first packet, beginning at buffer `number`; nobody logs there yet. */
 void trace_ring_open(char *window, uint64_t number);

@@ -144,9 +144,9 @@ static void log_nested(void)
     log_numbers(nested_first, nested_first + nested_count);
 }
 
-static const char *const point_names[] = {"after index read", "before reserve", "after reserve",
-                                          "before commit",    "before change",  "after change",
-                                          "before open",      "before limit"};
+static const char *const point_names[] = {
+    "after index read", "before reserve", "after reserve", "before commit", "before change",
+    "after change",     "before open",    "before limit",  "before stop",   "after stop"};
 
 /* The nth pass of every point, interrupted by so many events. */
 static void test_interrupts(void)
@@ -615,14 +615,256 @@ static void test_once(void)
     struct findings f = {0};
     uint64_t next = 0;
     read_ring(0, &next, note_number, NULL, NULL, &f);
-    bool open_read = trace_packet_snapshot(&reader, copy);
-    if (open_read)
-        visit_packet((struct trace_packet *)copy, note_number, NULL, &f);
     uint64_t arrived = f.events;
-    check(f.whole == 3 && open_read && !f.disorder && arrived + control_of_cpu(0)->discarded == 10000 &&
-              seen_once(0, arrived),
+    check(f.whole == 4 && !trace_packet_snapshot(&reader, copy) && !f.disorder &&
+              arrived + control_of_cpu(0)->discarded == 10000 && seen_once(0, arrived),
           "once: the first %llu events stay, %llu counted as discarded", (unsigned long long)arrived,
           (unsigned long long)control_of_cpu(0)->discarded);
+    f = salvage();
+    check(f.whole == 4 && !f.lost && !f.cut && f.events == arrived, "once: the same of a dead system");
+}
+
+/* --- a full ring --------------------------------------------------------------------------------------- */
+
+/* Where losses are told: between two packets, never inside one. Each event has a number, and when it was
+ * logged is known; what no reader finds was lost in that time. */
+#define FULL_EVENTS  4096
+#define FULL_PACKETS 64
+
+static struct {
+    uint64_t count;
+    struct {
+        uint64_t from, to; /* when the call began and ended */
+        bool is_there;
+    } event[FULL_EVENTS];
+    uint64_t packets, next; /* that were read; to be read next */
+    struct trace_packet packet[FULL_PACKETS];
+    struct findings f;
+} full;
+
+static void log_full(uint32_t words)
+{
+    const uint64_t number = full.count++, data[TRACE_LENGTH_MAX] = {number};
+    full.event[number].from = test_clock();
+    trace_log_slow(TRACE_ID(TRACE_CLASS_USER, 3), data, words);
+    full.event[number].to = test_clock();
+}
+
+static void log_full_fast(void)
+{
+    const uint64_t number = full.count++;
+    full.event[number].from = test_clock();
+    log_numbers(number, number + 1);
+    full.event[number].to = test_clock();
+}
+
+static void note_full(const struct trace_header *event, uint64_t time, void *context)
+{
+    const uint64_t number = *(const uint64_t *)(event + 1);
+    if (event->id == TRACE_ID(TRACE_CLASS_USER, 3) && number < full.count) {
+        full.f.disorder += full.event[number].is_there || time < full.event[number].from ||
+                           (full.event[number].to && time > full.event[number].to);
+        full.event[number].is_there = true;
+    }
+}
+
+/* Reads what is whole, for a writer may be interrupted; then the buffers are free. */
+static void drain_full(void)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
+    while (trace_packet_state(&reader, full.next) == TRACE_PACKET_WHOLE && full.packets < FULL_PACKETS) {
+        full.packet[full.packets] = *trace_packet_at(&reader, full.next);
+        read_packet(0, full.next++, note_full, NULL, NULL, &full.f);
+        full.packets++;
+    }
+    test_info.consumed[0] = full.next;
+}
+
+/* A ring that has `rest` words left in all. */
+static void fill_ring(uint64_t rest)
+{
+    setup_rings(SMALL, 2, TRACE_MODE_STREAM);
+    const struct trace_control *control = control_of_cpu(0);
+    memset(&full, 0, sizeof(full));
+    while (test_info.ring_mask + 1 - control->index > rest) {
+        const uint64_t left = test_info.ring_mask + 1 - control->index - rest;
+        const uint64_t here = test_info.buffer_mask + 1 - (control->index & test_info.buffer_mask);
+        log_full(left < 400 ? (uint32_t)left : here > 400 && here < 800 ? (uint32_t)here - 150 : 300);
+    }
+}
+
+/* An event that was lost while a packet was open lies in it, and no reader learns that: readers place losses
+ * between packets. */
+static uint64_t hidden_losses(void)
+{
+    uint64_t hidden = 0;
+    for (uint64_t i = 0; i < full.count; i++)
+        for (uint64_t p = 0; p < full.packets && !full.event[i].is_there; p++)
+            hidden += full.packet[p].timestamp_begin < full.event[i].from &&
+                      full.event[i].to < full.packet[p].timestamp_end;
+    return hidden;
+}
+
+/* Losses that a packet does not tell though they were over when it began, or tells before they happened. */
+static uint64_t misplaced_losses(void)
+{
+    uint64_t misplaced = 0;
+    for (uint64_t p = 0; p < full.packets; p++) {
+        uint64_t least = 0, most = 0;
+        for (uint64_t i = 0; i < full.count; i++) {
+            least += !full.event[i].is_there && full.event[i].to < full.packet[p].timestamp_begin;
+            most += !full.event[i].is_there && full.event[i].from < full.packet[p].timestamp_begin;
+        }
+        misplaced += full.packet[p].events_discarded < least || full.packet[p].events_discarded > most;
+    }
+    return misplaced;
+}
+
+static bool full_is_right(void)
+{
+    uint64_t there = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        drain_full();
+        trace_ring_flush(window_of_cpu(0));
+    }
+    drain_full();
+    for (uint64_t i = 0; i < full.count; i++)
+        there += full.event[i].is_there;
+    return there + control_of_cpu(0)->discarded == full.count && !hidden_losses() && !misplaced_losses() &&
+           full.packets == full.f.whole && !full.f.disorder;
+}
+
+/* The packet of a full ring ends with the first loss, and nothing more gets into it, however small. */
+static void test_full(void)
+{
+    for (uint64_t rest = 1; rest <= 1000; rest = rest < 5 ? rest + 1 : rest * 3) {
+        fill_ring(rest);
+        const uint64_t first = full.count;
+        log_full((uint32_t)rest + 2); /* one word is the packet's end */
+        jump_clock(100000);
+        log_full(1 + (rest > 1));
+        log_full_fast();
+        const uint64_t lost = control_of_cpu(0)->discarded;
+        jump_clock(100000);
+        drain_full();
+        const struct trace_packet last = full.packet[full.packets - 1];
+        jump_clock(100000);
+        log_full_fast();
+        log_full_fast();
+        check(lost == 3 && full.packets == 2 && last.timestamp_end <= full.event[first].to &&
+                  full_is_right() && full.packet[2].events_discarded == 3 && full.event[first + 4].is_there,
+              "full with %llu words left: the packet ends with the first loss, and logging goes on behind it",
+              (unsigned long long)rest);
+    }
+    fill_ring(100);
+    jump_clock(1ull << 40);
+    log_full(2);
+    jump_clock(1ull << 40);
+    drain_full();
+    log_full_fast();
+    check(control_of_cpu(0)->discarded == 1 && full_is_right() && full.packets == 3,
+          "full, and behind a gap: the packet ends before the loss");
+}
+
+static void drain_and_log(void)
+{
+    drain_full();
+    log_full(2);
+}
+
+/* A writer that found no room stands still until there is some, and another has opened a packet. */
+static void test_full_no_more(void)
+{
+    fill_ring(100);
+    log_full(200);
+    set_hook(TRACE_BEFORE_STOP, 1, drain_and_log);
+    log_full(3);
+    check(hook_was_run() && control_of_cpu(0)->discarded == 1 && full_is_right(),
+          "full no more when the loss is to be counted: it is none");
+}
+
+/* A writer that finds the ring full is killed before he closes the packet. */
+static void test_full_death(void)
+{
+    fill_ring(100);
+    const uint64_t logged = full.count;
+    set_hook(TRACE_AFTER_STOP, 1, die);
+    if (!setjmp(death))
+        log_full(200);
+    log_full(3);
+    struct findings f = salvage();
+    check(control_of_cpu(0)->discarded == 2 && f.whole == 2 && f.events == logged && !f.lost && f.cut == 1,
+          "full, killed after stop: all that was logged before can be read");
+    f = (struct findings){0};
+    read_packet(0, 0, NULL, NULL, NULL, &f);
+    read_packet(0, 1, NULL, NULL, NULL, &f);
+    test_info.consumed[0] = 2;
+    log_full(3);
+    trace_ring_flush(window_of_cpu(0));
+    read_packet(0, 2, NULL, NULL, NULL, &f);
+    check(f.whole == 2 && f.cut == 1 && !f.lost && f.events == logged + 1 &&
+              control_of_cpu(0)->discarded == 2,
+          "full, killed after stop: logging goes on");
+}
+
+/* What an interrupt of a full ring's writer does: bits of `full_nested`, one after the other. */
+enum { NESTED_SMALL, NESTED_BIG, NESTED_DRAIN, NESTED_FAST, NESTED_WAIT, NESTED_KINDS };
+static unsigned full_nested[3];
+
+static void do_one_nested(unsigned kind)
+{
+    if (kind == NESTED_SMALL)
+        log_full(2);
+    else if (kind == NESTED_BIG)
+        log_full(700);
+    else if (kind == NESTED_FAST)
+        log_full_fast();
+    else if (kind == NESTED_DRAIN)
+        drain_full();
+    else
+        jump_clock((1ull << 31) + 1000);
+}
+
+static void do_nested(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        do_one_nested(full_nested[i]);
+}
+
+/* Every race window of an event that finds the ring full or just drained, interrupted by all sequences of
+ * three: small and large events, a consumer, a gap. */
+static void test_full_interrupted(void)
+{
+    static const uint64_t rests[] = {1, 3, 200};
+    const unsigned sequences = NESTED_KINDS * NESTED_KINDS * NESTED_KINDS;
+    for (int point = TRACE_AFTER_INDEX_READ; point < TRACE_AFTER_COPY; point++) {
+        unsigned runs = 0, wrong = 0;
+        for (unsigned variant = 0; variant < sequences * 3 * 2 * 3; variant++) {
+            const unsigned start = variant / sequences;
+            for (unsigned i = 0, left = variant; i < 3; i++, left /= NESTED_KINDS)
+                full_nested[i] = left % NESTED_KINDS;
+            fill_ring(rests[start % 3]);
+            if (start / 3 % 2)
+                log_full(700);
+            if (start / 6 == 1)
+                jump_clock((1ull << 31) + 1000);
+            if (start / 6 == 2)
+                drain_full();
+            set_hook((enum trace_test_point)point, 1, do_nested);
+            log_full(250);
+            log_full_fast();
+            runs += hook_was_run();
+            set_hook((enum trace_test_point)point, 0, NULL);
+            jump_clock(1000);
+            log_full(300);
+            log_full_fast();
+            drain_full();
+            log_full_fast();
+            wrong += !full_is_right();
+        }
+        check(runs > 0 && !wrong, "full, interrupted %s: losses lie between packets (%u of %u runs wrong)",
+              point_names[point], wrong, runs);
+    }
 }
 
 /* A reader copies while the ring is overwritten many times over: what it calls whole is right. */
@@ -758,6 +1000,10 @@ int main(void)
     test_stream(0);
     test_stream(2000);
     test_once();
+    test_full();
+    test_full_no_more();
+    test_full_death();
+    test_full_interrupted();
     test_overwriting_reader();
     test_overwritten_copy();
     test_garbage();

@@ -681,7 +681,8 @@ static void cut_link(void)
     shutdown(last_channel->fd, SHUT_RDWR);
 }
 
-/* What the guest said last holds: its rings stood still. */
+/* What the guest said last holds: its rings stood still. Their 16 packets are closed; the next one, of which
+ * nobody can know whether it was begun since, counts as missing. */
 static void test_cut_link(void)
 {
     setup_rings(16384, 16, TRACE_MODE_STREAM);
@@ -691,8 +692,8 @@ static void test_cut_link(void)
     int status = pull(NULL, NULL);
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct arrived arrived = count_arrived(cpu);
-        check(status == EXIT_DAMAGE && arrived.sound && arrived.packets <= 16 &&
-                  arrived.discarded == control_of_cpu(cpu)->discarded && arrived.last_packet == 16,
+        check(status == EXIT_DAMAGE && arrived.sound && arrived.packets <= 17 &&
+                  arrived.discarded == control_of_cpu(cpu)->discarded && arrived.last_packet == 17,
               "the link breaks for good, cpu %u: %lu packets, %lu discarded, up to packet %lu", cpu,
               (unsigned long)arrived.packets, (unsigned long)arrived.discarded,
               (unsigned long)arrived.last_packet);

@@ -14,7 +14,7 @@ from tarn_gdb.kernel import text
 
 STORE_MAGIC, CTF_MAGIC = 0x5461726E53746F72, 0xC1FC1FC1
 EXTENT_WINDOW, EXTENT_METADATA = 1, 2  # format/store.h: enum trace_extent_kind
-BUFFERS_OFFSET = 0x200000  # format/layout.h
+BUFFERS_OFFSET, INDEX_CLOSED = 0x200000, 1 << 63  # format/layout.h
 FILLER, CONTEXT, END = 1, 2, 7  # of class 0, format/format.h
 CONTEXT_WORDS = 4
 STEP_MAX = 1 << 31
@@ -103,17 +103,19 @@ class Ring:
         self.count = int(store.header["buffer_count"])
         kind = gdb.lookup_type("struct trace_control")
         control = gdb.Value(store.read(EXTENT_WINDOW, cpu, 0, kind.sizeof), kind)
-        self.index, self.discarded = int(control["index"]), int(control["discarded"])
+        index, self.discarded = int(control["index"]), int(control["discarded"])
+        self.index, closed = index & ~INDEX_CLOSED, index & INDEX_CLOSED
+        self.newest = self.index // self.words
+        self.open = -1 if closed else self.newest
         self.cut = 0  # packets of which something is missing
         header = gdb.lookup_type("struct trace_packet")
         self.header_type, self.header_words = header, header.sizeof // 8
 
     def newest_first(self):
-        head = self.index // self.words
-        for number in range(head, max(-1, head - self.count), -1):
-            yield from reversed(self._events(number, head))
+        for number in range(self.newest, max(-1, self.newest - self.count), -1):
+            yield from reversed(self._events(number))
 
-    def _events(self, number, head):
+    def _events(self, number):
         place = number % self.count * self.words * 8
         data = self.store.read(EXTENT_WINDOW, self.cpu, BUFFERS_OFFSET + place, self.words * 8)
         header = gdb.Value(data[:self.header_type.sizeof], self.header_type)
@@ -124,8 +126,8 @@ class Ring:
             return []
         begin, end = int(header["timestamp_begin"]), int(header["timestamp_end"])
         content = int(header["content_size"]) // 64
-        closed = number < head and self.header_words < content <= self.words and begin <= end
-        limit = self.words if number < head else self.index % self.words
+        closed = number != self.open and self.header_words < content <= self.words and begin <= end
+        limit = self.index % self.words if number == self.open else self.words
         whole = closed and int(header["committed"]) == self.words
         walk = Walk(data, self.order, begin, content if whole else limit, end if closed else None)
         found = list(walk.run(self.header_words))

@@ -139,7 +139,8 @@ static enum journey_end run(struct emulator *emulator, struct freezer *freezer, 
             if (!freezer_watch(freezer, memory + watched, fail))
                 return JOURNEY_FAILED;
         }
-        if (watched == places->index && word_at(emulator, big_endian, watched) > reserved)
+        uint64_t index = watched == places->index ? word_at(emulator, big_endian, watched) : 0;
+        if ((index & ~TRACE_INDEX_CLOSED) + (index >> 63) > reserved)
             return JOURNEY_THERE;
         freezer_resume(freezer);
     }

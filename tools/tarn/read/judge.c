@@ -116,7 +116,7 @@ static void take_event(struct judge *judge, const struct cursor *cursor)
 }
 
 /* The packets that begin at FROM <= offset < TO. Returns the time up to which nothing is lost: before a gap
- * that of the last event, for a full ring's last packet may end with the gap. */
+ * that of the last event, for in traces of older systems a full ring's last packet ends with the gap. */
 static uint64_t take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
 {
     struct cursor cursor;

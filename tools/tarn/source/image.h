@@ -69,8 +69,8 @@ enum image_state {
 struct image_ring {
     struct image *image;
     uint32_t cpu;
-    uint64_t head;                      /* of an image that stands still, and the last plausible one else */
-    bool index_is_good;                 /* the head is where the index is */
+    uint64_t newest, head;              /* of an image that stands still, and the last plausible ones else */
+    bool index_is_good;                 /* they are what the index says */
     bool head_is_guessed;               /* it is not, and the headers were asked */
     const struct trace_extent *extents; /* of the window */
     size_t extent_count;
@@ -80,12 +80,14 @@ struct image_ring {
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
 /* The place (memory_range) of a byte that the window has, of control page or buffers. */
 uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);
-/* Number of the packet that is being written. */
+/* Number of the packet that is being written; of a full ring, that will be once there is room. */
 uint64_t image_ring_head(struct image_ring *ring);
 /* Does the index say that there are events in packet HEAD, which is being written? */
 bool image_ring_has_open(struct image_ring *ring, uint64_t head);
 /* If so: has any writer got to the end of one? Else nothing was logged there yet. */
 bool image_ring_has_logged(struct image_ring *ring, uint64_t head);
+/* Number of the oldest packet that was not overwritten. */
+uint64_t image_ring_oldest(struct image_ring *ring);
 /* Number of the oldest packet that may still be there. */
 uint64_t image_ring_tail(struct image_ring *ring);
 uint64_t image_ring_discarded(struct image_ring *ring);

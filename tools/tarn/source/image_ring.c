@@ -223,9 +223,9 @@ static uint64_t guess_head(struct image_ring *ring)
     return head + closed;
 }
 
-static uint64_t index_number(struct image_ring *ring)
+static uint64_t newest_number(struct image_ring *ring)
 {
-    return load_acquire(ring, CONTROL(index)) / buffer_words(ring);
+    return trace_index_newest(load_acquire(ring, CONTROL(index)), buffer_words(ring));
 }
 
 /* Whoever takes a buffer writes its header a little later, so the one before will do. */
@@ -240,17 +240,18 @@ uint64_t image_ring_head(struct image_ring *ring)
 
     if (!is_live && (ring->index_is_good || ring->head_is_guessed))
         return ring->head;
-    uint64_t number = index_number(ring), later = number;
+    uint64_t index = load_acquire(ring, CONTROL(index)), later = index;
     unsigned tries = 0;
     do { /* both may be overwritten since the index was read: then it has moved */
-        number = later;
-        ring->index_is_good = index_leads_to_packet(ring, number);
+        index = later;
+        ring->index_is_good = index_leads_to_packet(ring, trace_index_newest(index, buffer_words(ring)));
     } while (!ring->index_is_good && is_live && ++tries < INDEX_TRIES &&
-             (later = index_number(ring)) != number);
-    if (ring->index_is_good)
-        ring->head = number;
-    else if (!is_live) {
-        ring->head = guess_head(ring);
+             (later = load_acquire(ring, CONTROL(index))) != index);
+    if (ring->index_is_good) {
+        ring->newest = trace_index_newest(index, buffer_words(ring));
+        ring->head = trace_index_head(index, buffer_words(ring));
+    } else if (!is_live) {
+        ring->newest = ring->head = guess_head(ring);
         ring->head_is_guessed = true;
     }
     return ring->head;
@@ -259,8 +260,8 @@ uint64_t image_ring_head(struct image_ring *ring)
 bool image_ring_has_open(struct image_ring *ring, uint64_t head)
 {
     const uint64_t index = load_acquire(ring, CONTROL(index)), size = buffer_words(ring);
-    return ring->index_is_good && index / size == head &&
-           index % size > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    return ring->index_is_good && trace_index_head(index, size) == head &&
+           trace_index_open_words(index, size) > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
 /* Its count begins with 0; until its opener has seen to that, it is the full one of the lap before. More than
@@ -268,23 +269,25 @@ bool image_ring_has_open(struct image_ring *ring, uint64_t head)
 bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
 {
     const uint32_t committed = (uint32_t)load_acquire(ring, packet_at(ring, head) + PACKET(committed));
-    const uint64_t size = buffer_words(ring), reserved = load_acquire(ring, CONTROL(index)) % size;
+    const uint64_t size = buffer_words(ring);
+    const uint64_t reserved = trace_index_open_words(load_acquire(ring, CONTROL(index)), size);
 
     return (committed != 0 && committed != size) ||
            reserved > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + TRACE_LENGTH_MAX;
 }
 
-static uint64_t oldest_number(const struct image_ring *ring, uint64_t head)
+uint64_t image_ring_oldest(struct image_ring *ring)
 {
-    uint64_t count = ring->image->store.buffer_count;
-    return head >= count ? head - count + 1 : 0;
+    const uint64_t count = ring->image->store.buffer_count;
+    (void)image_ring_head(ring); /* looks at the index */
+    return ring->newest >= count ? ring->newest - count + 1 : 0;
 }
 
 /* What a consumer has read already is there as long as nobody overwrites it; what was forgotten when rings
  * were cleared ends at a number that never was. */
 uint64_t image_ring_tail(struct image_ring *ring)
 {
-    uint64_t head = image_ring_head(ring), oldest = oldest_number(ring, head);
+    uint64_t head = image_ring_head(ring), oldest = image_ring_oldest(ring);
     uint64_t tail = image_info64(ring->image, offsetof(struct trace_info, consumed) + ring->cpu * 8ull);
 
     if (tail < oldest || tail > head)
@@ -313,8 +316,8 @@ static bool is_overwritten(struct image_ring *ring, uint64_t number)
 {
     /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    uint64_t head = image_is_live(ring->image) ? index_number(ring) : ring->head;
-    return head >= number && head - number >= ring->image->store.buffer_count;
+    const uint64_t newest = image_is_live(ring->image) ? newest_number(ring) : ring->newest;
+    return newest >= number && newest - number >= ring->image->store.buffer_count;
 }
 
 static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
@@ -403,7 +406,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
      * reserve_cas.h, of the commits that it counts. */
     const uint64_t committed = load_acquire(ring, packet_at(ring, head) + PACKET(committed));
     const uint64_t index = load_acquire(ring, CONTROL(index));
-    const bool known = index / size == head;
+    const bool known = !(index & TRACE_INDEX_CLOSED) && index / size == head;
     /* where the index is not to be believed, events go as far as they look written */
     const uint64_t limit = known ? index % size : size - 1;
     const bool all_there = known && committed == limit;
@@ -416,7 +419,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
         copy_with_hole(ring, head, copy, limit);
     /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (image_is_live(ring->image) && (index_number(ring) != head || is_spoiled(ring, head, false)))
+    if (image_is_live(ring->image) && (newest_number(ring) != head || is_spoiled(ring, head, false)))
         return false;
     struct trace_packet packet = image_copy_header(ring->image, copy);
     if (ring->image->broken || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS ||

@@ -164,8 +164,7 @@ static bool take_open(struct image_source *image, uint32_t cpu)
 /* Passes over what is gone. */
 static void pass_over(struct image_source *image, struct drain *drain)
 {
-    uint64_t head = image_ring_head(&drain->ring), count = image->source.hello.buffer_count;
-    uint64_t oldest = head >= count ? head - count + 1 : 0;
+    uint64_t head = image_ring_head(&drain->ring), oldest = image_ring_oldest(&drain->ring);
 
     drain->next = oldest > drain->next ? oldest : drain->next + 1;
     drain->waiting_since = 0;

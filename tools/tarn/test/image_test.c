@@ -347,6 +347,11 @@ static void test_packets(void)
     make_index(&made, 1, 7ull * MAKE_BUFFER_BYTES / 8 + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
     expect(pull_core() == 0 && came_missing(1, 3, 4, 6, 0), "a packet without events is no loss");
     make_image(&made);
+    make_packet(&made, 1, MAKE_FIRST + MAKE_BUFFERS - 1, MADE_WHOLE);
+    make_index(&made, 1, ((MAKE_FIRST + MAKE_BUFFERS) * (MAKE_BUFFER_BYTES / 8) - 1) | TRACE_INDEX_CLOSED);
+    expect(pull_core() == 0 && all_came(),
+           "a full ring: its oldest packet, and the last one, which is closed");
+    make_image(&made);
     make_index(&made, 0, 77ull << 40);
     make_index(&made, 1, 3);
     expect(pull_core() == 0 && look(0).packets == 4 && look(1).packets == 4,
