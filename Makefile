@@ -22,9 +22,11 @@ include rules.mk
 include $(sort $(wildcard arch/$(ARCH)/build.mk boot/build.mk boot/$(ARCH)/build.mk) \
             $(foreach d,third_party base trace kernel libc-glue servers user tools tests,$(wildcard $d/build.mk $d/*/build.mk)))
 include qemu.mk
--include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)))
+-include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)) $(call objects,$(BA)/explore/obj,$(KERNEL_SOURCES)))
 
 .PHONY: all clean force
 all: portable $$(ALL) ## build everything for ARCH
+.PHONY: explorer
+explorer: portable $$(BA)/explore/tarn.elf ## build the kernel of `tarn explore` for ARCH
 clean: ## remove what was built, keep what was fetched
 	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

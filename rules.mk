@@ -9,7 +9,7 @@
 #   server_program NAME, SOURCES, LIBS     the server /sbin/NAME: linked with servers/lib (servers/README.md)
 #   application_events FILE.ev             -> build/gen/include/app/FILE.h, and it is in GENERATED
 #   generator NAME, SOURCES                -> build/host/NAME, which waits for nothing that is generated
-#   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf
+#   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf, and build/ARCH/explore/tarn.elf with `make explorer`
 #   GENERATED += build/gen/...             headers that must exist before anything is compiled; what includes one
 #                                          is compiled again when it changes, and nothing else
 #   BOOT_FILES += PATH_IN_ARCHIVE=FILE     what goes into the boot archive
@@ -124,15 +124,34 @@ $(BA)/user/obj/%.o: %.S | $$(GENERATED)
 # It is linked three times, for the table of its own symbols: kernel/debug/gen/symbolgen.c. What changes from one time to
 # the next is the table: at the end it must say what the last link made.
 KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
-kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(KERNEL_OBJECTS) $(2)
+kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(2)
 kernel_symbols = $(1) | $(B)/host/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
+# kernel_image OUTPUT, OBJECTS
+define kernel_image
+@mkdir -p $(@D)/symbols; echo "  LINK    $@"
+@set -e; at=$(@D)/symbols; \
+$(call kernel_symbols,:,$$at/none); $(call kernel_link,$$at/first.elf,$(1) $$at/none.o); \
+$(call kernel_symbols,$(CROSS)nm $$at/first.elf,$$at/first); $(call kernel_link,$$at/second.elf,$(1) $$at/first.o); \
+$(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_link,$@,$(1) $$at/second.o); \
+$(CROSS)nm $@ | $(B)/host/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
+endef
 $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
-	@mkdir -p $(BA)/kernel/symbols; echo "  LINK    $@"
-	@set -e; at=$(BA)/kernel/symbols; \
-	$(call kernel_symbols,:,$$at/none); $(call kernel_link,$$at/first.elf,$$at/none.o); \
-	$(call kernel_symbols,$(CROSS)nm $$at/first.elf,$$at/first); $(call kernel_link,$$at/second.elf,$$at/first.o); \
-	$(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_link,$@,$$at/second.o); \
-	$(CROSS)nm $@ | $(B)/host/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
+	$(call kernel_image,$(KERNEL_OBJECTS))
+
+# The exploring kernel (kernel/explore.h): the same sources, with calls of kernel/explore_runtime.c before each access to
+# memory, and at each branch. Left out: ports (they run before there is a processor to speak of), the exploration itself, and
+# what observes the kernel or reports its end.
+EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% $(addprefix kernel/,explore.c explore_runtime.c format.c lock.c log.c machine.c \
+                 measure.c nmi.c panic.c profile.c proof.c report.c string.c watchdog.c) trace/event/%
+EXPLORE_FLAGS := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 \
+                 -fsanitize-coverage=trace-pc -Wno-tsan
+EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
+                  $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))
+$(BA)/explore/obj/%.o: %.c | $$(GENERATED)
+	@mkdir -p $(@D); echo "  CC      $< (exploring)"
+	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_FLAGS)) $(CFLAGS_$<) -c -o $@ $<
+$(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
+	$(call kernel_image,$(EXPLORE_OBJECTS))
 
 # Unit tests of the host: the same sources, compiled with sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -10,6 +10,7 @@
  */
 #include <arch/boot.h>
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
@@ -299,6 +300,8 @@ static __attribute__((noinline, cold)) void free_low(uint64_t number)
 paddr_t frame_alloc(void)
 {
     struct frame_cache *cache = &this_cpu()->frame_cache;
+    if (explore_fail_allocation())
+        return FRAME_NONE;
     if (frame_is_low())
         return alloc_low(cache);
     if (cache->count == 0) {

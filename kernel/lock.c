@@ -168,6 +168,7 @@ void spin_lock_contended(struct spinlock *lock)
             arch_relax();
         }
     } while (!spin_take_free(lock));
+    explore_lock_taken(lock);
     atomic_store_explicit(&cpu->waiting_lock, outer, memory_order_relaxed);
     atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
     if (TRACE_ON_LOCK())

@@ -6,6 +6,7 @@
 #define KERNEL_LOCK_INLINE_H
 
 #include <arch/cpu.h>
+#include <kernel/explore.h>
 
 /* lock.c: waits for its turn, and logs. */
 void spin_lock_contended(struct spinlock *lock);
@@ -32,6 +33,7 @@ static inline bool spin_try_lock(struct spinlock *lock)
 {
     if (!spin_take_free(lock))
         return false;
+    explore_lock_taken(lock);
     if (__builtin_expect(lock->class->watch, 0))
         spin_note_taken(lock);
     return true;
@@ -39,6 +41,7 @@ static inline bool spin_try_lock(struct spinlock *lock)
 
 static inline void spin_lock(struct spinlock *lock)
 {
+    explore_lock_wanted(lock);
     if (__builtin_expect(!spin_try_lock(lock), 0))
         spin_lock_contended(lock);
 }
@@ -47,6 +50,7 @@ static inline void spin_unlock(struct spinlock *lock)
 {
     if (__builtin_expect(lock->class->watch, 0))
         spin_note_released(lock);
+    explore_lock_released(lock);
     /* Release: pairs with the acquire of whoever takes the lock next. */
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
@@ -60,6 +64,7 @@ static inline bool spin_try_lock_unwatched(struct spinlock *lock)
         !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
                                                  memory_order_relaxed))
         return false;
+    explore_lock_taken(lock);
     /* Acquire: as in spin_try_lock. As a fence it orders what was loaded before the lock, too. */
     atomic_thread_fence(memory_order_acquire);
     return true;
@@ -67,6 +72,7 @@ static inline bool spin_try_lock_unwatched(struct spinlock *lock)
 
 static inline void spin_unlock_unwatched(struct spinlock *lock)
 {
+    explore_lock_released(lock);
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
 }
 
@@ -74,6 +80,7 @@ static inline void spin_unlock_unwatched(struct spinlock *lock)
  * arch_fence_after_store. */
 static inline void spin_unlock_fenced(struct spinlock *lock)
 {
+    explore_lock_released(lock);
     atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
 }
 

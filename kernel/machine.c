@@ -8,6 +8,7 @@
 #include <kernel/call.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
@@ -257,6 +258,7 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     int error = machine_check(machine, RIGHT_MANAGE);
     if (error)
         return error;
+    explore_end();
     log_line("shutdown, status %u", status);
     machine_stop_others(this_cpu());
     trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");

@@ -10,6 +10,7 @@
 #include <arch/machine.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/explore.h>
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
 #include <kernel/loader.h>
@@ -146,6 +147,7 @@ void kernel_main(void)
     init_cpu(this_cpu());
     console_init();
     watchdog_init();
+    explore_boot();
     start_cpus();
     tell_start(&rate);
     measure_trace_points();

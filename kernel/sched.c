@@ -5,6 +5,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/run_queue.h>
 #include <kernel/sched.h>
@@ -144,6 +145,9 @@ static struct cpu *choose_cpu(struct thread *thread)
     uint64_t online = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed);
     uint64_t allowed = atomic_load(&thread->affinity) & online;
     assert(allowed != 0); /* sched_set_affinity and thread_new see to it */
+    int explored = explore_place(allowed);
+    if (explored >= 0)
+        return &cpus[explored];
     struct cpu *cpu = claim_idle(last, allowed);
     return cpu ? cpu : choose_busy(last, allowed, (int)thread_priority(thread));
 }

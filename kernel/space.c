@@ -7,6 +7,7 @@
  * link, unlink and walk.
  */
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
@@ -108,6 +109,8 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
     memcpy(space->name, name, strlen(name) < sizeof space->name ? strlen(name) : sizeof space->name - 1);
     link_space(space);
     trace_process_create(space->pid, parent_pid);
+    if (!system)
+        explore_start();
     return space;
 }
 

@@ -7,6 +7,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/profile.h>
@@ -179,6 +180,7 @@ void timer_program(void)
     if (queue->root && queue->root->deadline < deadline)
         deadline = queue->root->deadline;
     spin_unlock(&queue->lock);
+    deadline = explore_deadline(deadline);
     if (deadline >= queue->programmed)
         return;
     queue->programmed = deadline;
@@ -226,7 +228,7 @@ void handle_timer(void)
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         come_round(queue, now);
-    if (now >= queue->slice_end)
+    if (explore_timer(now) || now >= queue->slice_end)
         sched_slice_end();
     struct timer *timer;
     while ((timer = timer_take_due(now))) {

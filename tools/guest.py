@@ -122,12 +122,12 @@ def processor(arch, kvm):
     return machine["kvm"]
 
 
-def boot_files(arch):
+def boot_files(arch, kernel=None, archive=None):
     build = build_directory(arch)
-    return os.path.join(build, "kernel/tarn.elf"), os.path.join(build, "boot.cpio")
+    return kernel or os.path.join(build, "kernel/tarn.elf"), archive or os.path.join(build, "boot.cpio")
 
 
-def boot_medium(arch, options, firmware, directory):
+def boot_medium(arch, options, firmware, directory, kernel, archive):
     """What is booted, and how: straight into the kernel, or through the machine's firmware. x86_64's takes an image
     with GRUB, made in `directory`."""
     build = build_directory(arch)
@@ -136,7 +136,7 @@ def boot_medium(arch, options, firmware, directory):
         make_image(arch, options, image)
         return ["-cdrom", image, "-boot", "d"]
     direct = [] if firmware else [word.format(build=build) for word in describe(arch)["direct"]]
-    kernel, archive = boot_files(arch)
+    kernel, archive = boot_files(arch, kernel, archive)
     return [*direct, "-kernel", kernel, "-initrd", archive, "-append", options]
 
 
@@ -146,11 +146,12 @@ def check_repeats(**machine):
         raise GuestError(f"a deterministic machine has no {found[0]}: {found[1]}")
 
 
-def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icount=False, seed=1, **rest):
+def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icount=False, seed=1, kernel=None, archive=None,
+              **rest):
     """The recipe of such a machine but for its command (recipe.py); None: it does not repeat itself."""
     if not icount or recipe.unrepeatable(rest):
         return None
-    return recipe.make(describe(arch)["qemu"], *boot_files(arch), arch=arch, seed=seed, processors=smp, memory=str(memory),
+    return recipe.make(describe(arch)["qemu"], *boot_files(arch, kernel, archive), arch=arch, seed=seed, processors=smp, memory=str(memory),
                        options=options)
 
 
@@ -173,7 +174,8 @@ def qemu_command(directory, shared=None, gdb=None, **machine):
 
 
 def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
-                    forwards=(), serial_link=None, rng=False, icount=False, seed=1, reset="exit", board=None, extra=()):
+                    forwards=(), serial_link=None, rng=False, icount=False, seed=1, reset="exit", board=None, kernel=None, archive=None,
+                    extra=()):
     """What decides how the guest runs. directory: for files that QEMU needs while it runs.
     board: another machine of QEMU's than that of MACHINES, as its -M takes it.
     port: host port that leads to GUEST_PORT; None: no network.
@@ -183,10 +185,12 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     icount: the clock counts instructions, one a nanosecond, and the time of day begins with it. Such a machine repeats itself
     to the bit, if it has nothing of recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then tells the recipe.
     seed: of what such a machine gives the kernel as random.
+    kernel, archive: files to boot in place of those of the build; not through GRUB.
     reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
     forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
     machine = describe(arch)
-    made = recipe_of(arch, smp, memory, options, icount, seed, firmware=firmware, kvm=kvm, port=port, serial_link=serial_link, rng=rng)
+    made = recipe_of(arch, smp, memory, options, icount, seed, kernel, archive, firmware=firmware, kvm=kvm, port=port,
+                     serial_link=serial_link, rng=rng)
     command = [machine["qemu"], "-M", board or machine["board"][firmware], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
                "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
@@ -205,7 +209,7 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     line = f"{options} {recipe.boot_option(made)}".strip() if made else options
     if len(line) > COMMAND_LINE_MAX:
         raise GuestError(f"the kernel keeps {COMMAND_LINE_MAX} bytes of its command line, and these are {len(line)}: {line}")
-    return [*command, *boot_medium(arch, line, firmware, directory), *extra]
+    return [*command, *boot_medium(arch, line, firmware, directory, kernel, archive), *extra]
 
 
 class Guest:

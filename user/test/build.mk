@@ -41,6 +41,9 @@ BOOT_FILES += test/faults=$(BA)/user/test_faults
 # The workload that tests/again repeats.
 BOOT_FILES += test/again=user/test/again.rc
 
+# What tests/explore runs.
+BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
+
 # What tests/debugger looks at.
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))
 BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock

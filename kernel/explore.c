@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore.c - perturbs a run as a seed says, and watches what comes of it. Interface: explore.h.
+ *
+ * How often, where and how long is drawn once for each seed (choose_strategy), so that some seeds disturb
+ * everything a little, others few places very much: a window of five instructions is met by who stays in it
+ * often, and a rare sequence by who is let run otherwise undisturbed.
+ */
+#ifdef TARN_EXPLORE
+#include <arch/clock.h>
+#include <kernel/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/endpoint.h>
+#include <kernel/explore.h>
+#include <kernel/explore_point.h>
+#include <kernel/frame.h>
+#include <kernel/ipc.h>
+#include <kernel/irq.h>
+#include <kernel/kernel.h>
+#include <kernel/lock.h>
+#include <kernel/memory.h>
+#include <kernel/notification.h>
+#include <kernel/panic.h>
+#include <kernel/process.h>
+#include <kernel/sched.h>
+#include <kernel/space.h>
+#include <kernel/thread.h>
+#include <trace/control/control.h>
+
+#define LIMIT_DEFAULT_MS 20000u
+#define TIMER_LEAST_NS   8000u /* with less between interrupts, several processors get nothing done */
+#define HELD_MAX         16u
+#define RACES_MAX        64u
+#define NEVER            (~0ull)
+#define HOT_DELAY_LOG    4u
+#define HOT_TURNS_LOG    4u
+
+enum kind { TURNS, TIMERS, PLACES, ALLOCATIONS, KILLS, KINDS };
+static const char *const kind_names[KINDS] = {"turns", "timers", "places", "allocations", "kills"};
+#define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES)
+
+static struct {
+    uint64_t seed, from, to, limit_ms;
+    uint32_t kinds; /* bits */
+} options = {.from = 1, .to = NEVER, .limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
+
+static struct {
+    uint64_t gap;                   /* points between two perturbations, on average */
+    uint64_t hot_mask, hot_rate;    /* places with (hash & mask) == 0 are hot; of them 1 of `rate` perturbs; 0: none are */
+    uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
+    uint64_t timer_us;              /* the longest distance of two timers */
+    uint64_t place_rate, rare_rate; /* one of so many */
+} strategy;
+
+struct watch { /* what a processor is about to access while its turn is over */
+    uint64_t address, size, place;
+    uint32_t flags; /* enum explore_access */
+};
+
+static struct processor {
+    uint64_t random, points, left; /* left: points until the next perturbation */
+    uint64_t timer;                /* ticks: when it is due; 0: none was drawn */
+    bool busy;
+    uint32_t held_count;
+    const struct spinlock *held[HELD_MAX];
+    struct watch watch;
+} processors[CPUS_MAX];
+
+bool explore_on;
+static _Atomic uint32_t watching; /* processors that have a watch */
+static _Atomic uint64_t performed;
+static _Atomic uint64_t performed_of[KINDS];
+static uint64_t started_at;
+
+/* Read by tools/explore.py in the memory that a run leaves. */
+uint8_t explore_covered[EXPLORE_TEXT_MAX];                      /* by offset of the return address */
+uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX];     /* [held][wanted] */
+
+/* ---- numbers --------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x) /* splitmix64 (Steele, Lea, Flood, 2014) */
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static struct processor *this_processor(void)
+{
+    return &processors[this_cpu()->index];
+}
+
+static uint64_t draw(struct processor *own)
+{
+    own->random += 0x9e3779b97f4a7c15ull;
+    return mix(own->random);
+}
+
+/* 1 to 2^log, smaller ones as likely as larger ones. */
+static uint64_t draw_scale(uint64_t random, uint32_t log)
+{
+    uint32_t bits = (uint32_t)(random % (log + 1));
+    return (1ull << bits) + (random >> 32) % (1ull << bits);
+}
+
+/* ---- the option ------------------------------------------------------------------------------------------ */
+
+static bool takes(const char **at, const char *word)
+{
+    const char *p = *at;
+    while (*word && *p == *word)
+        p++, word++;
+    if (*word)
+        return false;
+    *at = p;
+    return true;
+}
+
+static uint64_t read_number(const char **at)
+{
+    uint64_t number = 0;
+    while (**at >= '0' && **at <= '9')
+        number = number * 10 + (uint64_t)(*(*at)++ - '0');
+    return number;
+}
+
+static uint32_t read_kind(const char **at)
+{
+    for (uint32_t kind = 0; kind < KINDS; kind++)
+        if (takes(at, kind_names[kind]))
+            return 1u << kind;
+    return 0;
+}
+
+static void read_options(const char *at)
+{
+    uint32_t kinds = 0;
+    options.seed = read_number(&at);
+    while (*at == ',') {
+        at++;
+        if (takes(&at, "from="))
+            options.from = read_number(&at);
+        else if (takes(&at, "to="))
+            options.to = read_number(&at);
+        else if (takes(&at, "limit="))
+            options.limit_ms = read_number(&at);
+        else
+            kinds |= read_kind(&at);
+    }
+    if (*at)
+        log_line("explore: what is meant by '%s'?", at);
+    if (kinds)
+        options.kinds = kinds;
+}
+
+static void choose_strategy(void)
+{
+    uint64_t random = mix(options.seed);
+    strategy.gap = 1ull << (8 + random % 9);
+    bool is_rare = strategy.gap >= 1 << 13;
+    strategy.hot_mask = (16ull << (random >> 8) % 5) - 1;
+    strategy.hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4;
+    strategy.turns_log = is_rare ? 10 : 3 + (random >> 24) % 5;
+    strategy.delay_log = is_rare ? 9 : 4 + (random >> 28) % 4;
+    strategy.timer_us = 16ull << (random >> 32) % 6;
+    strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
+    strategy.rare_rate = 16ull << (random >> 44) % 8;
+}
+
+void explore_boot(void)
+{
+    char text[96];
+    if (!boot_option("explore=", text, sizeof text))
+        return;
+    read_options(text);
+    choose_strategy();
+    for (uint32_t i = 0; i < CPUS_MAX; i++) {
+        processors[i].random = mix(options.seed ^ (uint64_t)i << 56);
+        processors[i].left = 1 + mix(processors[i].random) % (2 * strategy.gap);
+    }
+    log_line("explore: seed %lu: one point of %lu, hot places %lu of %lu, %lu turns, %lu us, timers %lu us, places 1 of %lu",
+             options.seed, strategy.gap, strategy.hot_rate ? 1ul : 0ul, strategy.hot_mask + 1, 1ul << strategy.turns_log,
+             1ul << strategy.delay_log, strategy.timer_us, strategy.place_rate);
+}
+
+void explore_start(void)
+{
+    if (started_at || options.limit_ms == 0 || strategy.gap == 0)
+        return;
+    started_at = arch_clock();
+    __atomic_store_n(&explore_on, true, __ATOMIC_RELEASE);
+}
+
+void explore_end(void)
+{
+    if (!explore_on)
+        return;
+    uint64_t points = 0;
+    __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < cpu_count; i++)
+        points += processors[i].points;
+    log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu allocations, %lu kills; "
+             "%lu ms", points, performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
+             performed_of[ALLOCATIONS], performed_of[KILLS], timer_nanoseconds(arch_clock() - started_at) / 1000000);
+    log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu mappings, %lu frames",
+             space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(), reply_count_live(),
+             space_count_mappings(), frame_count_total() - frame_count_free());
+}
+
+/* ---- perturbations ---------------------------------------------------------------------------------------- */
+
+/* Its number gives it what it does; 0: it is not to be done. */
+static uint64_t perform(enum kind kind)
+{
+    uint64_t number = atomic_fetch_add_explicit(&performed, 1, memory_order_relaxed) + 1;
+    if (number < options.from || number > options.to)
+        return 0;
+    atomic_fetch_add_explicit(&performed_of[kind], 1, memory_order_relaxed);
+    return mix(options.seed * 0x2545f4914f6cdd1dull + number) | 1;
+}
+
+static bool is_wanted(enum kind kind)
+{
+    return __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && options.kinds >> kind & 1 && !this_processor()->busy;
+}
+
+/* Nobody is there who could go on instead. */
+static bool is_alone(const struct cpu *cpu)
+{
+    return (atomic_load_explicit(&sched_idle_cpus, memory_order_relaxed) | cpu->bit) ==
+           (atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) | cpu->bit);
+}
+
+static void end_turns(uint64_t random, uint32_t delay_log, uint32_t turns_log)
+{
+    uint64_t until = arch_clock() + timer_ticks(1000 * draw_scale(random, delay_log));
+    for (uint64_t turns = draw_scale(mix(random), turns_log); turns && arch_clock() < until; turns--)
+        arch_relax();
+}
+
+int explore_place(uint64_t allowed)
+{
+    struct processor *own = this_processor();
+    if (!is_wanted(PLACES) || draw(own) % strategy.place_rate != 0)
+        return -1;
+    uint64_t random = perform(PLACES);
+    if (!random)
+        return -1;
+    for (uint64_t skip = (random >> 8) % (uint64_t)__builtin_popcountll(allowed); skip; skip--)
+        allowed &= allowed - 1;
+    return __builtin_ctzll(allowed);
+}
+
+bool explore_fail_allocation(void)
+{
+    const struct thread *thread = this_cpu()->current;
+    if (!is_wanted(ALLOCATIONS) || !thread || !thread->space || thread->space->system)
+        return false;
+    return draw(this_processor()) % strategy.rare_rate == 0 && perform(ALLOCATIONS);
+}
+
+uint64_t explore_deadline(uint64_t deadline)
+{
+    struct cpu *cpu = this_cpu();
+    struct processor *own = this_processor();
+    if (!is_wanted(TIMERS) || strategy.timer_us == 0 || cpu->current == cpu->idle)
+        return deadline;
+    if (!own->timer) {
+        uint32_t log = 63 - (uint32_t)__builtin_clzll(strategy.timer_us);
+        own->timer = arch_clock() + timer_ticks(TIMER_LEAST_NS + 1000 * draw_scale(draw(own), log));
+    }
+    return own->timer < deadline ? own->timer : deadline;
+}
+
+static void kill_somebody(uint64_t random)
+{
+    uint64_t count = 0;
+    for (struct space *space = space_next(NULL), *next; space; space = next) {
+        next = space_next(space);
+        if (!space->system && random % ++count == 0) {
+            log_line("explore: ends %s (pid %u)", space->name, space->pid);
+            space_kill(space, -9);
+        }
+        space_put(space);
+    }
+}
+
+bool explore_timer(uint64_t now)
+{
+    struct processor *own = this_processor();
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return false;
+    if (timer_nanoseconds(now - started_at) / 1000000 >= options.limit_ms && !panic_is_on()) {
+        explore_on = false;
+        panic("explore: hang: not over after %lu ms", options.limit_ms);
+    }
+    if (is_wanted(KILLS) && draw(own) % (64 * strategy.rare_rate) == 0) {
+        uint64_t random = perform(KILLS);
+        if (random)
+            kill_somebody(random >> 8);
+    }
+    if (!own->timer || now < own->timer)
+        return false;
+    own->timer = 0;
+    return perform(TIMERS) >> 8 & 1;
+}
+
+/* ---- races ------------------------------------------------------------------------------------------------ */
+
+static struct {
+    uint64_t one, other;
+} races[RACES_MAX];
+static _Atomic uint32_t race_count;
+
+static bool is_known(uint64_t one, uint64_t other)
+{
+    uint32_t count = atomic_load_explicit(&race_count, memory_order_acquire);
+    for (uint32_t i = 0; i < count && i < RACES_MAX; i++)
+        if ((races[i].one == one && races[i].other == other) || (races[i].one == other && races[i].other == one))
+            return true;
+    return false;
+}
+
+static const char *name_of(uint32_t flags)
+{
+    return flags & EXPLORE_ATOMIC ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
+           : flags & EXPLORE_WRITE ? "write"
+                                   : "read";
+}
+
+static void tell_race(const struct watch *watch, uint64_t address, uint32_t flags, uint64_t place)
+{
+    char one[64], other[64], what[64];
+    if (is_known(watch->place, place))
+        return;
+    uint32_t at = atomic_fetch_add_explicit(&race_count, 1, memory_order_acq_rel);
+    if (at >= RACES_MAX)
+        return;
+    races[at].one = watch->place;
+    races[at].other = place;
+    debugger_return_symbol(one, sizeof one, watch->place);
+    debugger_return_symbol(other, sizeof other, place);
+    debugger_symbol(what, sizeof what, address);
+    log_line("explore: race: %s of %s at %s, %s at %s", name_of(watch->flags), what, one, name_of(flags), other);
+}
+
+/* Fields that are read without more ado wherever events are logged: trace/ring/reserve_cas.h says why. */
+static bool is_trace_info(uint64_t address)
+{
+    return address - (uint64_t)&trace_info_page < sizeof trace_info_page;
+}
+
+/* Two atomic accesses are none; nor is a plain write that somebody reads atomically: of a word's size, it is atomic, too. */
+static bool is_race(uint32_t one, uint32_t other, uint64_t size)
+{
+    if (one & other & EXPLORE_ATOMIC)
+        return false;
+    bool writes = one & EXPLORE_WRITE, other_writes = other & EXPLORE_WRITE;
+    if ((one == EXPLORE_ATOMIC || other == EXPLORE_ATOMIC) && size <= sizeof(uint64_t))
+        return false;
+    return writes || other_writes;
+}
+
+static void look_for_races(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
+{
+    for (uint32_t i = 0; i < cpu_count; i++) {
+        const struct watch *watch = &processors[i].watch;
+        if (watch->size && watch != &own->watch && address < watch->address + watch->size &&
+            watch->address < address + size && is_race(flags, watch->flags, size) && !is_trace_info(address)) {
+            own->busy = true;
+            tell_race(watch, address, flags, place);
+            own->busy = false;
+        }
+    }
+}
+
+/* ---- points ----------------------------------------------------------------------------------------------- */
+
+static bool is_hot(struct processor *own, uint64_t place)
+{
+    if (!strategy.hot_rate || mix(place ^ options.seed) & strategy.hot_mask)
+        return false;
+    return draw(own) % strategy.hot_rate == 0;
+}
+
+static void perturb(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place, bool hot)
+{
+    uint64_t random = perform(TURNS);
+    if (!random)
+        return;
+    own->busy = true;
+    own->watch = (struct watch){address, size, place, flags};
+    atomic_fetch_add_explicit(&watching, 1, memory_order_seq_cst);
+    if (hot) /* often, so not for long */
+        end_turns(random, HOT_DELAY_LOG, HOT_TURNS_LOG);
+    else
+        end_turns(random, strategy.delay_log, strategy.turns_log);
+    own->watch.size = 0;
+    atomic_fetch_sub_explicit(&watching, 1, memory_order_seq_cst);
+    own->busy = false;
+}
+
+void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
+{
+    struct cpu *cpu = this_cpu();
+    struct processor *own = &processors[cpu->index];
+    if (own->busy || panic_is_on())
+        return;
+    own->points++;
+    if (atomic_load_explicit(&watching, memory_order_relaxed))
+        look_for_races(own, address, size, flags, place);
+    if (!(options.kinds >> TURNS & 1))
+        return;
+    bool hot = own->left-- > 0;
+    if (hot && !is_hot(own, place))
+        return;
+    if (!hot)
+        own->left = 1 + draw(own) % (2 * strategy.gap);
+    if (!is_alone(cpu))
+        perturb(own, address, size, flags, place, hot);
+}
+
+/* ---- lock orders ------------------------------------------------------------------------------------------- */
+
+static void note_order(const struct spinlock *held, const struct spinlock *wanted)
+{
+    uint32_t a = held->class->number, b = wanted->class->number;
+    if (a == b) {
+        if (held > wanted && !explore_orders[a][a]) {
+            explore_orders[a][a] = 1;
+            log_line("explore: lock order: two of class %s, the higher address first", held->class->name);
+        }
+        return;
+    }
+    if (!explore_orders[a][b] && explore_orders[b][a])
+        log_line("explore: lock order: %s before %s, and the other way round", held->class->name, wanted->class->name);
+    explore_orders[a][b] = 1;
+}
+
+void explore_lock_wanted(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED) || panic_is_on())
+        return;
+    struct processor *own = this_processor();
+    for (uint32_t i = 0; i < own->held_count; i++)
+        note_order(own->held[i], lock);
+}
+
+void explore_lock_taken(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return;
+    struct processor *own = this_processor();
+    if (own->held_count < HELD_MAX)
+        own->held[own->held_count++] = lock;
+}
+
+void explore_lock_released(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return;
+    struct processor *own = this_processor();
+    for (uint32_t i = own->held_count; i-- > 0;) {
+        if (own->held[i] == lock) {
+            own->held[i] = own->held[--own->held_count];
+            return;
+        }
+    }
+}
+
+#endif

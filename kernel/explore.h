@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore.h - makes processors meet in orders that a seed decides (boot option `explore=`).
+ *
+ * Only the exploring kernel (build/ARCH/explore/tarn.elf, compiled with TARN_EXPLORE) has any of it; in the
+ * ordinary one all calls here are empty. Meant for a machine that counts instructions: its processors take
+ * turns, and a turn ends at a timer, at arch_relax() or when the processor sleeps. Whatever decides where
+ * turns end decides the run.
+ *
+ * The compiler calls explore_runtime.c before each access to memory of the instrumented files (rules.mk says
+ * which). Each such place is a point where the seed may perturb: end this processor's turn, so that others go
+ * on first. Other perturbations: timers at short random distances, that end turns and slices also in
+ * programs; the processor on which a woken thread runs; allocations that fail; programs that are ended.
+ *
+ * Perturbations are numbered in the order in which they are done, so that a finding can be narrowed down to
+ * few of them: `explore=SEED,from=N,to=N`. What a perturbation does depends on seed and number only.
+ *
+ * Findings are told on the console, in lines that begin with "explore: " (tools/explore.py reads them):
+ * races (two processors access the same bytes at the same time, one of them at least writes, and one of them at
+ * least not atomically), lock orders that occur both ways round, and a run that is not over in time.
+ */
+#ifndef KERNEL_EXPLORE_H
+#define KERNEL_EXPLORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct spinlock;
+
+#ifdef TARN_EXPLORE
+
+void explore_boot(void);  /* reads the option; boot processor, before others run programs */
+void explore_start(void); /* perturbs from now on: the first ordinary program is there */
+void explore_end(void);   /* stops, and tells counts; the machine ends */
+
+void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited for; notes the order */
+void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
+void explore_lock_released(const struct spinlock *lock); /* still held */
+
+/* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */
+int explore_place(uint64_t allowed);
+bool explore_fail_allocation(void);           /* the one that is asked for */
+uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
+bool explore_timer(uint64_t now);             /* at a timer interrupt; true: the running thread's slice ends */
+
+#else
+
+static inline void explore_boot(void) {}
+static inline void explore_start(void) {}
+static inline void explore_end(void) {}
+static inline void explore_lock_wanted(const struct spinlock *lock) {}
+static inline void explore_lock_taken(const struct spinlock *lock) {}
+static inline void explore_lock_released(const struct spinlock *lock) {}
+static inline int explore_place(uint64_t allowed)
+{
+    return -1;
+}
+static inline bool explore_fail_allocation(void)
+{
+    return false;
+}
+static inline uint64_t explore_deadline(uint64_t deadline)
+{
+    return deadline;
+}
+static inline bool explore_timer(uint64_t now)
+{
+    return false;
+}
+
+#endif
+#endif

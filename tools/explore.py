@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""`tarn explore`: runs a workload under many seeds, each of which lets processors meet in another order, and tells what broke.
+
+    build/host/tarn explore --seeds 1..50 /test/kernel_futex
+    tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
+
+Each run is a boot of the exploring kernel (make explorer; kernel/explore.h) on a machine that repeats itself. Findings:
+
+  panic   the kernel panicked
+  check   the workload failed a check, ended early or with another status than 0
+  hang    it was not over after --limit ms of the guest's time, or executed too long without coming there
+  race    two processors accessed the same bytes at the same time, one of them wrote, one of them not atomically
+  order   locks of two classes were taken in both orders, or two of one class in the wrong one
+  damage  `tarn check` finds the trace damaged
+  leak    more kernel objects or frames are left than by a run without perturbations
+
+Each finding is told with its seed, the option that makes it again, and the `tarn goto` command that leads there; findings of
+one kind and text are told once, and counted. --shrink narrows the perturbations of each down to few.
+The last lines tell what was covered. Exit status: 0 nothing found, 1 findings, 2 usage or system error.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import guest  # noqa: E402
+
+TARN = os.path.join(guest.ROOT, "build/host/tarn")
+KINDS = ["turns", "timers", "places", "allocations", "kills"]
+DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
+CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
+FRAMES_SLACK = 512  # frames: caches of servers and of slabs differ by so many from run to run
+SHRINK_RUNS = 24
+
+
+class Abandoned(Exception):
+    """Something was found meanwhile, and that is enough."""
+
+
+class Run:
+    """One boot, and what was found in it: (kind, text) pairs."""
+
+    def __init__(self, explorer, seed, first=1, last=None):
+        self.explorer, self.seed, self.first, self.last = explorer, seed, first, last
+        name = f"{seed}" if first == 1 and last is None else f"{seed}-{first}-{last}"
+        self.directory = os.path.join(explorer.out, f"seed-{name}")
+        self.lines, self.findings, self.perturbations, self.left = [], [], None, {}
+
+    def option(self):
+        words = [str(self.seed), f"limit={self.explorer.choice.limit}"]
+        words += [f"from={self.first}"] if self.first != 1 else []
+        words += [f"to={self.last}"] if self.last is not None else []
+        return "explore=" + ",".join(words + self.explorer.kinds)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def machine(self):
+        choice = self.explorer.choice
+        return {"arch": choice.arch, "options": f"run={choice.workload} exit=1 {self.option()} {choice.options}".strip(),
+                "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": choice.archive,
+                "shared": self.path("memory")}
+
+    def execute(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+        os.makedirs(self.directory)
+        status, end = None, None
+        with guest.Guest(log=self.path("serial.log"), network=False, limit=24 * 3600, **self.machine()) as vm:
+            if self.wait(vm):
+                try:
+                    status = vm.wait_exit(30)
+                except guest.GuestError as error:
+                    end = str(error).splitlines()[0]
+            else:
+                end = "stuck"
+            self.lines = list(vm.lines)
+        self.judge(status, end)
+        return self
+
+    def wait(self, vm):
+        """Until the emulator has ended; False: it has used too much processor time. What else the host does has no part in it."""
+        pid = None
+        while vm.process.poll() is None:
+            if self.explorer.is_over:
+                vm.process.terminate()
+                raise Abandoned
+            pid = pid or child_of(vm.process.pid)
+            if pid and processor_seconds(pid) > CPU_SECONDS_MAX:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def judge(self, status, end):
+        for line in self.lines:
+            if match := re.match(r"explore: (race|lock order): (.*)", line):
+                self.find(match[1].replace("lock ", ""), match[2])
+            elif match := re.match(r"explore: end: \d+ points, (\d+) perturbations", line):
+                self.perturbations = int(match[1])
+            elif line.startswith("explore: left: "):
+                self.left = {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", line)}
+        panics = [line for line in self.lines if line.startswith("PANIC ")]
+        ended = any(line.startswith("shutdown, status ") for line in self.lines)
+        if end == "stuck":
+            self.find("hang", f"executes, and takes no timer interrupt, for {CPU_SECONDS_MAX} s of processor time")
+        elif panics:
+            self.find("hang" if "explore: hang" in panics[0] else "panic", panics[0])
+        elif not self.explorer.is_disturbing:
+            self.judge_checks(status, end)
+        elif not ended:
+            self.find("panic", end)
+        if ended:
+            self.judge_left()
+        self.check_trace()
+
+    def judge_checks(self, status, end):
+        failed = [line for line in self.lines if line.startswith(("not ok", "Bail out!")) and "# TODO" not in line]
+        planned = sum(int(match[1]) for line in self.lines if (match := re.match(r"1\.\.(\d+)", line)))
+        seen = sum(bool(re.match(r"(not )?ok\b", line)) for line in self.lines)
+        for line in failed:
+            self.find("check", line)
+        if not failed and status != 0:
+            self.find("check", end or f"ended with status {status}")
+        elif not failed and planned != seen:
+            self.find("check", f"planned {planned} checks, {seen} came")
+
+    def judge_left(self):
+        for name, usual in self.explorer.usual.items():
+            more = self.left.get(name, 0) - usual
+            if more > (FRAMES_SLACK if name == "frames" else 0):
+                self.find("leak", f"{more} {name} more are left than usual")
+
+    def check_trace(self):
+        """Pulls the trace that the run left. It and the recipe stay for `goto` if something was found."""
+        memory, trace = self.path("memory"), self.path("trace")
+        if self.explorer.choice.check or self.findings:
+            pulled = subprocess.run([TARN, "pull", f"ram:{memory}", "-o", trace, "-q", "--force"], capture_output=True, text=True)
+            checked = subprocess.run([TARN, "check", trace], capture_output=True, text=True)
+            if pulled.returncode == 2 or checked.returncode == 2:
+                self.find("damage", (pulled.stderr + checked.stderr).strip().splitlines()[-1])
+            elif checked.returncode and not any(kind in ("panic", "hang") for kind, _ in self.findings):
+                self.find("damage", checked.stdout.strip().splitlines()[0])
+        self.explorer.coverage.add(memory, trace)
+        os.unlink(memory)
+        if not self.findings:
+            shutil.rmtree(self.directory)
+
+    def find(self, kind, text):
+        self.findings.append((kind, text))
+
+    def goto(self):
+        """The command that leads to the last event before the end."""
+        trace = os.path.relpath(self.path("trace"))
+        listed = subprocess.run([TARN, "list", "--numbers", "--tail", "20", trace], capture_output=True, text=True).stdout
+        numbers = [int(match[1]) for line in listed.splitlines()
+                   if (match := re.match(r" *(\d+) \[", line)) and " trace_end:" not in line]
+        return f"build/host/tarn goto {trace} {numbers[-1]}" if numbers else "(the run left no trace)"
+
+
+def child_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            words = file.read().split()
+    except OSError:
+        return None
+    return int(words[0]) if words else None
+
+
+def processor_seconds(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def signature(kind, text):
+    """Findings that differ in numbers and offsets only are one."""
+    text = re.sub(r"\+0x[0-9a-f]+", "", text)
+    return kind, re.sub(r"0x[0-9a-f]+|\d+", "N", text)
+
+
+class Coverage:
+    """What all runs together have executed: blocks of the kernel's code, lock orders, and pairs of trace points that came right
+    behind each other on two processors."""
+
+    def __init__(self, arch, kernel):
+        self.arch, self.lock = arch, threading.Lock()
+        self.symbols = {}
+        self.blocks, self.orders, self.pairs = set(), set(), set()
+        with open(kernel, "rb") as file:
+            is_known = file.read(4) == b"\x7fELF"
+        if is_known:
+            cross = "powerpc64-linux-gnu-" if arch == "ppc64" else ""
+            for line in subprocess.run([cross + "nm", kernel], capture_output=True, text=True).stdout.splitlines():
+                words = line.split()
+                if len(words) == 3:
+                    self.symbols[words[2]] = int(words[0], 16)
+            self.total = count_blocks(cross + "objdump", kernel)
+            self.offset = load_offset(cross + "readelf", kernel, 0x400000 if arch == "ppc64" else 0)
+
+    def read(self, file, name, size):
+        file.seek(self.symbols[name] - self.offset)
+        return file.read(size)
+
+    def add(self, memory, trace):
+        with open(memory, "rb") as file:
+            covered = self.read(file, "explore_covered", 2 << 20)
+            orders = self.read(file, "explore_orders", 64 * 64)
+        blocks = {match.start() for match in re.finditer(b"\x01", covered)}
+        pairs = adjacent(trace) if os.path.isdir(trace) else set()
+        with self.lock:
+            self.blocks |= blocks
+            self.orders |= {i for i, byte in enumerate(orders) if byte}
+            self.pairs |= pairs
+
+    def tell(self):
+        both = sum((b, a) in self.pairs for a, b in self.pairs)
+        return (f"covered: {len(self.blocks)} of {self.total} blocks of the kernel's code; {len(self.orders)} lock orders (one class "
+                f"held, another wanted); {len(self.pairs)} pairs of trace points behind each other on two processors, {both} of them "
+                "in both orders")
+
+
+def count_blocks(objdump, kernel):
+    """Calls that the compiler put at the beginning of blocks."""
+    process = subprocess.Popen([objdump, "-d", "--no-show-raw-insn", kernel], stdout=subprocess.PIPE, text=True)
+    return sum("<__sanitizer_cov_trace_pc" in line and ("call" in line or "\tbl " in line) for line in process.stdout)
+
+
+def load_offset(readelf, kernel, loaded_at):
+    """From a data symbol's address to its place in memory."""
+    for line in subprocess.run([readelf, "-lW", kernel], capture_output=True, text=True).stdout.splitlines():
+        if (words := line.split()) and words[0] == "LOAD" and "W" in "".join(words[6:-1]):
+            return int(words[2], 16) - int(words[3], 16) - loaded_at
+    raise guest.GuestError(f"{kernel} has no data")
+
+
+EVENT = re.compile(r"^\[ *[\d.]+\] cpu (\d+) .*? (\w+): ")
+
+
+def adjacent(trace):
+    """(event, event) of two processors, the second right after the first."""
+    listed = subprocess.run([TARN, "list", trace], capture_output=True, text=True, errors="replace").stdout
+    found, last = set(), None
+    for line in listed.splitlines():
+        if match := EVENT.match(line):
+            here = match[1], match[2]
+            if last and last[0] != here[0]:
+                found.add((last[1], here[1]))
+            last = here
+    return found
+
+
+class Explorer:
+    def __init__(self, choice):
+        self.choice = choice
+        self.kinds = choice.kinds.split(",") if choice.kinds else []
+        self.is_disturbing = bool(DISTURBING & set(self.kinds))
+        self.out = os.path.abspath(choice.out)
+        self.usual, self.is_over = {}, False
+        choice.kernel = choice.kernel or os.path.join(guest.build_directory(choice.arch), "explore/tarn.elf")
+        if not os.path.exists(choice.kernel):
+            raise guest.GuestError(f"there is no {os.path.relpath(choice.kernel)}: make explorer ARCH={choice.arch}")
+        self.coverage = Coverage(choice.arch, choice.kernel)
+        os.makedirs(self.out, exist_ok=True)
+
+    def find_usual(self):
+        """What is left by a run that is not perturbed."""
+        run = Run(self, 0, 1, 0).execute()
+        if run.findings:
+            raise guest.GuestError("without perturbations, too: " + "; ".join(text for _, text in run.findings))
+        self.usual = {} if self.is_disturbing else run.left
+
+    def explore(self):
+        if self.choice.leaks:
+            self.find_usual()
+        found = collections.OrderedDict()  # signature: [run, text, count]
+        begin = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(self.choice.jobs) as pool:
+            waiting = [pool.submit(Run(self, seed).execute) for seed in self.choice.seeds]
+            for done in concurrent.futures.as_completed(waiting):
+                if done.cancelled() or isinstance(done.exception(), Abandoned):
+                    continue
+                self.tell(done.result(), found)
+                if found and self.choice.first:
+                    self.is_over = True
+                    for other in waiting:
+                        other.cancel()
+        print(f"{sum(not w.cancelled() and not w.exception() for w in waiting)} seeds, {len(found)} findings, {time.monotonic() - begin:.0f} s")
+        print(self.coverage.tell())
+        return 1 if found else 0
+
+    def tell(self, run, found):
+        for kind, text in run.findings:
+            key = signature(kind, text)
+            if key in found:
+                found[key][2] += 1
+                continue
+            found[key] = [run, text, 1]
+            print(f"FOUND seed {run.seed}: {kind}: {text}\n  again: {again(self.choice, run)}\n  there: {run.goto()}", flush=True)
+            if self.choice.shrink and kind != "leak":
+                small = self.shrink(run, key)
+                print(f"  fewer: {small.option()}\n         {small.goto()}", flush=True)
+        if not run.findings and self.choice.verbose:
+            print(f"seed {run.seed}: nothing; {run.perturbations} perturbations", flush=True)
+
+    def shrink(self, run, key):
+        """First the last perturbation that it takes, which is exact: up to there runs are the same. Then how many of the first
+        ones can be left out."""
+        best, runs = run, 0
+        low, high = 0, run.perturbations or 1 << 20
+        while low < high and runs < SHRINK_RUNS:
+            middle, runs = (low + high) // 2, runs + 1
+            tried = Run(self, run.seed, 1, middle).execute()
+            if key in {signature(*finding) for finding in tried.findings}:
+                best, high = tried, middle
+            else:
+                low = middle + 1
+        low, high = 1, high
+        while low < high and runs < 2 * SHRINK_RUNS:
+            middle, runs = (low + high + 1) // 2, runs + 1
+            tried = Run(self, run.seed, middle, best.last).execute()
+            if key in {signature(*finding) for finding in tried.findings}:
+                best, low = tried, middle
+            else:
+                high = middle - 1
+        return best
+
+
+def again(choice, run):
+    words = ["build/host/tarn explore", f"--seeds {run.seed}"]
+    words += [f"--{name} {value}" for name, value in (("arch", choice.arch), ("smp", choice.smp), ("memory", choice.memory),
+                                                      ("kinds", choice.kinds), ("limit", choice.limit))
+              if value != PARSER.get_default(name)]
+    words += [f"--kernel {os.path.relpath(choice.kernel)}"] if "explore/tarn.elf" not in choice.kernel else []
+    words += [f"--archive {choice.archive}"] if choice.archive else []
+    return " ".join([*words, choice.workload])
+
+
+def seed_range(text):
+    match = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", text)
+    if not match:
+        raise argparse.ArgumentTypeError("A..B or A")
+    return range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(prog="tarn explore", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
+    parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
+    parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first three")
+    parser.add_argument("--smp", type=int, default=4, help="processors; default: %(default)s")
+    parser.add_argument("--memory", default="256M", help="default: %(default)s")
+    parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time, from the first program on; default: %(default)s")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: %(default)s")
+    parser.add_argument("--options", default="", help="more kernel options")
+    parser.add_argument("--out", default=os.path.join(guest.ROOT, "out/explore"), help="where findings are kept; default: out/explore")
+    parser.add_argument("--kernel", help="default: build/ARCH/explore/tarn.elf")
+    parser.add_argument("--archive", help="default: build/ARCH/boot.cpio")
+    parser.add_argument("--shrink", action="store_true", help="narrow each finding down to few perturbations")
+    parser.add_argument("--first", action="store_true", help="stop at the first finding")
+    parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")
+    parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not compare what is left at the end")
+    parser.add_argument("--verbose", action="store_true", help="a line for each seed")
+    parser.add_argument("workload", help="path of a program or script in the guest, for example /test/kernel_futex")
+    return parser
+
+
+PARSER = make_parser()
+
+
+def main():
+    choice = PARSER.parse_args()
+    unknown = set(filter(None, choice.kinds.split(","))) - set(KINDS)
+    if unknown:
+        PARSER.error(f"no such kind: {', '.join(unknown)}; there is {', '.join(KINDS)}")
+    try:
+        return Explorer(choice).explore()
+    except (guest.GuestError, OSError) as error:
+        print(f"tarn explore: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
