@@ -45,14 +45,16 @@ static struct {
 } options = {.from = 1, .to = NEVER, .limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
 
 static struct {
-    uint64_t gap;                   /* points between two perturbations, on average */
-    uint64_t hot_mask, hot_rate;    /* places with (hash & mask) == 0 are hot; of them 1 of `rate` perturbs; 0: none are */
+    uint64_t gap; /* points between two perturbations, on average */
+    uint64_t hot_mask,
+        hot_rate; /* places with (hash & mask) == 0 are hot; of them 1 of `rate` perturbs; 0: none are */
     uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* one of so many */
 } strategy;
 
-struct watch { /* what a processor is about to access while its turn is over */
+struct watch {       /* what a processor is about to access while its turn is over */
+    uint64_t number; /* unique; 0: there is none, or it is being written */
     uint64_t address, size, place;
     uint32_t flags; /* enum explore_access */
 };
@@ -73,10 +75,11 @@ static _Atomic uint64_t performed_of[KINDS];
 static uint64_t started_at;
 
 /* Read by tools/explore.py in the memory that a run leaves. */
-uint8_t explore_covered[EXPLORE_TEXT_MAX];                      /* by offset of the return address */
-uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX];     /* [held][wanted] */
+uint8_t explore_covered[EXPLORE_TEXT_MAX];                  /* by offset of the return address */
+uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
 
-/* ---- numbers --------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------
+ */
 
 static uint64_t mix(uint64_t x) /* splitmix64 (Steele, Lea, Flood, 2014) */
 {
@@ -104,7 +107,8 @@ static uint64_t draw_scale(uint64_t random, uint32_t log)
     return (1ull << bits) + (random >> 32) % (1ull << bits);
 }
 
-/* ---- the option ------------------------------------------------------------------------------------------ */
+/* ---- the option ------------------------------------------------------------------------------------------
+ */
 
 static bool takes(const char **at, const char *word)
 {
@@ -179,9 +183,10 @@ void explore_boot(void)
         processors[i].random = mix(options.seed ^ (uint64_t)i << 56);
         processors[i].left = 1 + mix(processors[i].random) % (2 * strategy.gap);
     }
-    log_line("explore: seed %lu: one point of %lu, hot places %lu of %lu, %lu turns, %lu us, timers %lu us, places 1 of %lu",
-             options.seed, strategy.gap, strategy.hot_rate ? 1ul : 0ul, strategy.hot_mask + 1, 1ul << strategy.turns_log,
-             1ul << strategy.delay_log, strategy.timer_us, strategy.place_rate);
+    log_line("explore: seed %lu: one point of %lu, hot places %lu of %lu, %lu turns, %lu us, timers %lu us, "
+             "places 1 of %lu",
+             options.seed, strategy.gap, strategy.hot_rate ? 1ul : 0ul, strategy.hot_mask + 1,
+             1ul << strategy.turns_log, 1ul << strategy.delay_log, strategy.timer_us, strategy.place_rate);
 }
 
 void explore_start(void)
@@ -200,15 +205,20 @@ void explore_end(void)
     __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
-    log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu allocations, %lu kills; "
-             "%lu ms", points, performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
-             performed_of[ALLOCATIONS], performed_of[KILLS], timer_nanoseconds(arch_clock() - started_at) / 1000000);
-    log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu mappings, %lu frames",
-             space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(), reply_count_live(),
-             space_count_mappings(), frame_count_total() - frame_count_free());
+    log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
+             "allocations, %lu kills; "
+             "%lu ms",
+             points, performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
+             performed_of[ALLOCATIONS], performed_of[KILLS],
+             timer_nanoseconds(arch_clock() - started_at) / 1000000);
+    log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
+             "mappings, %lu frames",
+             space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
+             reply_count_live(), space_count_mappings(), frame_count_total() - frame_count_free());
 }
 
-/* ---- perturbations ---------------------------------------------------------------------------------------- */
+/* ---- perturbations ----------------------------------------------------------------------------------------
+ */
 
 /* Its number gives it what it does; 0: it is not to be done. */
 static uint64_t perform(enum kind kind)
@@ -222,7 +232,8 @@ static uint64_t perform(enum kind kind)
 
 static bool is_wanted(enum kind kind)
 {
-    return __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && options.kinds >> kind & 1 && !this_processor()->busy;
+    return __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && options.kinds >> kind & 1 &&
+           !this_processor()->busy;
 }
 
 /* Nobody is there who could go on instead. */
@@ -306,7 +317,8 @@ bool explore_timer(uint64_t now)
     return perform(TIMERS) >> 8 & 1;
 }
 
-/* ---- races ------------------------------------------------------------------------------------------------ */
+/* ---- races ------------------------------------------------------------------------------------------------
+ */
 
 static struct {
     uint64_t one, other;
@@ -317,14 +329,15 @@ static bool is_known(uint64_t one, uint64_t other)
 {
     uint32_t count = atomic_load_explicit(&race_count, memory_order_acquire);
     for (uint32_t i = 0; i < count && i < RACES_MAX; i++)
-        if ((races[i].one == one && races[i].other == other) || (races[i].one == other && races[i].other == one))
+        if ((races[i].one == one && races[i].other == other) ||
+            (races[i].one == other && races[i].other == one))
             return true;
     return false;
 }
 
 static const char *name_of(uint32_t flags)
 {
-    return flags & EXPLORE_ATOMIC ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
+    return flags & EXPLORE_ATOMIC  ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
            : flags & EXPLORE_WRITE ? "write"
                                    : "read";
 }
@@ -342,7 +355,8 @@ static void tell_race(const struct watch *watch, uint64_t address, uint32_t flag
     debugger_return_symbol(one, sizeof one, watch->place);
     debugger_return_symbol(other, sizeof other, place);
     debugger_symbol(what, sizeof what, address);
-    log_line("explore: race: %s of %s at %s, %s at %s", name_of(watch->flags), what, one, name_of(flags), other);
+    log_line("explore: race: %s of %s at %s, %s at %s", name_of(watch->flags), what, one, name_of(flags),
+             other);
 }
 
 /* Fields that are read without more ado wherever events are logged: trace/ring/reserve_cas.h says why. */
@@ -351,7 +365,8 @@ static bool is_trace_info(uint64_t address)
     return address - (uint64_t)&trace_info_page < sizeof trace_info_page;
 }
 
-/* Two atomic accesses are none; nor is a plain write that somebody reads atomically: of a word's size, it is atomic, too. */
+/* Two atomic accesses are none; nor is a plain write that somebody reads atomically: of a word's size, it is
+ * atomic, too. */
 static bool is_race(uint32_t one, uint32_t other, uint64_t size)
 {
     if (one & other & EXPLORE_ATOMIC)
@@ -362,20 +377,26 @@ static bool is_race(uint32_t one, uint32_t other, uint64_t size)
     return writes || other_writes;
 }
 
-static void look_for_races(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
+static void look_for_races(struct processor *own, uint64_t address, uint64_t size, uint32_t flags,
+                           uint64_t place)
 {
     for (uint32_t i = 0; i < cpu_count; i++) {
-        const struct watch *watch = &processors[i].watch;
-        if (watch->size && watch != &own->watch && address < watch->address + watch->size &&
-            watch->address < address + size && is_race(flags, watch->flags, size) && !is_trace_info(address)) {
+        const struct watch *other = &processors[i].watch;
+        uint64_t number = __atomic_load_n(&other->number, __ATOMIC_ACQUIRE);
+        const struct watch watch = *other;
+        if (!number || &processors[i] == own || __atomic_load_n(&other->number, __ATOMIC_ACQUIRE) != number)
+            continue;
+        if (address < watch.address + watch.size && watch.address < address + size &&
+            is_race(flags, watch.flags, size) && !is_trace_info(address)) {
             own->busy = true;
-            tell_race(watch, address, flags, place);
+            tell_race(&watch, address, flags, place);
             own->busy = false;
         }
     }
 }
 
-/* ---- points ----------------------------------------------------------------------------------------------- */
+/* ---- points -----------------------------------------------------------------------------------------------
+ */
 
 static bool is_hot(struct processor *own, uint64_t place)
 {
@@ -384,19 +405,26 @@ static bool is_hot(struct processor *own, uint64_t place)
     return draw(own) % strategy.hot_rate == 0;
 }
 
-static void perturb(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place, bool hot)
+static void perturb(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place,
+                    bool hot)
 {
     uint64_t random = perform(TURNS);
     if (!random)
         return;
     own->busy = true;
-    own->watch = (struct watch){address, size, place, flags};
+    own->watch.address = address;
+    own->watch.size = size;
+    own->watch.place = place;
+    own->watch.flags = flags;
+    /* Release: this turn may end here, too, and others see either no watch or all of it. `random` is the
+     * number's. */
+    __atomic_store_n(&own->watch.number, random, __ATOMIC_RELEASE);
     atomic_fetch_add_explicit(&watching, 1, memory_order_seq_cst);
     if (hot) /* often, so not for long */
         end_turns(random, HOT_DELAY_LOG, HOT_TURNS_LOG);
     else
         end_turns(random, strategy.delay_log, strategy.turns_log);
-    own->watch.size = 0;
+    __atomic_store_n(&own->watch.number, 0, __ATOMIC_RELEASE);
     atomic_fetch_sub_explicit(&watching, 1, memory_order_seq_cst);
     own->busy = false;
 }
@@ -421,7 +449,8 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
         perturb(own, address, size, flags, place, hot);
 }
 
-/* ---- lock orders ------------------------------------------------------------------------------------------- */
+/* ---- lock orders
+ * ------------------------------------------------------------------------------------------- */
 
 static void note_order(const struct spinlock *held, const struct spinlock *wanted)
 {
@@ -434,7 +463,8 @@ static void note_order(const struct spinlock *held, const struct spinlock *wante
         return;
     }
     if (!explore_orders[a][b] && explore_orders[b][a])
-        log_line("explore: lock order: %s before %s, and the other way round", held->class->name, wanted->class->name);
+        log_line("explore: lock order: %s before %s, and the other way round", held->class->name,
+                 wanted->class->name);
     explore_orders[a][b] = 1;
 }
 

@@ -16,8 +16,8 @@
  * few of them: `explore=SEED,from=N,to=N`. What a perturbation does depends on seed and number only.
  *
  * Findings are told on the console, in lines that begin with "explore: " (tools/explore.py reads them):
- * races (two processors access the same bytes at the same time, one of them at least writes, and one of them at
- * least not atomically), lock orders that occur both ways round, and a run that is not over in time.
+ * races (two processors access the same bytes at the same time, one of them at least writes, and one of them
+ * at least not atomically), lock orders that occur both ways round, and a run that is not over in time.
  */
 #ifndef KERNEL_EXPLORE_H
 #define KERNEL_EXPLORE_H
@@ -41,16 +41,28 @@ void explore_lock_released(const struct spinlock *lock); /* still held */
 int explore_place(uint64_t allowed);
 bool explore_fail_allocation(void);           /* the one that is asked for */
 uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
-bool explore_timer(uint64_t now);             /* at a timer interrupt; true: the running thread's slice ends */
+bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
 
 #else
 
-static inline void explore_boot(void) {}
-static inline void explore_start(void) {}
-static inline void explore_end(void) {}
-static inline void explore_lock_wanted(const struct spinlock *lock) {}
-static inline void explore_lock_taken(const struct spinlock *lock) {}
-static inline void explore_lock_released(const struct spinlock *lock) {}
+static inline void explore_boot(void)
+{
+}
+static inline void explore_start(void)
+{
+}
+static inline void explore_end(void)
+{
+}
+static inline void explore_lock_wanted(const struct spinlock *lock)
+{
+}
+static inline void explore_lock_taken(const struct spinlock *lock)
+{
+}
+static inline void explore_lock_released(const struct spinlock *lock)
+{
+}
 static inline int explore_place(uint64_t allowed)
 {
     return -1;

@@ -29,60 +29,86 @@ void __sanitizer_cov_trace_pc(void)
         explore_covered[offset] = 1;
 }
 
-void __tsan_init(void) {}
+void __tsan_init(void)
+{
+}
 
-#define PLAIN(size)                                                                          \
-    void __tsan_read##size(void *p) { access(p, size, EXPLORE_READ, PLACE); }                 \
-    void __tsan_write##size(void *p) { access(p, size, EXPLORE_WRITE, PLACE); }               \
-    void __tsan_unaligned_read##size(void *p) { access(p, size, EXPLORE_READ, PLACE); }       \
-    void __tsan_unaligned_write##size(void *p) { access(p, size, EXPLORE_WRITE, PLACE); }     \
-    void __tsan_volatile_read##size(void *p) { access(p, size, EXPLORE_ATOMIC, PLACE); }      \
-    void __tsan_volatile_write##size(void *p) { access(p, size, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); }
+#define PLAIN(size)                                             \
+    void __tsan_read##size(void *p)                             \
+    {                                                           \
+        access(p, size, EXPLORE_READ, PLACE);                   \
+    }                                                           \
+    void __tsan_write##size(void *p)                            \
+    {                                                           \
+        access(p, size, EXPLORE_WRITE, PLACE);                  \
+    }                                                           \
+    void __tsan_unaligned_read##size(void *p)                   \
+    {                                                           \
+        access(p, size, EXPLORE_READ, PLACE);                   \
+    }                                                           \
+    void __tsan_unaligned_write##size(void *p)                  \
+    {                                                           \
+        access(p, size, EXPLORE_WRITE, PLACE);                  \
+    }                                                           \
+    void __tsan_volatile_read##size(void *p)                    \
+    {                                                           \
+        access(p, size, EXPLORE_ATOMIC, PLACE);                 \
+    }                                                           \
+    void __tsan_volatile_write##size(void *p)                   \
+    {                                                           \
+        access(p, size, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); \
+    }
 PLAIN(1)
 PLAIN(2)
 PLAIN(4)
 PLAIN(8)
 PLAIN(16)
 
-void __tsan_read_range(void *p, size_t size) { access(p, size, EXPLORE_READ, PLACE); }
-void __tsan_write_range(void *p, size_t size) { access(p, size, EXPLORE_WRITE, PLACE); }
+void __tsan_read_range(void *p, size_t size)
+{
+    access(p, size, EXPLORE_READ, PLACE);
+}
+void __tsan_write_range(void *p, size_t size)
+{
+    access(p, size, EXPLORE_WRITE, PLACE);
+}
 
-#define FETCH(bits, name)                                                                               \
+#define FETCH(bits, name)                                                                                \
     uint##bits##_t __tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t *p, uint##bits##_t v, int) \
-    {                                                                                                   \
+    {                                                                                                    \
         access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                      \
         return __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);                                            \
     }
 #define SWAP(bits, name)                                                                                    \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t *p, uint##bits##_t *expected, \
-                                                      uint##bits##_t v, int, int)                          \
-    {                                                                                                      \
+                                                      uint##bits##_t v, int, int)                           \
+    {                                                                                                       \
         access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                         \
         return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
     }
-#define ATOMIC(bits)                                                                                  \
-    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int)                   \
-    {                                                                                                 \
-        access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                    \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
-    }                                                                                                 \
-    void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int)                \
-    {                                                                                                 \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                    \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
-    }                                                                                                 \
-    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int)   \
-    {                                                                                                 \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                    \
-        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
-    }                                                                                                 \
-    FETCH(bits, add)                                                                                  \
-    FETCH(bits, sub)                                                                                  \
-    FETCH(bits, and)                                                                                  \
-    FETCH(bits, or)                                                                                   \
-    FETCH(bits, xor)                                                                                  \
-    FETCH(bits, nand)                                                                                 \
-    SWAP(bits, strong)                                                                                \
+#define ATOMIC(bits)                                                                                 \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int)                 \
+    {                                                                                                \
+        access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                  \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                 \
+    }                                                                                                \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int)              \
+    {                                                                                                \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                  \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                    \
+    }                                                                                                \
+    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int) \
+    {                                                                                                \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                  \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
+    }                                                                                                \
+    FETCH(bits, add)                                                                                 \
+    FETCH(bits, sub)                                                                                 \
+    FETCH(bits, and)                                                                                 \
+    FETCH(bits, or)                                                                                  \
+    FETCH(bits, xor)                                                                                 \
+    FETCH(bits, nand)                                                                                \
+    SWAP(bits, strong)                                                                               \
     SWAP(bits, weak)
 ATOMIC(8)
 ATOMIC(16)

@@ -8,8 +8,8 @@
 #include <kernel/call.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
-#include <kernel/explore.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/notification.h>

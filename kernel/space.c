@@ -7,8 +7,8 @@
  * link, unlink and walk.
  */
 #include <kernel/cpu.h>
-#include <kernel/explore.h>
 #include <kernel/endpoint.h>
+#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
 #include <kernel/notification.h>

@@ -42,22 +42,29 @@ static void *next_element(struct gathering *gathering, size_t size)
     return (char *)gathering->elements + gathering->count++ * size;
 }
 
+/* As another processor sees it, which may be switching at this moment: the stretch that ends may then be
+ * counted twice, but never the time before it began, which would be next to for ever. */
+static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
+{
+    uint64_t since = __atomic_load_n(&cpu->switched_at, __ATOMIC_ACQUIRE);
+    uint64_t ticks = __atomic_load_n(&thread->run_ticks, __ATOMIC_RELAXED), now = arch_clock();
+    return __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == thread && now > since ? ticks + now - since
+                                                                                     : ticks;
+}
+
 static void gather_thread(struct thread *thread, void *context)
 {
     struct system_thread *element = next_element(context, sizeof *element);
     if (!element)
         return;
     struct cpu *cpu = atomic_load(&thread->cpu);
-    uint64_t ticks = thread->run_ticks;
-    if (cpu->current == thread)
-        ticks += arch_clock() - cpu->switched_at;
     *element = (struct system_thread){.tid = thread->tid,
                                       .pid = thread->block->pid,
                                       .state = atomic_load(&thread->state),
                                       .cpu = cpu->index,
                                       .priority = thread->priority,
                                       .affinity = atomic_load(&thread->affinity),
-                                      .run_ns = timer_nanoseconds(ticks)};
+                                      .run_ns = timer_nanoseconds(ticks_of(thread, cpu))};
     memcpy(element->name, thread->block->name, sizeof element->name);
 }
 
@@ -68,9 +75,9 @@ static void gather_space(struct space *space, void *context)
         return;
     *element = (struct system_space){.pid = space->pid,
                                      .parent_pid = space->parent_pid,
-                                     .threads = space->thread_count,
-                                     .dying = space->dying,
-                                     .resident = space->resident};
+                                     .threads = __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED),
+                                     .dying = __atomic_load_n(&space->dying, __ATOMIC_RELAXED),
+                                     .resident = __atomic_load_n(&space->resident, __ATOMIC_RELAXED)};
     memcpy(element->name, space->name, sizeof element->name);
 }
 
@@ -91,11 +98,8 @@ static uint64_t total_idle_ticks(void)
     uint64_t ticks = 0;
     for (uint32_t i = 0; i < cpu_count; i++) {
         const struct cpu *cpu = &cpus[i];
-        if (!cpu->idle)
-            continue;
-        ticks += cpu->idle->run_ticks;
-        if (cpu->current == cpu->idle)
-            ticks += arch_clock() - cpu->switched_at;
+        if (cpu->idle)
+            ticks += ticks_of(cpu->idle, cpu);
     }
     return ticks;
 }

@@ -56,7 +56,8 @@ HOST_tests/losses := seconds=400 each
 HOST_tests/geometry := seconds=300 each
 HOST_TESTS += tests/rebuild
 HOST_tests/rebuild := each seconds=300
-HOST_TESTS += tests/goto tests/view_goto tests/wrong_inputs
+HOST_TESTS += tests/goto tests/view_goto tests/wrong_inputs tests/explore
+HOST_tests/explore := seconds=300 each
 HOST_tests/goto := seconds=400 each
 HOST_tests/wrong_inputs := seconds=300
 HOST_tests/export := seconds=200 each
@@ -69,6 +70,6 @@ $(foreach t,$(sort $(UNIT_TESTS)),unit $(t) $(UNIT_$(t))\n)$(foreach t,$(sort $(
 endef
 
 .PHONY: tests
-tests: $$(UNIT_TESTS) $(TESTS_LIST)
+tests: $$(UNIT_TESTS) $(TESTS_LIST) $(BA)/explore/tarn.elf
 $(TESTS_LIST): force
 	@mkdir -p $(@D); printf '$(strip $(TESTS_LINES))' | sed 's/^ *//' >$@

@@ -353,8 +353,20 @@ def seed_range(text):
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
+class Parser(argparse.ArgumentParser):
+    """Complains in the words of the host tool (tools/tarn/options.c)."""
+
+    def error(self, message):
+        message = re.sub(r"ambiguous option: (\S+) could match (.*)", r"\1 may be \2", message)
+        message = re.sub(r"argument (--\S+): expected one argument", r"\1 wants a value", message)
+        message = re.sub(r"argument (--\S+): ignored explicit argument.*", r"\1 takes no value", message)
+        print(f"tarn explore: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
 def make_parser():
-    parser = argparse.ArgumentParser(prog="tarn explore", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="tarn explore", usage="tarn explore [OPTION]... WORKLOAD", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
     parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
     parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first three")
@@ -371,7 +383,7 @@ def make_parser():
     parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")
     parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not compare what is left at the end")
     parser.add_argument("--verbose", action="store_true", help="a line for each seed")
-    parser.add_argument("workload", help="path of a program or script in the guest, for example /test/kernel_futex")
+    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest, for example /test/kernel_futex")
     return parser
 
 
@@ -379,7 +391,11 @@ PARSER = make_parser()
 
 
 def main():
-    choice = PARSER.parse_args()
+    choice, unknown = PARSER.parse_known_args()
+    if unknown:
+        PARSER.error(f"no option {unknown[0]}; see `tarn explore --help`")
+    if not choice.workload:
+        PARSER.error("usage: tarn explore [OPTION]... WORKLOAD; see `tarn explore --help`")
     unknown = set(filter(None, choice.kinds.split(","))) - set(KINDS)
     if unknown:
         PARSER.error(f"no such kind: {', '.join(unknown)}; there is {', '.join(KINDS)}")

@@ -8,13 +8,13 @@ TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
-TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top% tools/tarn/command/goto.c,$(call tarn_folder,command))
+TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top% tools/tarn/command/goto.c tools/tarn/command/explore.c,$(call tarn_folder,command))
 
 # What follows a guest, in the terminal.
 TARN_TOP := $(call tarn_folder,top) $(addprefix tools/tarn/command/,top.c top_trace.c)
 
 # What runs a guest again.
-TARN_GOTO := $(call tarn_folder,goto) tools/tarn/command/goto.c
+TARN_GOTO := $(call tarn_folder,goto) $(addprefix tools/tarn/command/,goto.c explore.c)
 
 # The picture: its server, and the page, which becomes part of the program.
 TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))

@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"export", run_export, "write a trace in the format of another tool"},
     {"symbols", run_symbols, "list a trace's programs and the files that name their functions; keep them"},
     {"goto", run_goto, "run a deterministic guest again up to an event, and open gdb there"},
+    {"explore", run_explore, "run a workload under many orders of processors, and tell what breaks"},
     {"diff", run_diff, "what changed between two traces, by the tables of the answers"},
     {"top", run_top, "what a running guest does, refreshed in the terminal"},
     {"view", run_view, "show a trace in the browser"},

@@ -47,6 +47,7 @@ int run_symbols(int argc, char **argv);
 int run_view(int argc, char **argv);
 int run_diff(int argc, char **argv);
 int run_goto(int argc, char **argv);
+int run_explore(int argc, char **argv);
 int run_top(int argc, char **argv);
 
 /* Why something could not be done, in words for people. */

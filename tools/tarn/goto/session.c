@@ -16,10 +16,8 @@
 /* A busy host may not let the emulator answer within gdb's own 2 seconds. */
 #define REMOTE_TIMEOUT "set remotetimeout 60"
 
-/* tools/gdb/tarn.py of the tree in which tarn lies, as build/host/tarn. */
-static bool find_script(char path[PATH_MAX], struct fail *fail)
+bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
 {
-    static const char script[] = "tools/gdb/tarn.py";
     char tarn[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", tarn, sizeof(tarn) - 1);
 
@@ -29,9 +27,9 @@ static bool find_script(char path[PATH_MAX], struct fail *fail)
         if (slash != NULL)
             *slash = '\0';
     }
-    if (snprintf(path, PATH_MAX, "%s/%s", tarn, script) < PATH_MAX && access(path, R_OK) == 0)
+    if (snprintf(path, PATH_MAX, "%s/%s", tarn, name) < PATH_MAX && access(path, R_OK) == 0)
         return true;
-    return fail_set(fail, "%s is not there: tarn goto needs the source tree in which tarn was built", path);
+    return fail_set(fail, "%s is not there: this needs the source tree in which tarn was built", path);
 }
 
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
@@ -42,7 +40,7 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
                               "set confirm off", "-iex", REMOTE_TIMEOUT};
     unsigned n = 7;
 
-    if (!find_script(script, fail))
+    if (!session_find("tools/gdb/tarn.py", script, fail))
         return false;
     snprintf(remote, sizeof(remote), "target remote %s", emulator->socket_path);
     snprintf(thread, sizeof(thread), "thread %u", cpu + 1);

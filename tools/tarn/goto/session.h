@@ -3,9 +3,13 @@
 #ifndef TARN_GOTO_SESSION_H
 #define TARN_GOTO_SESSION_H
 
+#include <limits.h>
 #include <tools/tarn/goto/emulator.h>
 
 #define SESSION_COMMANDS_MAX 64u
+
+/* A file of the tree in which tarn lies, as build/host/tarn. */
+bool session_find(const char *name, char path[PATH_MAX], struct fail *fail);
 
 #define SESSION_BEFORE "tarn before" /* the command of tools/gdb that asks for the event before */
 
