@@ -3,8 +3,8 @@
  * kernel/explore.c - perturbs a run as a seed says, and watches what comes of it. Interface: explore.h.
  *
  * How often, where and how long is drawn once for each seed (choose_strategy), so that some seeds disturb
- * everything a little, others few places very much: a window of five instructions is met by who stays in it
- * often, and a rare sequence by who is let run otherwise undisturbed.
+ * everything a little and others a few places a lot. A window of five instructions is hit by a processor that
+ * stays in it often; a rare sequence needs a run that is hardly disturbed otherwise.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
@@ -50,7 +50,7 @@ static struct {
         hot_rate; /* places with (hash & mask) == 0 are hot; of them 1 of `rate` perturbs; 0: none are */
     uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
     uint64_t timer_us;              /* the longest distance of two timers */
-    uint64_t place_rate, rare_rate; /* one of so many */
+    uint64_t place_rate, rare_rate; /* perturb one in N */
 } strategy;
 
 struct watch {       /* what a processor is about to access while its turn is over */

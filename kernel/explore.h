@@ -15,7 +15,7 @@
  * Perturbations are numbered in the order in which they are done, so that a finding can be narrowed down to
  * few of them: `explore=SEED,from=N,to=N`. What a perturbation does depends on seed and number only.
  *
- * Findings are told on the console, in lines that begin with "explore: " (tools/explore.py reads them):
+ * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two processors access the same bytes at the same time, one of them at least writes, and one of them
  * at least not atomically), lock orders that occur both ways round, and a run that is not over in time.
  */

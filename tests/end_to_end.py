@@ -127,7 +127,7 @@ def wait_pulling(machine, wanted):
 
 
 def wait_streams(trace, cpus, size=1):
-    """Until a pull has written so many bytes of each processor."""
+    """Until a pull has written at least `size` bytes for each processor."""
     paths = [os.path.join(trace, f"cpu{cpu}") for cpu in cpus]
     wait_for(lambda: all(os.path.exists(path) and os.path.getsize(path) >= size for path in paths),
              f"{size} bytes of {', '.join(paths)}")

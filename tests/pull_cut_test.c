@@ -3,8 +3,8 @@
  * tests/pull_cut_test.c - events that do not decode, on their way into a pulled trace.
  *
  * The packets of a synthetic trace are damaged at known events and given to pull_writer.c, in both byte
- * orders. Then the trace is read: what came and what is told as lost are together what was logged. Prints
- * TAP.
+ * orders. Then the trace is read: the events that arrived and those reported as lost must add up to those
+ * logged. Prints TAP.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@ Each run is a boot of the exploring kernel (make explorer; kernel/explore.h) on 
   damage  `tarn check` finds the trace damaged
   leak    more kernel objects or frames are left than by a run without perturbations
 
-Each finding is told with its seed, the option that makes it again, and the `tarn goto` command that leads there; findings of
-one kind and text are told once, and counted. --shrink narrows the perturbations of each down to few.
+Each finding is printed with its seed, the option that repeats it, and the `tarn goto` command that leads there; findings of
+one kind and text are printed once, and counted. --shrink narrows the perturbations of each down to few.
 The last lines tell what was covered. Exit status: 0 nothing found, 1 findings, 2 usage or system error.
 """
 import argparse
