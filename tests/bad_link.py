@@ -26,11 +26,12 @@ SUMMARY = re.compile(r"lost: (\d+) packets missing, (\d+) refused, (\d+) cut; (\
 class Proxy:
     """Passes bytes to the guest and back; `source` leads to it. `spoil(proxy, data, to_host)` may change the bytes,
     and ends the connection by returning None. path: of the unix socket to stand there, before the guest's serial
-    port; None: a TCP port, before its network link."""
+    port; None: a TCP port, before its network link. trace: where the pull through it stores what comes."""
 
-    def __init__(self, machine, spoil, path=None):
-        self.machine, self.spoil, self.path = machine, spoil, path
+    def __init__(self, machine, spoil, path=None, trace=None):
+        self.machine, self.spoil, self.path, self.trace = machine, spoil, path, trace
         self.passed, self.connections, self.closed_until, self.stalled = 0, 0, 0, False
+        self.spoilt_at = 0  # of `passed`, when at_places did last
         if path:
             self.listener = socket.create_server(path, family=socket.AF_UNIX)
             self.source = f"serial:{path}"
@@ -54,6 +55,7 @@ class Proxy:
                     host.close()
                     continue
                 self.connections += 1
+                self.stored_before = self.stored()
                 with host, self.connect() as link:
                     with contextlib.suppress(OSError):
                         self.carry(host, link)
@@ -70,6 +72,13 @@ class Proxy:
                 (host if side is link else link).sendall(data)
                 self.passed += len(data) if side is link else 0
 
+    def stored(self):
+        return sum(map(os.path.getsize, glob.glob(os.path.join(self.trace, "cpu*")))) if self.trace else 0
+
+    def serves_pull(self):
+        """Whether a pull has stored something that came by this connection. Without a trace nobody can tell."""
+        return not self.trace or self.stored() > self.stored_before
+
     def close(self):
         self.stalled = False
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -79,10 +88,12 @@ class Proxy:
 
 
 def at_places(places, what):
-    """Applies `what` when so many bytes have gone to the host."""
+    """Applies `what` when so many bytes have gone to the host and a pull is under way. While it asks to resume old bytes
+    pass too, and a link that breaks then has broken once, not twice."""
     def spoil(proxy, data, to_host):
-        if to_host and places and proxy.passed + len(data) >= places[0]:
+        if to_host and places and proxy.passed + len(data) >= places[0] and proxy.serves_pull():
             places.pop(0)
+            proxy.spoilt_at = proxy.passed
             return what(proxy, data)
         return data
     return spoil
@@ -99,12 +110,10 @@ def flip(proxy, data):
 
 def behind(places, more=300000):
     """Enough: all places are behind, and the link stands again for as many bytes."""
-    last = places[-1]
-    return lambda proxy: not places and proxy.passed > last + more
+    return lambda proxy: not places and proxy.passed > proxy.spoilt_at + more and proxy.serves_pull()
 
 
 def places(count):
-    """Far enough from each other that each finds a pull under way."""
     return list(itertools.accumulate(random.randrange(150000, 500000) for _ in range(count)))
 
 
@@ -177,7 +186,7 @@ def pull_through(machine, directory, name, spoil, *options, serial=None, enough=
     """A pull through a proxy while the guest is busy (serial: Proxy's path); the trace, status, text, seconds. enough: of
     the proxy, whether the pull shall end now; where the options do not end it."""
     trace = os.path.join(directory, name)
-    proxy, load = Proxy(machine, spoil, serial), Load(machine)
+    proxy, load = Proxy(machine, spoil, serial, trace), Load(machine)
     begun = time.monotonic()
     try:
         pull = e2e.Pull(machine, trace, *options, "--wait", "20", source=proxy.source)
