@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#ifdef TARN_EXPLORE
+#include <kernel/kernel.h>
+#endif
 
 struct list {
     struct list *next, *previous;
@@ -46,6 +49,9 @@ static inline void list_add_head(struct list *head, struct list *link)
 
 static inline void list_remove(struct list *link)
 {
+#ifdef TARN_EXPLORE /* what is in no list would break somebody else's, and much later */
+    assert(link->previous->next == link && link->next->previous == link);
+#endif
     link->previous->next = link->next;
     link->next->previous = link->previous;
 }

@@ -107,8 +107,8 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
     space->system = system;
     memset(space->name, 0, sizeof space->name);
     memcpy(space->name, name, strlen(name) < sizeof space->name ? strlen(name) : sizeof space->name - 1);
+    trace_process_create(space->pid, parent_pid); /* before anybody can end it */
     link_space(space);
-    trace_process_create(space->pid, parent_pid);
     if (!system)
         explore_start();
     return space;

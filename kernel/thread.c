@@ -74,20 +74,32 @@ static void link_thread(struct thread *thread)
     spin_unlock(&thread_list_lock);
 }
 
-/* Enters the space's list; -E_DEAD when it is dying. Only from then on the thread's block is sure to stay: a
- * space without threads may be released at any moment, with its blocks. */
+static void trace_birth(const struct thread *thread)
+{
+    const struct thread *parent = current_thread();
+    trace_sched_process_fork(parent->block->name, parent->tid, parent->block->pid, thread->block->name,
+                             thread->tid, thread->block->pid);
+}
+
+/* Enters the space's list, with a reference, and that of all threads; -E_DEAD when the space is dying. Who
+ * kills the space finds the thread as soon as the lock is free, and it may end at once: it must be whole
+ * then. And only now its block is sure to stay: a space without threads may be released at any moment, with
+ * its blocks. */
 static int join_space(struct thread *thread, struct space *space, const char *name)
 {
     spin_lock(&space->lock);
     int error = space->dying ? -E_DEAD : 0;
     if (!error) {
         name_block(thread, name);
+        space_get(space);
         thread->space_previous = NULL;
         thread->space_next = space->threads;
         if (space->threads)
             space->threads->space_previous = thread;
         space->threads = thread;
         space->thread_count++;
+        link_thread(thread);
+        trace_birth(thread);
     }
     spin_unlock(&space->lock);
     return error;
@@ -121,11 +133,6 @@ struct thread *thread_new(struct space *space, const struct thread_config *confi
         slab_free(&thread_slab, thread);
         return NULL;
     }
-    space_get(space);
-    link_thread(thread);
-    const struct thread *parent = current_thread();
-    trace_sched_process_fork(parent->block->name, parent->tid, parent->block->pid, thread->block->name,
-                             thread->tid, space->pid);
     return thread;
 }
 

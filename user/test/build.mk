@@ -14,7 +14,7 @@ GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G seconds=400
 
 # Of the kernel; child.c makes spaces with bare system calls.
-$(foreach t,kernel_answer kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_answer kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
