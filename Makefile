@@ -27,6 +27,6 @@ include qemu.mk
 .PHONY: all clean force
 all: portable $$(ALL) ## build everything for ARCH
 .PHONY: explorer
-explorer: portable $$(BA)/explore/tarn.elf ## build the kernel of `tarn explore` for ARCH
+explorer: portable $$(BA)/explore/tarn.elf $$(BA)/explore/boot.cpio ## build kernel and programs of `tarn explore` for ARCH
 clean: ## remove what was built, keep what was fetched
 	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

@@ -4,7 +4,7 @@
 #
 #   host_program NAME, SOURCES, LIBS       -> build/host/NAME
 #   user_program NAME, SOURCES, LIBS       -> build/ARCH/user/NAME   (linked with libc-glue and newlib)
-#   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a
+#   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a; both also below build/ARCH/explore
 #   bin_program NAME, SOURCES, LIBS        a user_program that is /bin/NAME in the archive
 #   server_program NAME, SOURCES, LIBS     the server /sbin/NAME: linked with servers/lib (servers/README.md)
 #   application_events FILE.ev             -> build/gen/include/app/FILE.h, and it is in GENERATED
@@ -58,22 +58,35 @@ $(B)/host/$(1): $(call objects,$(B)/host/obj,$(2))
 -include $(patsubst %.o,%.d,$(call objects,$(B)/host/obj,$(2)))
 endef
 
-define user_library
-$(BA)/lib/lib$(1).a: $(call objects,$(BA)/user/obj,$(2))
+# Each library and program is built a second time for the exploring archive (make explorer): below build/ARCH/explore.
+# user_archive FILE, OBJECTS
+define user_archive
+$(1): $(2)
 	@mkdir -p $$(@D); rm -f $$@; echo "  AR      $$@"
 	@$(AR) rcs $$@ $$^
--include $(patsubst %.o,%.d,$(call objects,$(BA)/user/obj,$(2)))
+-include $(2:.o=.d)
+endef
+define user_library
+$(call user_archive,$(BA)/lib/lib$(1).a,$(call objects,$(BA)/user/obj,$(2)))
+$(call user_archive,$(BA)/explore/lib/lib$(1).a,$(call objects,$(BA)/explore/user/obj,$(2)))
 endef
 
 # Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
-define user_program
-ALL += $(BA)/user/$(1)
-$(BA)/user/$(1): $(call objects,$(BA)/user/obj,$(2)) $(3) $$$$(USER_CRT) $$$$(USER_LIBS) arch/$(ARCH)/user.ld
+# user_link FILE, OBJECTS, LIBS, NAME OF THE VARIABLE that has the libraries of all programs
+define user_link
+$(1): $(2) $(3) $$$$(USER_CRT) $$$$($(4)) arch/$(ARCH)/user.ld
 	@mkdir -p $$(@D); echo "  LINK    $$@"
 	@$(LD) $(USER_LDFLAGS) -T arch/$(ARCH)/user.ld --build-id -o $$@ $$(USER_CRT) \
-	    $(call objects,$(BA)/user/obj,$(2)) $(3) --start-group $$(USER_LIBS) --end-group
--include $(patsubst %.o,%.d,$(call objects,$(BA)/user/obj,$(2)))
+	    $(2) $(3) --start-group $$($(4)) --end-group
+-include $(2:.o=.d)
 endef
+define user_program
+ALL += $(BA)/user/$(1)
+$(call user_link,$(BA)/user/$(1),$(call objects,$(BA)/user/obj,$(2)),$(3),USER_LIBS)
+$(call user_link,$(BA)/explore/user/$(1),$(call objects,$(BA)/explore/user/obj,$(2)),$(call explored,$(3)),EXPLORE_LIBS)
+endef
+explored = $(subst $(BA)/lib/,$(BA)/explore/lib/,$(1))
+EXPLORE_LIBS = $(call explored,$(BA)/lib/libexplore.a $(USER_LIBS))
 
 define bin_program
 $(call user_program,$(1),$(2),$(3))
@@ -141,15 +154,23 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbo
 # The exploring kernel (kernel/explore.h): the same sources, with calls of kernel/explore_runtime.c before each access to
 # memory, and at each branch. Left out: ports (they run before there is a processor to speak of), the exploration itself, and
 # what observes the kernel or reports its end.
-EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% $(addprefix kernel/,explore.c explore_runtime.c format.c lock.c log.c machine.c \
-                 measure.c nmi.c panic.c profile.c proof.c report.c string.c watchdog.c) trace/event/%
-EXPLORE_FLAGS := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 \
-                 -fsanitize-coverage=trace-pc -Wno-tsan
+EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore% $(addprefix kernel/,format.c lock.c log.c machine.c measure.c \
+                 nmi.c panic.c profile.c proof.c report.c string.c watchdog.c) trace/event/%
+EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
+EXPLORE_FLAGS := $(EXPLORE_ACCESSES) -fsanitize-coverage=trace-pc
 EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
                   $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))
 $(BA)/explore/obj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_FLAGS)) $(CFLAGS_$<) -c -o $@ $<
+# Programs: libraries of ours, servers and all other sources, with libc-glue/explore/point.c behind the calls. Left out: newlib,
+# the first instructions, the runtime itself, and the printer of events.
+EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% trace/event/%
+$(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
+	@mkdir -p $(@D); echo "  CC      $< (exploring)"
+	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_USER_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
+$(BA)/explore/user/obj/%.o: $(BA)/user/obj/%.o
+	@mkdir -p $(@D); cp $< $@
 $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
 	$(call kernel_image,$(EXPLORE_OBJECTS))
 

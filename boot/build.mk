@@ -7,16 +7,18 @@ ARCHIVE := $(BA)/boot.cpio
 BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/root/%=%)=$(f))
 
 # Programs go in without their debugging information (a tenth of the size); host tools read the originals, which
-# have the same build-id.
-ARCHIVED = $(subst =$(BA)/user/,=$(BA)/stripped/,$(BOOT_FILES))
-$(BA)/stripped/%: $(BA)/user/%
-	@mkdir -p $(@D); $(OBJCOPY) --strip-debug $< $@
-
+# have the same build-id. The exploring archive (make explorer) has the programs of build/ARCH/explore in their places.
 # The list is rewritten only when it changed, so that a file less makes a new archive too.
-$(ARCHIVE).list: force
-	@mkdir -p $(@D); printf '%s\n' $(sort $(ARCHIVED)) >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-
-$(ARCHIVE): $(ARCHIVE).list tools/mkarchive $$(foreach f,$$(ARCHIVED),$$(lastword $$(subst =, ,$$f)))
-	@echo "  CPIO    $@"; tools/mkarchive $@ <$<
+# archive FOLDER: FOLDER/boot.cpio, with the programs of FOLDER/user
+archived = $(subst =$(BA)/user/,=$(1)/stripped/,$(BOOT_FILES))
+define archive
+$(1)/stripped/%: $(1)/user/%
+	@mkdir -p $$(@D); $(OBJCOPY) --strip-debug $$< $$@
+$(1)/boot.cpio.list: force
+	@mkdir -p $$(@D); printf '%s\n' $$(sort $$(call archived,$(1))) >$$@.new; cmp -s $$@.new $$@ && rm $$@.new || mv $$@.new $$@
+$(1)/boot.cpio: $(1)/boot.cpio.list tools/mkarchive $$$$(foreach f,$$$$(call archived,$(1)),$$$$(lastword $$$$(subst =, ,$$$$f)))
+	@echo "  CPIO    $$@"; tools/mkarchive $$@ <$$<
+endef
+$(foreach folder,$(BA) $(BA)/explore,$(eval $(call archive,$(folder))))
 
 ALL += $(ARCHIVE) $(KERNEL)

@@ -25,6 +25,7 @@
 #include <kernel/sched.h>
 #include <kernel/space.h>
 #include <kernel/thread.h>
+#include <tarn/explore.h>
 #include <trace/control/control.h>
 
 #define LIMIT_DEFAULT_MS 20000u
@@ -335,7 +336,7 @@ static bool is_known(uint64_t one, uint64_t other)
     return false;
 }
 
-static const char *name_of(uint32_t flags)
+const char *explore_access_name(uint32_t flags)
 {
     return flags & EXPLORE_ATOMIC  ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
            : flags & EXPLORE_WRITE ? "write"
@@ -355,26 +356,14 @@ static void tell_race(const struct watch *watch, uint64_t address, uint32_t flag
     debugger_return_symbol(one, sizeof one, watch->place);
     debugger_return_symbol(other, sizeof other, place);
     debugger_symbol(what, sizeof what, address);
-    log_line("explore: race: %s of %s at %s, %s at %s", name_of(watch->flags), what, one, name_of(flags),
-             other);
+    log_line("explore: race: %s of %s at %s, %s at %s", explore_access_name(watch->flags), what, one,
+             explore_access_name(flags), other);
 }
 
 /* Fields that are read without more ado wherever events are logged: trace/ring/reserve_cas.h says why. */
 static bool is_trace_info(uint64_t address)
 {
     return address - (uint64_t)&trace_info_page < sizeof trace_info_page;
-}
-
-/* Two atomic accesses are none; nor is a plain write that somebody reads atomically: of a word's size, it is
- * atomic, too. */
-static bool is_race(uint32_t one, uint32_t other, uint64_t size)
-{
-    if (one & other & EXPLORE_ATOMIC)
-        return false;
-    bool writes = one & EXPLORE_WRITE, other_writes = other & EXPLORE_WRITE;
-    if ((one == EXPLORE_ATOMIC || other == EXPLORE_ATOMIC) && size <= sizeof(uint64_t))
-        return false;
-    return writes || other_writes;
 }
 
 static void look_for_races(struct processor *own, uint64_t address, uint64_t size, uint32_t flags,
@@ -387,7 +376,7 @@ static void look_for_races(struct processor *own, uint64_t address, uint64_t siz
         if (!number || &processors[i] == own || __atomic_load_n(&other->number, __ATOMIC_ACQUIRE) != number)
             continue;
         if (address < watch.address + watch.size && watch.address < address + size &&
-            is_race(flags, watch.flags, size) && !is_trace_info(address)) {
+            explore_is_race(flags, watch.flags, size) && !is_trace_info(address)) {
             own->busy = true;
             tell_race(&watch, address, flags, place);
             own->busy = false;
@@ -447,6 +436,30 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
         own->left = 1 + draw(own) % (2 * strategy.gap);
     if (!is_alone(cpu))
         perturb(own, address, size, flags, place, hot);
+}
+
+/* ---- programs
+ * -----------------------------------------------------------------------------------------------
+ */
+
+bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
+{
+    *to = (struct explore_strategy){.seed = mix(options.seed ^ (uint64_t)pid << 32),
+                                    .gap = strategy.gap,
+                                    .hot_mask = strategy.hot_mask,
+                                    .hot_rate = strategy.hot_rate};
+    return strategy.gap != 0 && options.kinds >> TURNS & 1;
+}
+
+int64_t explore_program_turn(bool hot)
+{
+    uint64_t random = is_wanted(TURNS) && !is_alone(this_cpu()) ? perform(TURNS) : 0;
+    if (!random)
+        return 0;
+    uint64_t us = draw_scale(random, hot ? HOT_DELAY_LOG : strategy.delay_log);
+    uint64_t turns = draw_scale(mix(random), hot ? HOT_TURNS_LOG : strategy.turns_log);
+    bool sleeps = random >> 60 == 0;
+    return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
 }
 
 /* ---- lock orders

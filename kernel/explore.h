@@ -42,6 +42,8 @@ int explore_place(uint64_t allowed);
 bool explore_fail_allocation(void);           /* the one that is asked for */
 uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
 bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
+/* A program reads system facts; true: of this kind, and *result is the answer (tarn/explore.h). */
+bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result);
 
 #else
 
@@ -76,6 +78,11 @@ static inline uint64_t explore_deadline(uint64_t deadline)
     return deadline;
 }
 static inline bool explore_timer(uint64_t now)
+{
+    return false;
+}
+static inline bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
+                                   int64_t *result)
 {
     return false;
 }

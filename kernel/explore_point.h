@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum explore_access { EXPLORE_READ = 0, EXPLORE_WRITE = 1, EXPLORE_ATOMIC = 2 };
+#include <tarn/explore.h>
 
 #define EXPLORE_TEXT_MAX (2u << 20) /* bytes of the exploring kernel's code, at most */
 
-extern bool explore_on; /* false: before the first program, and when the machine ends */
 extern uint8_t explore_covered[EXPLORE_TEXT_MAX];
 
-/* This processor is about to access memory. place: the return address of the compiler's call. */
-void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
+/* For explore_program.c. */
+bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
+int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN answers (tarn/explore.h) */
+const char *explore_access_name(uint32_t flags);
 
 #endif

@@ -5,6 +5,8 @@ LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math
                 $(filter-out %/crt0.S,$(wildcard arch/$(ARCH)/user/*.[cS]))
 
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
+# What programs of the exploring archive have besides: what the compiler calls before each access to memory.
+$(eval $(call user_library,explore,kernel/explore_runtime.c libc-glue/explore/point.c))
 
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
 -include $(USER_CRT:.o=.d)

@@ -70,6 +70,6 @@ $(foreach t,$(sort $(UNIT_TESTS)),unit $(t) $(UNIT_$(t))\n)$(foreach t,$(sort $(
 endef
 
 .PHONY: tests
-tests: $$(UNIT_TESTS) $(TESTS_LIST) $(BA)/explore/tarn.elf
+tests: $$(UNIT_TESTS) $(TESTS_LIST) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio
 $(TESTS_LIST): force
 	@mkdir -p $(@D); printf '$(strip $(TESTS_LINES))' | sed 's/^ *//' >$@

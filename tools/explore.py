@@ -5,12 +5,14 @@
     build/host/tarn explore --seeds 1..50 /test/kernel_futex
     tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
-Each run is a boot of the exploring kernel (make explorer; kernel/explore.h) on a machine that repeats itself. Findings:
+Each run is a boot of the exploring kernel and its programs (make explorer; kernel/explore.h) on a machine that repeats itself.
+Findings:
 
   panic   the kernel panicked
   check   the workload failed a check, ended early or with another status than 0
   hang    it was not over after --limit ms of the guest's time, or executed too long without coming there
-  race    two processors accessed the same bytes at the same time, one of them wrote, one of them not atomically
+  race    two processors, or two threads of a program, accessed the same bytes at the same time, one of them wrote, one of
+          them not atomically
   order   locks of two classes were taken in both orders, or two of one class in the wrong one
   damage  `tarn check` finds the trace damaged
   leak    more kernel objects or frames are left than by a run without perturbations
@@ -20,6 +22,7 @@ one kind and text are printed once, and counted. --shrink narrows the perturbati
 The last lines tell what was covered. Exit status: 0 nothing found, 1 findings, 2 usage or system error.
 """
 import argparse
+import bisect
 import collections
 import concurrent.futures
 import json
@@ -28,6 +31,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -67,7 +71,7 @@ class Run:
     def machine(self):
         choice = self.explorer.choice
         return {"arch": choice.arch, "options": f"run={choice.workload} exit=1 {self.option()} {choice.options}".strip(),
-                "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": choice.archive,
+                "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": self.explorer.archive,
                 "shared": self.path("memory")}
 
     def execute(self):
@@ -102,7 +106,7 @@ class Run:
     def judge(self, status, end):
         for line in self.lines:
             if match := re.match(r"explore: (race|lock order): (.*)", line):
-                self.find(match[1].replace("lock ", ""), match[2])
+                self.find(match[1].replace("lock ", ""), self.explorer.programs.explain(match[2]))
             elif match := re.match(r"explore: end: \d+ points, (\d+) perturbations", line):
                 self.perturbations = int(match[1])
             elif line.startswith("explore: left: "):
@@ -181,6 +185,48 @@ def processor_seconds(pid):
     except OSError:
         return 0
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Programs:
+    """The programs of the boot archive, which have their symbols: PROGRAM:0xADDRESS becomes a place in them."""
+
+    def __init__(self, archive, arch):
+        self.archive, self.nm = archive, ("powerpc64-linux-gnu-" if arch == "ppc64" else "") + "nm"
+        self.lock, self.symbols = threading.Lock(), {}  # by program: (addresses, names)
+
+    def read(self, program):
+        """The file of that name, of an archive in the format newc."""
+        with open(self.archive, "rb") as file:
+            data = file.read()
+        at = 0
+        while data[at:at + 6] == b"070701":
+            size, length = (int(data[at + 6 + 8 * i:at + 14 + 8 * i], 16) for i in (6, 11))
+            name, begin = data[at + 110:at + 109 + length].decode(), (at + 110 + length + 3) & ~3
+            if os.path.basename(name) == program:
+                return data[begin:begin + size]
+            at = (begin + size + 3) & ~3
+        return b""
+
+    def load(self, program):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(self.read(program))
+            file.flush()
+            listed = subprocess.run([self.nm, "-n", file.name], capture_output=True, text=True).stdout
+        found = [(int(words[0], 16), words[2]) for words in map(str.split, listed.splitlines()) if len(words) == 3 and words[1] not in "aA"]
+        return [address for address, _ in found], [name for _, name in found]
+
+    def name(self, program, address):
+        with self.lock:
+            if program not in self.symbols:
+                self.symbols[program] = self.load(program)
+        addresses, names = self.symbols[program]
+        at = bisect.bisect_right(addresses, address) - 1
+        if at < 0 or at == len(names) - 1 and address > addresses[-1]:  # behind the image: stacks and heap
+            return f"{program}'s memory 0x{address:x}"
+        return f"{program}'s {names[at]}+0x{address - addresses[at]:x}"
+
+    def explain(self, text):
+        return re.sub(r"(\w+):0x([0-9a-f]+)", lambda match: self.name(match[1], int(match[2], 16)), text)
 
 
 def signature(kind, text):
@@ -270,6 +316,8 @@ class Explorer:
         choice.kernel = choice.kernel or os.path.join(guest.build_directory(choice.arch), "explore/tarn.elf")
         if not os.path.exists(choice.kernel):
             raise guest.GuestError(f"there is no {os.path.relpath(choice.kernel)}: make explorer ARCH={choice.arch}")
+        self.archive = choice.archive or os.path.join(guest.build_directory(choice.arch), "explore/boot.cpio")
+        self.programs = Programs(self.archive, choice.arch)
         self.coverage = Coverage(choice.arch, choice.kernel)
         os.makedirs(self.out, exist_ok=True)
 
@@ -377,7 +425,7 @@ def make_parser():
     parser.add_argument("--options", default="", help="more kernel options")
     parser.add_argument("--out", default=os.path.join(guest.ROOT, "out/explore"), help="where findings are kept; default: out/explore")
     parser.add_argument("--kernel", help="default: build/ARCH/explore/tarn.elf")
-    parser.add_argument("--archive", help="default: build/ARCH/boot.cpio")
+    parser.add_argument("--archive", help="default: build/ARCH/explore/boot.cpio")
     parser.add_argument("--shrink", action="store_true", help="narrow each finding down to few perturbations")
     parser.add_argument("--first", action="store_true", help="stop at the first finding")
     parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")

@@ -13,8 +13,8 @@ NET_INCLUDES := -Iservers/net/lwip -isystem $(NET_LWIP_SRC)/src/include
 $(NET_LWIP): $(NET_LWIP_SRC)/.unpacked ;
 $(foreach f,$(NET_SOURCES),$(eval CFLAGS_$f := $(NET_INCLUDES)))
 $(foreach f,$(NET_LWIP),$(eval CFLAGS_$f := $(NET_INCLUDES) -w))
-$(call objects,$(BA)/user/obj,$(NET_SOURCES)): | $(NET_LWIP_SRC)/.unpacked
+$(foreach to,user explore/user,$(call objects,$(BA)/$(to)/obj,$(NET_SOURCES))): | $(NET_LWIP_SRC)/.unpacked
 # GCC's dependency files leave out what system headers include.
-$(call objects,$(BA)/user/obj,$(NET_SOURCES) $(NET_LWIP)): servers/net/lwip/lwipopts.h servers/net/lwip/arch/cc.h
+$(foreach to,user explore/user,$(call objects,$(BA)/$(to)/obj,$(NET_SOURCES) $(NET_LWIP))): servers/net/lwip/lwipopts.h servers/net/lwip/arch/cc.h
 
 $(eval $(call server_program,net,$(NET_SOURCES) $(NET_LWIP),$(BA)/lib/libvirtio.a))
