@@ -17,7 +17,7 @@
 #include <trace/user.h>
 
 #define MS      1000000ull
-#define ROUNDS  150u
+#define ROUNDS  100u
 #define AT_ONCE 4
 #define THREADS 3
 
