@@ -74,11 +74,11 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
     self->traced |= TRACED_CALL;
 }
 
-static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller,
-                                                             uint64_t call_id)
+/* The label as the caller has it: our own frame is by now any sender's who meets us in our wait. */
+static __attribute__((noinline, cold)) void trace_fast_reply(const struct thread *caller, uint64_t call_id)
 {
-    uint64_t label = frame_label(&self->frame);
-    trace_ipc_reply(call_id, label, caller->tid);
+    bool called = caller->message_kind == MESSAGE_CALL;
+    trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid);
 }
 
 /* ---- call ---------------------------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     spin_unlock_fenced(&caller->answer_lock);
     spin_unlock_fenced(&endpoint->lock);
     if (TRACE_ON_IPC())
-        trace_fast_reply(self, caller, target.call_id);
+        trace_fast_reply(caller, target.call_id);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     else if (unlikely(has_bound_bits(self))) /* came before we were seen to wait: see notification.h */
