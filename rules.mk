@@ -164,8 +164,8 @@ $(BA)/explore/obj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_FLAGS)) $(CFLAGS_$<) -c -o $@ $<
 # Programs: libraries of ours, servers and all other sources, with libc-glue/explore/point.c behind the calls. Left out: newlib,
-# the first instructions, the runtime itself, and the printer of events.
-EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% trace/event/%
+# the first instructions, the runtime itself and the clock that it asks, and the printer of events.
+EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c trace/event/%
 $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_USER_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<

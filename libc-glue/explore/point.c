@@ -10,7 +10,8 @@
  * A perturbed thread spins in its program, where it can be interrupted, or sleeps. So long other threads'
  * accesses are compared with the one that it is about to make, as the kernel does with its own.
  *
- * The state is the process's, and not atomic where a lost update does no harm: runs repeat themselves.
+ * Nothing that is called here is perturbed itself (rules.mk). The state is the process's, and not atomic
+ * where a lost update does no harm: runs repeat themselves.
  */
 #include <arch/runtime.h>
 #include <stddef.h>
