@@ -24,6 +24,11 @@ from tarn_gdb.waits import Waits  # noqa: E402
 EVENT_TABLE = os.path.join(BUILD, "gen/trace/events.json")
 
 
+def program_folders(kernel):
+    """Where programs with symbols are: beside the kernel, if that is the exploring one or a mutant's, or in the build."""
+    return os.path.join(os.path.dirname(kernel.path), "user"), os.path.join(BUILD, kernel.port.name, "user")
+
+
 def print_table(headings, rows):
     """Columns as wide as they must be; the last one is free."""
     rows = [headings, *([str(cell) for cell in row] for row in rows)]
@@ -90,7 +95,7 @@ def print_backtrace(kernel, words):
     if len(words) != 1:
         raise TarnError("which thread? `tarn threads` lists them")
     tid = number(words[0], "TID")
-    stacks = Stacks(kernel, os.path.join(BUILD, kernel.port.name, "user"))
+    stacks = Stacks(kernel, program_folders(kernel))
     for thread in kernel.threads().values():
         if int(thread["tid"]) == tid and tid:
             gdb.write(f"thread {tid} {kernel.thread_name(thread)}\n")
@@ -108,7 +113,7 @@ def load_program(kernel, _words):
     thread = kernel.at(current, "struct thread") if current else None
     if not thread or not int(thread["space"]):
         return
-    path = find_program(os.path.join(BUILD, kernel.port.name, "user"), kernel.at(int(thread["space"]), "struct space"))
+    path = find_program(program_folders(kernel), kernel.at(int(thread["space"]), "struct space"))
     if path:
         gdb.execute(f"add-symbol-file {path}", to_string=True)
 

@@ -30,12 +30,12 @@ def build_id(path):
     return None
 
 
-def find_program(directory, space):
+def find_program(folders, space):
     """The file with the symbols of what a space runs, by its build id; None: it is not there."""
     wanted = struct.pack(">QQ", *(int(space["build_id"][i]) for i in range(2)))
     if not any(wanted):
         return None
-    for path in sorted(glob.glob(os.path.join(directory, "*"))):
+    for path in (path for folder in folders for path in sorted(glob.glob(os.path.join(folder, "*")))):
         if os.path.isfile(path) and (build_id(path) or b"")[:16] == wanted:
             return path
     return None
