@@ -44,6 +44,8 @@ BOOT_FILES += test/again=user/test/again.rc
 # What tests/explore runs.
 BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
 
+$(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,user/test/$t.c)))
+
 # What tests/debugger looks at.
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))
 BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
