@@ -390,7 +390,7 @@ def again(choice, run):
                                                       ("kinds", choice.kinds), ("limit", choice.limit))
               if value != PARSER.get_default(name)]
     words += [f"--kernel {os.path.relpath(choice.kernel)}"] if "explore/tarn.elf" not in choice.kernel else []
-    words += [f"--archive {choice.archive}"] if choice.archive else []
+    words += [f"--archive {os.path.relpath(choice.archive)}"] if choice.archive else []
     return " ".join([*words, choice.workload])
 
 

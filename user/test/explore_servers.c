@@ -19,10 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define THREADS  4
-#define ROUNDS   25
-#define CHILDREN 4 /* of each thread */
-#define RECORD   24
+#define THREADS      4
+#define ROUNDS       25
+#define NAMES_ROUNDS 60 /* what meets there is short */
+#define CHILDREN     4  /* of each thread */
+#define RECORD       24
 
 static const char *self;
 static bool failed[THREADS];
@@ -69,7 +70,7 @@ static bool change_names(uintptr_t me, unsigned i)
 
 static void *names_work(void *argument)
 {
-    for (unsigned i = 0; i < ROUNDS; i++)
+    for (unsigned i = 0; i < NAMES_ROUNDS; i++)
         failed[(uintptr_t)argument] |= !change_names((uintptr_t)argument, i);
     return NULL;
 }
