@@ -35,6 +35,8 @@
 #define NEVER            (~0ull)
 #define HOT_DELAY_LOG    4u
 #define HOT_TURNS_LOG    4u
+#define HOT_PROGRAM_LOG  8u /* both, in programs: others need requests to a server to come to the same place \
+                             */
 
 enum kind { TURNS, TIMERS, PLACES, ALLOCATIONS, KILLS, KINDS };
 static const char *const kind_names[KINDS] = {"turns", "timers", "places", "allocations", "kills"};
@@ -456,8 +458,8 @@ int64_t explore_program_turn(bool hot)
     uint64_t random = is_wanted(TURNS) && !is_alone(this_cpu()) ? perform(TURNS) : 0;
     if (!random)
         return 0;
-    uint64_t us = draw_scale(random, hot ? HOT_DELAY_LOG : strategy.delay_log);
-    uint64_t turns = draw_scale(mix(random), hot ? HOT_TURNS_LOG : strategy.turns_log);
+    uint64_t us = draw_scale(random, hot ? HOT_PROGRAM_LOG : strategy.delay_log);
+    uint64_t turns = draw_scale(mix(random), hot ? HOT_PROGRAM_LOG : strategy.turns_log);
     bool sleeps = random >> 60 == 0;
     return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
 }

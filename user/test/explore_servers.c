@@ -176,10 +176,10 @@ static bool use_children(void)
     bool good = child > 0 && idle > 0 && write(to[1], "abc", 3) == 3;
     close(to[1]);
     good &= kill(idle, SIGTERM) == 0;
+    good &= waitpid(idle, &status, 0) == idle && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
     good &= read(from[0], text, sizeof text) == 3 && memcmp(text, "abc", 3) == 0;
     good &= read(from[0], text, 1) == 0; /* it has ended, and nobody else has that end */
     close(from[0]);
-    good &= waitpid(idle, &status, 0) == idle && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
     return good && waitpid(child, &status, 0) == child && status == 0;
 }
 
