@@ -35,8 +35,9 @@
 #define NEVER            (~0ull)
 #define HOT_DELAY_LOG    4u
 #define HOT_TURNS_LOG    4u
-#define HOT_PROGRAM_LOG  8u /* both, in programs: others need requests to a server to come to the same place \
-                             */
+#define HOT_PROGRAM_LOG                                                                 \
+    8u /* both, in programs: others need requests to a server to come to the same place \
+        */
 
 enum kind { TURNS, TIMERS, PLACES, ALLOCATIONS, KILLS, KINDS };
 static const char *const kind_names[KINDS] = {"turns", "timers", "places", "allocations", "kills"};

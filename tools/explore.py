@@ -42,7 +42,8 @@ TARN = os.path.join(guest.ROOT, "build/host/tarn")
 KINDS = ["turns", "timers", "places", "allocations", "kills"]
 DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
-FRAMES_SLACK = 512  # frames: caches of servers and of slabs differ by so many from run to run
+# What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
+SLACK = {"frames": 512, "mappings": 32}
 SHRINK_RUNS = 24
 
 
@@ -139,7 +140,7 @@ class Run:
     def judge_left(self):
         for name, usual in self.explorer.usual.items():
             more = self.left.get(name, 0) - usual
-            if more > (FRAMES_SLACK if name == "frames" else 0):
+            if more > SLACK.get(name, 0):
                 self.find("leak", f"{more} {name} more are left than usual")
 
     def check_trace(self):
