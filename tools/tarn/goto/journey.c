@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/freezer.h>
+#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
@@ -63,16 +64,34 @@ static bool find_places(struct image *image, const struct aim *aim, struct place
     return true;
 }
 
-/* From the memory that a run before has left. */
-static bool know_places(struct emulator *emulator, const struct aim *aim, struct places *places)
+/* MEMORY may be NULL: of an emulator that does not run. */
+static bool know_places(struct memory *memory, const struct aim *aim, struct places *places)
 {
     struct fail ignored;
     struct image image;
 
-    if (emulator->memory == NULL || !image_open(&image, emulator->memory, 0, &ignored))
+    if (memory == NULL || !image_open(&image, memory, 0, &ignored))
         return false;
     bool found = find_places(&image, aim, places, &ignored);
     image_close(&image);
+    return found;
+}
+
+/* From the memory that a run before has left, or that stands at a checkpoint behind the event. */
+static bool know_from_others(const struct journey *journey, struct places *places)
+{
+    const struct checkpoints *set = journey->checkpoints;
+    struct fail ignored;
+
+    if (know_places(journey->emulator->memory, journey->aim, places))
+        return true;
+    if (set->count == 0)
+        return false;
+    const struct checkpoint *last = &set->all[set->count - 1];
+    struct memory *memory = guest_memory_open(last->pid, last->base, last->bytes, &ignored);
+    bool found = know_places(memory, journey->aim, places);
+    if (memory != NULL)
+        memory->class->close(memory);
     return found;
 }
 
@@ -96,7 +115,7 @@ static enum journey_end scout(struct journey *journey, struct freezer *freezer, 
             continue;
         if (got != FREEZER_ENDED)
             freezer_stop(freezer);
-        if (know_places(emulator, journey->aim, places))
+        if (know_places(emulator->memory, journey->aim, places))
             break;
         next = now_seconds() + 2 * (now_seconds() - begin);
     } while (got != FREEZER_ENDED);
@@ -273,7 +292,7 @@ static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer
     if (from == NULL)
         return false;
     if (emulator_start_at(journey->emulator, from, freezer, &fail) &&
-        know_places(journey->emulator, aim, places)) {
+        know_places(journey->emulator->memory, aim, places)) {
         journey->began = journey->emulator->seconds;
         return true;
     }
@@ -285,9 +304,9 @@ static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer
 static enum journey_end go_there(struct journey *journey, struct freezer *freezer, struct fail *fail)
 {
     struct places places = {0};
-    bool is_known = know_places(journey->emulator, journey->aim, &places);
 
     if (!start_at_checkpoint(journey, freezer, &places)) {
+        bool is_known = know_from_others(journey, &places);
         if (!start_over(journey, freezer, fail))
             return JOURNEY_FAILED;
         enum journey_end end = is_known ? JOURNEY_THERE : scout(journey, freezer, &places, fail);
