@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define THREADS 4
-#define ROUNDS  40
+#define ROUNDS  300
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
