@@ -29,51 +29,45 @@
 #include <trace/control/control.h>
 
 #define LIMIT_DEFAULT_MS 20000u
-#define TIMER_LEAST_NS   8000u /* with less between interrupts, several processors get nothing done */
+#define TIMER_LEAST_NS   8000u /* for each processor: with less between interrupts they get nothing done */
 #define HELD_MAX         16u
-#define RACES_MAX        64u
 #define NEVER            (~0ull)
-#define HOT_DELAY_LOG    4u
-#define HOT_TURNS_LOG    4u
-#define HOT_PROGRAM_LOG                                                                 \
-    8u /* both, in programs: others need requests to a server to come to the same place \
-        */
+/* Both, in programs: others need requests to a server to come to the same place. */
+#define HOT_PROGRAM_LOG  8u
 
-enum kind { TURNS, TIMERS, PLACES, ALLOCATIONS, KILLS, KINDS };
-static const char *const kind_names[KINDS] = {"turns", "timers", "places", "allocations", "kills"};
-#define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES)
+enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, KINDS };
+static const char *const kind_names[KINDS] = {"turns",      "timers",      "places",
+                                              "interrupts", "allocations", "kills"};
+#define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
+#define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
 
 static struct {
     uint64_t seed, from, to, limit_ms;
     uint32_t kinds; /* bits */
+    bool stop;      /* at the first finding */
 } options = {.from = 1, .to = NEVER, .limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
 
 static struct {
-    uint64_t gap; /* points between two perturbations, on average */
-    uint64_t hot_mask,
-        hot_rate; /* places with (hash & mask) == 0 are hot; of them 1 of `rate` perturbs; 0: none are */
+    uint64_t gap;                   /* points between two perturbations, on average */
+    uint64_t hot_mask, hot_rate;    /* places with (hash & mask) == 0 are hot; 1 of `rate` perturbs */
     uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
+    uint32_t hot_log;               /* the same for hot places, both */
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
 } strategy;
 
-struct watch {       /* what a processor is about to access while its turn is over */
-    uint64_t number; /* unique; 0: there is none, or it is being written */
-    uint64_t address, size, place;
-    uint32_t flags; /* enum explore_access */
-};
-
 static struct processor {
     uint64_t random, points, left; /* left: points until the next perturbation */
+    uint64_t stood;                /* ticks that perturbations took */
     uint64_t timer;                /* ticks: when it is due; 0: none was drawn */
+    uint64_t put_off_until;        /* ticks */
+    uint32_t put_off;              /* an interrupt's number + 1; 0: none */
     bool busy;
     uint32_t held_count;
     const struct spinlock *held[HELD_MAX];
-    struct watch watch;
 } processors[CPUS_MAX];
 
 bool explore_on;
-static _Atomic uint32_t watching; /* processors that have a watch */
 static _Atomic uint64_t performed;
 static _Atomic uint64_t performed_of[KINDS];
 static uint64_t started_at;
@@ -153,6 +147,8 @@ static void read_options(const char *at)
             options.to = read_number(&at);
         else if (takes(&at, "limit="))
             options.limit_ms = read_number(&at);
+        else if (takes(&at, "stop"))
+            options.stop = true;
         else
             kinds |= read_kind(&at);
     }
@@ -167,8 +163,9 @@ static void choose_strategy(void)
     uint64_t random = mix(options.seed);
     strategy.gap = 1ull << (8 + random % 9);
     bool is_rare = strategy.gap >= 1 << 13;
-    strategy.hot_mask = (16ull << (random >> 8) % 5) - 1;
-    strategy.hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4;
+    strategy.hot_mask = (1ull << (random >> 8) % 6) - 1;
+    strategy.hot_log = 4 + (random >> 16) % 6;
+    strategy.hot_rate = 1ull << (strategy.hot_log - 2 + (random >> 20) % 3);
     strategy.turns_log = is_rare ? 10 : 3 + (random >> 24) % 5;
     strategy.delay_log = is_rare ? 9 : 4 + (random >> 28) % 4;
     strategy.timer_us = 16ull << (random >> 32) % 6;
@@ -187,10 +184,11 @@ void explore_boot(void)
         processors[i].random = mix(options.seed ^ (uint64_t)i << 56);
         processors[i].left = 1 + mix(processors[i].random) % (2 * strategy.gap);
     }
-    log_line("explore: seed %lu: one point of %lu, hot places %lu of %lu, %lu turns, %lu us, timers %lu us, "
-             "places 1 of %lu",
-             options.seed, strategy.gap, strategy.hot_rate ? 1ul : 0ul, strategy.hot_mask + 1,
-             1ul << strategy.turns_log, 1ul << strategy.delay_log, strategy.timer_us, strategy.place_rate);
+    log_line(
+        "explore: seed %lu: one point of %lu, %lu turns, %lu us; one of %lu at one place of %lu, %lu us; "
+        "timers %lu us, places 1 of %lu",
+        options.seed, strategy.gap, 1ul << strategy.turns_log, 1ul << strategy.delay_log, strategy.hot_rate,
+        strategy.hot_mask + 1, 1ul << strategy.hot_log, strategy.timer_us, strategy.place_rate);
 }
 
 void explore_start(void)
@@ -210,15 +208,20 @@ void explore_end(void)
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
     log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
-             "allocations, %lu kills; "
-             "%lu ms",
+             "interrupts, %lu allocations, %lu kills; %lu ms",
              points, performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
-             performed_of[ALLOCATIONS], performed_of[KILLS],
+             performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
              timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
              "mappings, %lu frames",
              space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
              reply_count_live(), space_count_mappings(), frame_count_total() - frame_count_free());
+}
+
+void explore_found(void)
+{
+    if (options.stop && !panic_is_on())
+        panic("explore: stop: something was found");
 }
 
 /* ---- perturbations ----------------------------------------------------------------------------------------
@@ -240,6 +243,12 @@ static bool is_wanted(enum kind kind)
            !this_processor()->busy;
 }
 
+/* It has stood for half of the time already: more of it, and interrupts take all that is left. */
+static bool has_stood_enough(const struct processor *own)
+{
+    return own->stood > (arch_clock() - started_at) / 2;
+}
+
 /* Nobody is there who could go on instead. */
 static bool is_alone(const struct cpu *cpu)
 {
@@ -247,11 +256,12 @@ static bool is_alone(const struct cpu *cpu)
            (atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) | cpu->bit);
 }
 
-static void end_turns(uint64_t random, uint32_t delay_log, uint32_t turns_log)
+static void end_turns(struct processor *own, uint64_t random, uint32_t delay_log, uint32_t turns_log)
 {
-    uint64_t until = arch_clock() + timer_ticks(1000 * draw_scale(random, delay_log));
+    uint64_t begin = arch_clock(), until = begin + timer_ticks(1000 * draw_scale(random, delay_log));
     for (uint64_t turns = draw_scale(mix(random), turns_log); turns && arch_clock() < until; turns--)
         arch_relax();
+    own->stood += arch_clock() - begin;
 }
 
 int explore_place(uint64_t allowed)
@@ -267,6 +277,29 @@ int explore_place(uint64_t allowed)
     return __builtin_ctzll(allowed);
 }
 
+bool explore_put_off(uint32_t number)
+{
+    struct processor *own = this_processor();
+    if (!is_wanted(INTERRUPTS) || own->put_off || draw(own) % strategy.place_rate != 0)
+        return false;
+    uint64_t random = perform(INTERRUPTS);
+    if (!random)
+        return false;
+    own->put_off = number + 1;
+    own->put_off_until = arch_clock() + timer_ticks(1000 * draw_scale(random >> 8, PUT_OFF_LOG));
+    timer_program();
+    return true;
+}
+
+static void take_put_off(struct processor *own, uint64_t now)
+{
+    if (!own->put_off || now < own->put_off_until)
+        return;
+    uint32_t number = own->put_off - 1;
+    own->put_off = 0;
+    irq_deliver(number);
+}
+
 bool explore_fail_allocation(void)
 {
     const struct thread *thread = this_cpu()->current;
@@ -279,11 +312,14 @@ uint64_t explore_deadline(uint64_t deadline)
 {
     struct cpu *cpu = this_cpu();
     struct processor *own = this_processor();
+    if (own->put_off && own->put_off_until < deadline)
+        deadline = own->put_off_until;
     if (!is_wanted(TIMERS) || strategy.timer_us == 0 || cpu->current == cpu->idle)
         return deadline;
     if (!own->timer) {
         uint32_t log = 63 - (uint32_t)__builtin_clzll(strategy.timer_us);
-        own->timer = arch_clock() + timer_ticks(TIMER_LEAST_NS + 1000 * draw_scale(draw(own), log));
+        own->timer =
+            arch_clock() + timer_ticks(cpu_count * TIMER_LEAST_NS + 1000 * draw_scale(draw(own), log));
     }
     return own->timer < deadline ? own->timer : deadline;
 }
@@ -315,76 +351,11 @@ bool explore_timer(uint64_t now)
         if (random)
             kill_somebody(random >> 8);
     }
+    take_put_off(own, now);
     if (!own->timer || now < own->timer)
         return false;
     own->timer = 0;
     return perform(TIMERS) >> 8 & 1;
-}
-
-/* ---- races ------------------------------------------------------------------------------------------------
- */
-
-static struct {
-    uint64_t one, other;
-} races[RACES_MAX];
-static _Atomic uint32_t race_count;
-
-static bool is_known(uint64_t one, uint64_t other)
-{
-    uint32_t count = atomic_load_explicit(&race_count, memory_order_acquire);
-    for (uint32_t i = 0; i < count && i < RACES_MAX; i++)
-        if ((races[i].one == one && races[i].other == other) ||
-            (races[i].one == other && races[i].other == one))
-            return true;
-    return false;
-}
-
-const char *explore_access_name(uint32_t flags)
-{
-    return flags & EXPLORE_ATOMIC  ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
-           : flags & EXPLORE_WRITE ? "write"
-                                   : "read";
-}
-
-static void tell_race(const struct watch *watch, uint64_t address, uint32_t flags, uint64_t place)
-{
-    char one[64], other[64], what[64];
-    if (is_known(watch->place, place))
-        return;
-    uint32_t at = atomic_fetch_add_explicit(&race_count, 1, memory_order_acq_rel);
-    if (at >= RACES_MAX)
-        return;
-    races[at].one = watch->place;
-    races[at].other = place;
-    debugger_return_symbol(one, sizeof one, watch->place);
-    debugger_return_symbol(other, sizeof other, place);
-    debugger_symbol(what, sizeof what, address);
-    log_line("explore: race: %s of %s at %s, %s at %s", explore_access_name(watch->flags), what, one,
-             explore_access_name(flags), other);
-}
-
-/* Fields that are read without more ado wherever events are logged: trace/ring/reserve_cas.h says why. */
-static bool is_trace_info(uint64_t address)
-{
-    return address - (uint64_t)&trace_info_page < sizeof trace_info_page;
-}
-
-static void look_for_races(struct processor *own, uint64_t address, uint64_t size, uint32_t flags,
-                           uint64_t place)
-{
-    for (uint32_t i = 0; i < cpu_count; i++) {
-        const struct watch *other = &processors[i].watch;
-        uint64_t number = __atomic_load_n(&other->number, __ATOMIC_ACQUIRE);
-        const struct watch watch = *other;
-        if (!number || &processors[i] == own || __atomic_load_n(&other->number, __ATOMIC_ACQUIRE) != number)
-            continue;
-        if (address < watch.address + watch.size && watch.address < address + size &&
-            explore_is_race(flags, watch.flags, size) && !is_trace_info(address)) {
-            own->busy = true;
-            tell_race(&watch, address, flags, place);
-            own->busy = false;
-        }
-    }
 }
 
 /* ---- points -----------------------------------------------------------------------------------------------
@@ -392,33 +363,31 @@ static void look_for_races(struct processor *own, uint64_t address, uint64_t siz
 
 static bool is_hot(struct processor *own, uint64_t place)
 {
-    if (!strategy.hot_rate || mix(place ^ options.seed) & strategy.hot_mask)
-        return false;
-    return draw(own) % strategy.hot_rate == 0;
+    return !(mix(place ^ options.seed) & strategy.hot_mask) && draw(own) % strategy.hot_rate == 0;
 }
 
-static void perturb(struct processor *own, uint64_t address, uint64_t size, uint32_t flags, uint64_t place,
-                    bool hot)
+static void perturb(struct processor *own, bool hot)
 {
     uint64_t random = perform(TURNS);
     if (!random)
         return;
     own->busy = true;
-    own->watch.address = address;
-    own->watch.size = size;
-    own->watch.place = place;
-    own->watch.flags = flags;
-    /* Release: this turn may end here, too, and others see either no watch or all of it. `random` is the
-     * number's. */
-    __atomic_store_n(&own->watch.number, random, __ATOMIC_RELEASE);
-    atomic_fetch_add_explicit(&watching, 1, memory_order_seq_cst);
-    if (hot) /* often, so not for long */
-        end_turns(random, HOT_DELAY_LOG, HOT_TURNS_LOG);
+    if (hot)
+        end_turns(own, random, strategy.hot_log, strategy.hot_log);
     else
-        end_turns(random, strategy.delay_log, strategy.turns_log);
-    __atomic_store_n(&own->watch.number, 0, __ATOMIC_RELEASE);
-    atomic_fetch_sub_explicit(&watching, 1, memory_order_seq_cst);
+        end_turns(own, random, strategy.delay_log, strategy.turns_log);
     own->busy = false;
+}
+
+static void perturb_sometimes(struct cpu *cpu, struct processor *own, uint64_t place, bool meets)
+{
+    if (!(options.kinds >> TURNS & 1))
+        return;
+    bool due = own->left-- == 0;
+    if (due)
+        own->left = 1 + draw(own) % (2 * strategy.gap);
+    if ((due || (meets && is_hot(own, place))) && !is_alone(cpu) && !has_stood_enough(own))
+        perturb(own, !due);
 }
 
 void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
@@ -428,29 +397,48 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
     if (own->busy || panic_is_on())
         return;
     own->points++;
-    if (atomic_load_explicit(&watching, memory_order_relaxed))
-        look_for_races(own, address, size, flags, place);
-    if (!(options.kinds >> TURNS & 1))
-        return;
-    bool hot = own->left-- > 0;
-    if (hot && !is_hot(own, place))
-        return;
-    if (!hot)
-        own->left = 1 + draw(own) % (2 * strategy.gap);
-    if (!is_alone(cpu))
-        perturb(own, address, size, flags, place, hot);
+    own->busy = true;
+    bool meets = explore_access(cpu->index, address, size, flags, place);
+    own->busy = false;
+    perturb_sometimes(cpu, own, place, meets);
+}
+
+/* Whether this processor's order is of interest now. */
+static bool is_ordering(void)
+{
+    return !processors[this_cpu()->index].busy && !panic_is_on();
+}
+
+void explore_point_stores(const volatile void *word, int order)
+{
+    if (is_ordering())
+        explore_release(this_cpu()->index, (uint64_t)word, order);
+}
+
+void explore_point_loaded(const volatile void *word, int order)
+{
+    if (is_ordering())
+        explore_acquire(this_cpu()->index, (uint64_t)word, order);
+}
+
+void explore_point_fence(int order)
+{
+    if (is_ordering())
+        explore_fence(this_cpu()->index, order);
 }
 
 /* ---- programs
  * -----------------------------------------------------------------------------------------------
  */
 
+/* Hot are a part of all places: which accesses meet others' is not known there. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
 {
+    uint64_t random = mix(options.seed);
     *to = (struct explore_strategy){.seed = mix(options.seed ^ (uint64_t)pid << 32),
                                     .gap = strategy.gap,
-                                    .hot_mask = strategy.hot_mask,
-                                    .hot_rate = strategy.hot_rate};
+                                    .hot_mask = (16ull << (random >> 8) % 5) - 1,
+                                    .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4};
     return strategy.gap != 0 && options.kinds >> TURNS & 1;
 }
 
@@ -475,13 +463,17 @@ static void note_order(const struct spinlock *held, const struct spinlock *wante
         if (held > wanted && !explore_orders[a][a]) {
             explore_orders[a][a] = 1;
             log_line("explore: lock order: two of class %s, the higher address first", held->class->name);
+            explore_found();
         }
         return;
     }
-    if (!explore_orders[a][b] && explore_orders[b][a])
+    bool is_new = !explore_orders[a][b];
+    explore_orders[a][b] = 1;
+    if (is_new && explore_orders[b][a]) {
         log_line("explore: lock order: %s before %s, and the other way round", held->class->name,
                  wanted->class->name);
-    explore_orders[a][b] = 1;
+        explore_found();
+    }
 }
 
 void explore_lock_wanted(const struct spinlock *lock)
@@ -500,6 +492,7 @@ void explore_lock_taken(const struct spinlock *lock)
     struct processor *own = this_processor();
     if (own->held_count < HELD_MAX)
         own->held[own->held_count++] = lock;
+    explore_acquire(this_cpu()->index, (uint64_t)lock, __ATOMIC_ACQUIRE);
 }
 
 void explore_lock_released(const struct spinlock *lock)
@@ -507,6 +500,7 @@ void explore_lock_released(const struct spinlock *lock)
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         return;
     struct processor *own = this_processor();
+    explore_release(this_cpu()->index, (uint64_t)lock, __ATOMIC_RELEASE);
     for (uint32_t i = own->held_count; i-- > 0;) {
         if (own->held[i] == lock) {
             own->held[i] = own->held[--own->held_count];

@@ -10,7 +10,8 @@
  * The compiler calls explore_runtime.c before each access to memory of the instrumented files (rules.mk says
  * which). Each such place is a point where the seed may perturb: end this processor's turn, so that others go
  * on first. Other perturbations: timers at short random distances, that end turns and slices also in
- * programs; the processor on which a woken thread runs; allocations that fail; programs that are ended.
+ * programs; the processor on which a woken thread runs; devices' interrupts that come later; allocations that
+ * fail; programs that are ended.
  *
  * Perturbations are numbered in the order in which they are done, so that a finding can be narrowed down to
  * few of them: `explore=SEED,from=N,to=N`. What a perturbation does depends on seed and number only.
@@ -39,6 +40,7 @@ void explore_lock_released(const struct spinlock *lock); /* still held */
 
 /* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */
 int explore_place(uint64_t allowed);
+bool explore_put_off(uint32_t number);        /* true: this interrupt is for irq_deliver, later */
 bool explore_fail_allocation(void);           /* the one that is asked for */
 uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
 bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
@@ -68,6 +70,10 @@ static inline void explore_lock_released(const struct spinlock *lock)
 static inline int explore_place(uint64_t allowed)
 {
     return -1;
+}
+static inline bool explore_put_off(uint32_t number)
+{
+    return false;
 }
 static inline bool explore_fail_allocation(void)
 {

@@ -4,7 +4,8 @@
  * in the exploring kernel and in programs of the exploring archive.
  *
  * The names and types are the compiler's (gcc/sanitizer.def). Atomic operations are done here, sequentially
- * consistent whatever was asked for: the machine executes one instruction at a time.
+ * consistent whatever was asked for: the machine executes one instruction at a time. For races it counts what
+ * was asked for.
  */
 #ifdef TARN_EXPLORE
 #include <kernel/explore_point.h>
@@ -76,51 +77,81 @@ void __tsan_write_range(void *p, size_t size)
     access(p, size, EXPLORE_WRITE, PLACE);
 }
 
-#define FETCH(bits, name)                                                                                \
-    uint##bits##_t __tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t *p, uint##bits##_t v, int) \
-    {                                                                                                    \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                      \
-        return __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);                                            \
+#ifdef TARN_KERNEL
+static inline void stores(const volatile void *address, int order)
+{
+    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
+        explore_point_stores(address, order);
+}
+
+static inline void loaded(const volatile void *address, int order)
+{
+    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
+        explore_point_loaded(address, order);
+}
+
+static inline void fence(int order)
+{
+    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        explore_point_fence(order);
+}
+#else /* in programs nobody looks at orders */
+static inline void stores(const volatile void *address, int order)
+{
+}
+static inline void loaded(const volatile void *address, int order)
+{
+}
+static inline void fence(int order)
+{
+}
+#endif
+
+/* Reads and writes. */
+#define UPDATE(bits, type, operation)                               \
+    {                                                               \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); \
+        stores(p, order);                                           \
+        type result = operation;                                    \
+        loaded(p, order);                                           \
+        return result;                                              \
     }
+#define FETCH(bits, name)                                                                           \
+    uint##bits##_t __tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t *p, uint##bits##_t v, \
+                                                      int order)                                    \
+        UPDATE(bits, uint##bits##_t, __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST))
 #define SWAP(bits, name)                                                                                    \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t *p, uint##bits##_t *expected, \
-                                                      uint##bits##_t v, int, int)                           \
-    {                                                                                                       \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                         \
-        return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
-    }
-#define ATOMIC(bits)                                                                                 \
-    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int)                 \
-    {                                                                                                \
-        access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                  \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                 \
-    }                                                                                                \
-    void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int)              \
-    {                                                                                                \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                  \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                    \
-    }                                                                                                \
-    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int) \
-    {                                                                                                \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                  \
-        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                          \
-    }                                                                                                \
-    FETCH(bits, add)                                                                                 \
-    FETCH(bits, sub)                                                                                 \
-    FETCH(bits, and)                                                                                 \
-    FETCH(bits, or)                                                                                  \
-    FETCH(bits, xor)                                                                                 \
-    FETCH(bits, nand)                                                                                \
-    SWAP(bits, strong)                                                                               \
-    SWAP(bits, weak)
+                                                      uint##bits##_t v, int order, int)                     \
+        UPDATE(bits, int,                                                                                   \
+               __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+#define ATOMIC(bits)                                                                                       \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order)                 \
+    {                                                                                                      \
+        access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                        \
+        uint##bits##_t result = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
+        loaded(p, order);                                                                                  \
+        return result;                                                                                     \
+    }                                                                                                      \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order)              \
+    {                                                                                                      \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                        \
+        stores(p, order);                                                                                  \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                          \
+    }                                                                                                      \
+    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int order) \
+        UPDATE(bits, uint##bits##_t, __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)) FETCH(bits, add)         \
+            FETCH(bits, sub) FETCH(bits, and) FETCH(bits, or) FETCH(bits, xor) FETCH(bits, nand)           \
+                SWAP(bits, strong) SWAP(bits, weak)
 ATOMIC(8)
 ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
-void __tsan_atomic_thread_fence(int)
+void __tsan_atomic_thread_fence(int order)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    fence(order);
 }
 
 void __tsan_atomic_signal_fence(int)

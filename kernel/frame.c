@@ -53,6 +53,12 @@ static uint64_t number_of(paddr_t frame)
     return frame / FRAME_SIZE;
 }
 
+/* Of any frame: whoever owns one moves it to its cache and back meanwhile, without the lock. */
+static uint8_t state_of(uint64_t number)
+{
+    return __atomic_load_n(&buddy.state[number], __ATOMIC_RELAXED);
+}
+
 static void link_block(struct free_block *head, struct free_block *block)
 {
     block->next = head->next;
@@ -87,7 +93,7 @@ static void free_block(uint64_t number, unsigned order)
     buddy.state[number] = INSIDE;
     while (order < FRAME_ORDER_MAX) {
         uint64_t neighbour = number ^ (1ull << order);
-        if (neighbour >= buddy.frame_limit || buddy.state[neighbour] != (FREE_HEAD | order))
+        if (neighbour >= buddy.frame_limit || state_of(neighbour) != (FREE_HEAD | order))
             break;
         unlink_block(phys_to_virt(neighbour * FRAME_SIZE));
         buddy.state[neighbour] = INSIDE;
@@ -175,7 +181,8 @@ void frame_free_order(paddr_t frame, unsigned order)
 /* Buddy.lock held, all three. */
 static bool is_free(uint64_t number)
 {
-    return buddy.state[number] == INSIDE || buddy.state[number] >= FREE_HEAD;
+    uint8_t state = state_of(number);
+    return state == INSIDE || state >= FREE_HEAD;
 }
 
 /* Makes [number, end), which lie in no list, free: in blocks as large as their places allow. */
@@ -197,7 +204,7 @@ static void take_range(uint64_t number, uint64_t end)
 {
     while (number < end) {
         uint64_t head = number;
-        for (unsigned order = 0; buddy.state[head] < FREE_HEAD; order++)
+        for (unsigned order = 0; state_of(head) < FREE_HEAD; order++)
             head = number & ~((2ull << order) - 1);
         unsigned order = buddy.state[head] & ~FREE_HEAD;
         uint64_t block_end = head + (1ull << order), taken_end = end < block_end ? end : block_end;

@@ -11,6 +11,7 @@
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/explore.h>
 #include <kernel/irq.h>
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
@@ -75,6 +76,14 @@ static void trace_entry(uint32_t number, uint64_t ip)
     trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
 }
 
+bool irq_deliver(uint32_t number)
+{
+    /* Acquire: pairs with the release that published the object. */
+    struct irq *irq =
+        number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
+    return irq ? signal_object(irq, number) : console_interrupt(number);
+}
+
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
     handle_wake();
@@ -82,10 +91,7 @@ void handle_interrupt(uint32_t number, uint64_t ip)
         trace_entry(number, ip);
     arch_irq_mask(number);
     arch_irq_end(number);
-    /* Acquire: pairs with the release that published the object. */
-    struct irq *irq =
-        number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
-    bool wanted = irq ? signal_object(irq, number) : console_interrupt(number);
+    bool wanted = explore_put_off(number) || irq_deliver(number);
     trace_irq_handler_exit(number, wanted);
 }
 

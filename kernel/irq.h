@@ -10,6 +10,7 @@
 
 #include <kernel/lock.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct notification;
@@ -23,6 +24,7 @@ struct irq {
     uint64_t bits;
 };
 
+bool irq_deliver(uint32_t number); /* it came, and is masked: signals its object; false: nobody wants it */
 void irq_put(struct irq *irq);
 uint64_t irq_count_live(void);
 /* Names of interrupts for the statedump: calls visit with each that exists. */

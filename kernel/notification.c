@@ -171,9 +171,10 @@ int64_t sys_notification_wait(cap_t slot, uint64_t deadline)
         return error;
     uint64_t bits = atomic_exchange(&notification->bits, 0), ticks = timer_ticks(deadline);
     if (bits || ticks <= arch_clock()) {
+        uint32_t number = notification->number;
         spin_unlock(&notification->lock);
         if (bits)
-            trace_ipc_wait(notification->number, bits);
+            trace_ipc_wait(number, bits);
         return bits ? (int64_t)bits : -E_TIMEOUT;
     }
     list_add_tail(&notification->waiters, &self->link);

@@ -39,7 +39,7 @@ int64_t sys_space_create(const char *user_name)
     int64_t error = user_read_name(name, user_name);
     if (error)
         return error;
-    own_space()->is_parent = true;
+    __atomic_store_n(&own_space()->is_parent, true, __ATOMIC_RELAXED);
     bool by_init = own_space()->parent_pid == 0;
     struct space *space = space_new(name, own_space()->pid, by_init);
     if (!space)

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`tarn explore`: runs a workload under many seeds, each of which lets processors meet in another order, and tells what broke.
 
+    build/host/tarn explore --seeds 1..50 all
     build/host/tarn explore --seeds 1..50 /test/kernel_futex
     tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
-Each run is a boot of the exploring kernel and its programs (make explorer; kernel/explore.h) on a machine that repeats itself.
-Findings:
+With `all` as workload seeds take turns at a few that together reach most of the kernel. Each run is a boot of the exploring kernel
+and its programs (make explorer; kernel/explore.h) on a machine that repeats itself. Findings:
 
   panic   the kernel panicked
   check   the workload failed a check, ended early or with another status than 0
@@ -39,7 +40,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest  # noqa: E402
 
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
-KINDS = ["turns", "timers", "places", "allocations", "kills"]
+KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
+WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
+             "/test/kernel_pager", "/test/kernel_memory"]
 DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
 # What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
@@ -56,12 +59,14 @@ class Run:
 
     def __init__(self, explorer, seed, first=1, last=None):
         self.explorer, self.seed, self.first, self.last = explorer, seed, first, last
+        self.workload = WORKLOADS[seed % len(WORKLOADS)] if explorer.choice.workload == "all" else explorer.choice.workload
         name = f"{seed}" if first == 1 and last is None else f"{seed}-{first}-{last}"
         self.directory = os.path.join(explorer.out, f"seed-{name}")
         self.lines, self.findings, self.perturbations, self.left = [], [], None, {}
 
     def option(self):
         words = [str(self.seed), f"limit={self.explorer.choice.limit}"]
+        words += ["stop"] if self.explorer.choice.first else []
         words += [f"from={self.first}"] if self.first != 1 else []
         words += [f"to={self.last}"] if self.last is not None else []
         return "explore=" + ",".join(words + self.explorer.kinds)
@@ -71,7 +76,7 @@ class Run:
 
     def machine(self):
         choice = self.explorer.choice
-        return {"arch": choice.arch, "options": f"run={choice.workload} exit=1 {self.option()} {choice.options}".strip(),
+        return {"arch": choice.arch, "options": f"run={self.workload} exit=1 {self.option()} {choice.options}".strip(),
                 "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": self.explorer.archive,
                 "shared": self.path("memory")}
 
@@ -116,11 +121,11 @@ class Run:
         ended = any(line.startswith("shutdown, status ") for line in self.lines)
         if end == "stuck":
             self.find("hang", f"executes, and takes no timer interrupt, for {CPU_SECONDS_MAX} s of processor time")
-        elif panics:
+        elif panics and "explore: stop: " not in panics[0]:
             self.find("hang" if "explore: hang" in panics[0] else "panic", panics[0])
-        elif not self.explorer.is_disturbing:
+        elif not panics and not self.explorer.is_disturbing:
             self.judge_checks(status, end)
-        elif not ended:
+        elif not panics and not ended:
             self.find("panic", end)
         if ended:
             self.judge_left()
@@ -138,7 +143,7 @@ class Run:
             self.find("check", f"planned {planned} checks, {seen} came")
 
     def judge_left(self):
-        for name, usual in self.explorer.usual.items():
+        for name, usual in self.explorer.usual.get(self.workload, {}).items():
             more = self.left.get(name, 0) - usual
             if more > SLACK.get(name, 0):
                 self.find("leak", f"{more} {name} more are left than usual")
@@ -323,14 +328,16 @@ class Explorer:
         os.makedirs(self.out, exist_ok=True)
 
     def find_usual(self):
-        """What is left by a run that is not perturbed."""
-        run = Run(self, 0, 1, 0).execute()
-        if run.findings:
-            raise guest.GuestError("without perturbations, too: " + "; ".join(text for _, text in run.findings))
-        self.usual = {} if self.is_disturbing else run.left
+        """What is left by a run that is not perturbed, of each workload."""
+        seeds = {Run(self, seed).workload: seed for seed in reversed(self.choice.seeds)}
+        for workload, seed in seeds.items():
+            run = Run(self, seed, 1, 0).execute()
+            if run.findings:
+                raise guest.GuestError(f"{workload}, without perturbations, too: " + "; ".join(text for _, text in run.findings))
+            self.usual[workload] = run.left
 
     def explore(self):
-        if self.choice.leaks:
+        if self.choice.leaks and not self.is_disturbing:
             self.find_usual()
         found = collections.OrderedDict()  # signature: [run, text, count]
         begin = time.monotonic()
@@ -360,7 +367,7 @@ class Explorer:
                 small = self.shrink(run, key)
                 print(f"  fewer: {small.option()}\n         {small.goto()}", flush=True)
         if not run.findings and self.choice.verbose:
-            print(f"seed {run.seed}: nothing; {run.perturbations} perturbations", flush=True)
+            print(f"seed {run.seed}: {run.workload}: nothing; {run.perturbations} perturbations", flush=True)
 
     def shrink(self, run, key):
         """First the last perturbation that it takes, which is exact: up to there runs are the same. Then how many of the first
@@ -390,9 +397,10 @@ def again(choice, run):
     words += [f"--{name} {value}" for name, value in (("arch", choice.arch), ("smp", choice.smp), ("memory", choice.memory),
                                                       ("kinds", choice.kinds), ("limit", choice.limit))
               if value != PARSER.get_default(name)]
+    words += ["--first"] if choice.first else []
     words += [f"--kernel {os.path.relpath(choice.kernel)}"] if "explore/tarn.elf" not in choice.kernel else []
     words += [f"--archive {os.path.relpath(choice.archive)}"] if choice.archive else []
-    return " ".join([*words, choice.workload])
+    return " ".join([*words, run.workload])
 
 
 def seed_range(text):
@@ -418,7 +426,7 @@ def make_parser():
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
     parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
-    parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first three")
+    parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first four")
     parser.add_argument("--smp", type=int, default=4, help="processors; default: %(default)s")
     parser.add_argument("--memory", default="256M", help="default: %(default)s")
     parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time, from the first program on; default: %(default)s")
@@ -432,7 +440,8 @@ def make_parser():
     parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")
     parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not compare what is left at the end")
     parser.add_argument("--verbose", action="store_true", help="a line for each seed")
-    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest, for example /test/kernel_futex")
+    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest; all: seeds take turns at " +
+                        " ".join(WORKLOADS))
     return parser
 
 

@@ -41,7 +41,8 @@ BOOT_FILES += test/faults=$(BA)/user/test_faults
 # The workload that tests/again repeats.
 BOOT_FILES += test/again=user/test/again.rc
 
-# What tests/explore runs.
+# What `tarn explore` runs.
+$(eval $(call guest_test_program,explore_meet,user/test/explore_meet.c))
 BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
 
 $(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,user/test/$t.c)))
