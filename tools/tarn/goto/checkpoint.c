@@ -80,7 +80,8 @@ static void thin_out(struct checkpoints *set)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < set->count; i++)
-        if (i % 2 == 1 || set->count == 1) /* the first stays longest: to get there the rings had to be found */
+        if (i % 2 == 1 ||
+            set->count == 1) /* the first stays longest: to get there the rings had to be found */
             end_machine(&set->all[i]);
         else
             set->all[kept++] = set->all[i];
