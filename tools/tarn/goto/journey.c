@@ -7,7 +7,6 @@
 #include <sys/time.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/freezer.h>
-#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
@@ -64,7 +63,7 @@ static bool find_places(struct image *image, const struct aim *aim, struct place
     return true;
 }
 
-/* MEMORY may be NULL: of an emulator that does not run. */
+/* MEMORY: what a run before has left; NULL: nothing. */
 static bool know_places(struct memory *memory, const struct aim *aim, struct places *places)
 {
     struct fail ignored;
@@ -74,24 +73,6 @@ static bool know_places(struct memory *memory, const struct aim *aim, struct pla
         return false;
     bool found = find_places(&image, aim, places, &ignored);
     image_close(&image);
-    return found;
-}
-
-/* From the memory that a run before has left, or that stands at a checkpoint behind the event. */
-static bool know_from_others(const struct journey *journey, struct places *places)
-{
-    const struct checkpoints *set = journey->checkpoints;
-    struct fail ignored;
-
-    if (know_places(journey->emulator->memory, journey->aim, places))
-        return true;
-    if (set->count == 0)
-        return false;
-    const struct checkpoint *last = &set->all[set->count - 1];
-    struct memory *memory = guest_memory_open(last->pid, last->base, last->bytes, &ignored);
-    bool found = know_places(memory, journey->aim, places);
-    if (memory != NULL)
-        memory->class->close(memory);
     return found;
 }
 
@@ -306,7 +287,7 @@ static enum journey_end go_there(struct journey *journey, struct freezer *freeze
     struct places places = {0};
 
     if (!start_at_checkpoint(journey, freezer, &places)) {
-        bool is_known = know_from_others(journey, &places);
+        bool is_known = know_places(journey->emulator->memory, journey->aim, &places);
         if (!start_over(journey, freezer, fail))
             return JOURNEY_FAILED;
         enum journey_end end = is_known ? JOURNEY_THERE : scout(journey, freezer, &places, fail);
