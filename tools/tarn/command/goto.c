@@ -11,42 +11,22 @@
 #include <tools/tarn/goto/session.h>
 #include <tools/tarn/goto/verify.h>
 #include <tools/tarn/options.h>
-#include <unistd.h>
 
 static const char help[] =
     "Runs a deterministic guest again (make run DETERMINISTIC=1), stops it where it logs an event, and\n"
     "opens gdb there, with the symbols of the kernel and of the program that runs, and the commands of\n"
-    "tools/gdb. What the run has logged by then is compared with the trace. On its way it leaves copies of\n"
-    "the machine at checkpoints, from which a later goto on the same run starts.\n\n"
+    "tools/gdb. What the run has logged by then is compared with the trace.\n\n"
     "EVENT is a number as `tarn list --numbers` shows it. TIME is seconds since the trace's start, with a\n"
     "point (0.5), or @SECONDS on its clock; it means the first event that is not before it.\n\n"
     "  --exec COMMAND      run this command of gdb, and end; may be given several times\n"
     "  --core FILE         write a memory dump, for `tarn pull core:FILE` and gdb, instead\n"
-    "  --checkpoints MIB   most memory that the copies may take (default: a quarter of the host's); 0: none "
-    "is\n"
-    "                      used or made\n"
-    "  --forget            end the copies of this run; with an EVENT, go there afterwards\n"
     "  --help              this text\n";
-
-#define CHECKPOINT_BYTES_DEFAULT UINT64_MAX
 
 struct options {
     char *commands[SESSION_COMMANDS_MAX];
     unsigned count;
     const char *core;
-    uint64_t checkpoint_bytes;
-    bool forgets;
 };
-
-static bool take_checkpoints(struct options *options, const char *value, struct fail *fail)
-{
-    uint64_t mib;
-
-    if (!option_count(value, &mib, fail))
-        return false;
-    options->checkpoint_bytes = mib < UINT64_MAX >> 20 ? mib << 20 : UINT64_MAX - 1;
-    return true;
-}
 
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
@@ -54,10 +34,6 @@ static bool take_option(void *context, int option, const char *value, struct fai
 
     if (option == 'c')
         options->core = value;
-    else if (option == 'f')
-        options->forgets = true;
-    else if (option == 'm')
-        return take_checkpoints(options, value, fail);
     else if (options->count == SESSION_COMMANDS_MAX)
         return fail_set(fail, "at most %u commands", SESSION_COMMANDS_MAX);
     else
@@ -67,15 +43,13 @@ static bool take_option(void *context, int option, const char *value, struct fai
 
 static const struct option known[] = {{"exec", required_argument, NULL, 'e'},
                                       {"core", required_argument, NULL, 'c'},
-                                      {"checkpoints", required_argument, NULL, 'm'},
-                                      {"forget", no_argument, NULL, 'f'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY EVENT|TIME\n--forget DIRECTORY",
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY EVENT|TIME",
                                          .help = help,
                                          .known = known,
                                          .letters = "",
-                                         .least = 1,
+                                         .least = 2,
                                          .most = 2,
                                          .take = take_option};
 
@@ -117,8 +91,6 @@ struct visit {
     const struct recipe *recipe;
     const struct options *options;
     struct emulator emulator;
-    struct checkpoints checkpoints;
-    bool has_event; /* to go to */
     unsigned begun; /* of the commands */
 };
 
@@ -137,46 +109,21 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
                                   end - first, wants_before, fail);
 }
 
-static void tell_way(const struct journey *way)
-{
-    if (way->began > 0)
-        fprintf(stderr, "emulated %.2f s, from a checkpoint at %.2f s\n", way->took, way->began);
-    else
-        fprintf(stderr, "emulated %.2f s, from the start\n", way->took);
-    if (way->checkpoints->count > 0)
-        fprintf(stderr,
-                "%u machines stand at checkpoints, and take %" PRIu64
-                " MiB, until nobody has used them for %u minutes (--forget)\n",
-                way->checkpoints->count, checkpoints_bytes(way->checkpoints) >> 20, CHECKPOINT_MINUTES);
-}
-
 static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
 {
     const struct options *options = visit->options;
     const struct trace *trace = visit->trace;
     struct fail fail = {""};
 
-    struct journey way = {.emulator = &visit->emulator,
-                          .recipe = visit->recipe,
-                          .checkpoints = &visit->checkpoints,
-                          .aim = aim,
-                          .big_endian = trace->schema.big_endian};
-
     *wants_before = false;
-    enum journey_end end = journey(&way, &fail);
+    enum journey_end end = journey(&visit->emulator, visit->recipe, aim, trace->schema.big_endian, &fail);
     if (end == JOURNEY_FAILED || child_is_interrupted()) {
         complain_of(&fail);
         return EXIT_USAGE;
     }
-    if (!is_same_run(trace, &visit->emulator, end)) {
-        if (way.began == 0)
-            return EXIT_DAMAGE;
-        complain("that is the run from a checkpoint: all are forgotten, and the run begins at its start");
-        checkpoints_forget(&visit->checkpoints);
-        return go(visit, aim, wants_before);
-    }
+    if (!is_same_run(trace, &visit->emulator, end))
+        return EXIT_DAMAGE;
     fprintf(stderr, "event %" PRIu64 " of the trace, on processor %u\n", aim->number, aim->stream->cpu);
-    tell_way(&way);
     bool fine = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
     if (fine && (options->core == NULL || options->count > 0))
         fine = debug(visit, aim->stream->cpu, wants_before, &fail);
@@ -199,20 +146,7 @@ static int go_all(struct visit *visit, struct aim *aim)
     return status;
 }
 
-static int run_visit(struct visit *visit, struct aim *aim)
-{
-    int status = EXIT_USAGE;
-    struct fail fail;
-
-    if (emulator_open(&visit->emulator, &fail))
-        status = go_all(visit, aim);
-    else
-        complain("%s", fail.text);
-    emulator_close(&visit->emulator);
-    return status;
-}
-
-/* What decided the trace's run. */
+/* Can the trace's run be started again? */
 static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct fail *fail)
 {
     struct fail why = {""};
@@ -226,28 +160,13 @@ static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct
     case RECIPE_DIFFERS:
         return fail_set(fail, "the recipe is not that of the trace: %.400s", why.text);
     default:
-        return recipe_read(recipe, trace->directory, fail);
+        return recipe_read(recipe, trace->directory, fail) && recipe_check(recipe, fail);
     }
-}
-
-/* The machines that there are; or an end to them. */
-static void take_checkpoint_options(struct visit *visit)
-{
-    const struct options *options = visit->options;
-    uint64_t most = options->checkpoint_bytes;
-    struct fail why;
-
-    if (most == CHECKPOINT_BYTES_DEFAULT)
-        most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
-    if (!checkpoints_open(&visit->checkpoints, visit->recipe, most, &why))
-        complain("%s: no checkpoint of it is used", why.text);
-    if (options->forgets)
-        checkpoints_forget(&visit->checkpoints);
 }
 
 int run_goto(int argc, char **argv)
 {
-    struct options options = {.checkpoint_bytes = CHECKPOINT_BYTES_DEFAULT};
+    struct options options = {.count = 0};
     struct visit visit = {.options = &options};
     struct recipe recipe = {0};
     struct trace trace;
@@ -257,21 +176,18 @@ int run_goto(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (argv[optind + 1] == NULL && !options.forgets) {
-        complain("usage: tarn goto [OPTION]... DIRECTORY EVENT|TIME");
-        return EXIT_USAGE;
-    }
     if (!trace_open(&trace, argv[optind], &fail)) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    visit.trace = &trace, visit.recipe = &recipe, visit.has_event = argv[optind + 1] != NULL;
+    visit.trace = &trace, visit.recipe = &recipe;
     status = EXIT_USAGE;
-    if (read_recipe(&recipe, &trace, &fail) &&
-        (!visit.has_event ||
-         (recipe_check(&recipe, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)))) {
-        take_checkpoint_options(&visit);
-        status = visit.has_event ? run_visit(&visit, &aim) : EXIT_FINE;
+    if (read_recipe(&recipe, &trace, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)) {
+        if (emulator_open(&visit.emulator, &fail))
+            status = go_all(&visit, &aim);
+        else
+            complain("%s", fail.text);
+        emulator_close(&visit.emulator);
     } else {
         complain("%s", fail.text);
     }

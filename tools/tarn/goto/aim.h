@@ -18,11 +18,6 @@ struct aim {
 
 /* TEXT: the event's number, or a time as --from takes it: then the first event that is not before it. */
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail);
-/* The words that were logged in its ring before it, since boot. */
-static inline uint64_t aim_words(const struct aim *aim)
-{
-    return aim->packet * (aim->buffer_bytes / 8) + aim->offset / 8;
-}
 /* The event that the same thread logged before. */
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
 

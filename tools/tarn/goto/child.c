@@ -2,7 +2,6 @@
 /* tools/tarn/goto/child.c - starts programs, waits for them and ends them; see child.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -82,24 +81,6 @@ static bool remember(pid_t pid, int ending)
     return true;
 }
 
-bool child_adopt(pid_t pid, int ending)
-{
-    return remember(pid, ending);
-}
-
-/* Of one that is adopted, which only its parent can wait for. MILLISECONDS: -1: until it has ended. */
-static bool has_gone(pid_t pid, int milliseconds)
-{
-    struct child *child = find_child(pid);
-    struct pollfd end = {.fd = child != NULL ? child->fd : -1, .events = POLLIN};
-    int got;
-
-    while (pid > 0 && child != NULL && (got = poll(&end, 1, milliseconds)) != 0)
-        if (got > 0)
-            return true;
-    return false;
-}
-
 void child_forget(pid_t pid)
 {
     struct child *child = find_child(pid);
@@ -145,8 +126,6 @@ int child_wait(pid_t pid)
 
     while ((ended = waitpid(pid, &status, __WALL)) < 0 && errno == EINTR)
         ;
-    if (ended < 0)
-        has_gone(pid, -1);
     child_forget(pid);
     return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -162,7 +141,7 @@ void child_end(pid_t pid)
 
 bool child_has_ended(pid_t pid)
 {
-    if (waitpid(pid, NULL, WNOHANG) != pid && !has_gone(pid, 0))
+    if (waitpid(pid, NULL, WNOHANG) != pid)
         return false;
     child_forget(pid);
     return true;

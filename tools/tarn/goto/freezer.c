@@ -16,8 +16,7 @@
 #include <tools/tarn/goto/freezer.h>
 #include <tools/tarn/source/source.h>
 
-#define ASKED_SECONDS   60.0
-#define FREEZER_OPTIONS ((void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT))
+#define ASKED_SECONDS 60.0
 
 #if __has_include(<asm/debugreg.h>)
 #include <asm/debugreg.h>
@@ -113,7 +112,7 @@ bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail)
     while (tasks != NULL && (id = next_thread(tasks)) != 0) {
         struct freezer_thread *thread = &freezer->threads[freezer->count];
         bool has_room = freezer->count < FREEZER_THREADS_MAX;
-        if (!has_room || (ptrace(PTRACE_SEIZE, id, NULL, FREEZER_OPTIONS) != 0 && errno != ESRCH)) {
+        if (!has_room || (ptrace(PTRACE_SEIZE, id, NULL, (void *)PTRACE_O_EXITKILL) != 0 && errno != ESRCH)) {
             closedir(tasks);
             return has_room ? fail_set(fail, "the system does not let tarn trace the emulator: %s",
                                        strerror(errno))
@@ -135,25 +134,13 @@ bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
     return true;
 }
 
-static void resume_thread(struct freezer_thread *thread)
-{
-    if (thread->is_stopped)
-        ptrace(PTRACE_CONT, thread->id, NULL, (void *)(long)thread->signal);
-    thread->is_stopped = false;
-}
-
 void freezer_resume(struct freezer *freezer)
-{
-    for (unsigned i = 0; i < freezer->count; i++)
-        resume_thread(&freezer->threads[i]);
-}
-
-void freezer_stop(struct freezer *freezer)
 {
     for (unsigned i = 0; i < freezer->count; i++) {
         struct freezer_thread *thread = &freezer->threads[i];
-        if (!thread->is_stopped && stop_thread(thread) && thread->signal == SIGTRAP && has_stored(thread->id))
-            thread->signal = 0;
+        if (thread->is_stopped)
+            ptrace(PTRACE_CONT, thread->id, NULL, (void *)(long)thread->signal);
+        thread->is_stopped = false;
     }
 }
 
@@ -165,32 +152,10 @@ static struct freezer_thread *find_thread(struct freezer *freezer, pid_t id)
     return NULL;
 }
 
-void freezer_resume_main(struct freezer *freezer)
-{
-    struct freezer_thread *main = find_thread(freezer, freezer->pid);
-
-    if (main != NULL)
-        resume_thread(main);
-}
-
 /* A thread that has gone is not waited for any more. */
 static void forget(struct freezer *freezer, struct freezer_thread *thread)
 {
     *thread = freezer->threads[--freezer->count];
-}
-
-/* At a process's end: has a signal ended it, and not the guest? */
-static bool is_killed(pid_t thread)
-{
-    unsigned long status = 0;
-
-    return ptrace(PTRACE_GETEVENTMSG, thread, NULL, &status) == 0 && WIFSIGNALED((int)status);
-}
-
-static enum freezer_got fail_killed(struct fail *fail)
-{
-    fail_set(fail, "a signal has ended the emulator");
-    return FREEZER_FAILED;
 }
 
 enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
@@ -200,7 +165,7 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
     for (;;) {
         pid_t id = waitpid(-1, &status, __WALL);
         if (id < 0 && errno == EINTR)
-            return FREEZER_INTERRUPTED;
+            continue; /* the signal's handler has ended the emulator */
         if (id < 0) {
             fail_set(fail, "the emulator cannot be waited for: %s", strerror(errno));
             return FREEZER_FAILED;
@@ -212,13 +177,11 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
             forget(freezer, thread);
             if (id == freezer->pid) {
                 child_forget(id);
-                return WIFSIGNALED(status) ? fail_killed(fail) : FREEZER_ENDED;
+                return FREEZER_ENDED;
             }
             continue;
         }
         note_stop(thread, status);
-        if (id == freezer->pid && status >> 16 == PTRACE_EVENT_EXIT)
-            return is_killed(id) ? fail_killed(fail) : FREEZER_ENDED;
         if (thread->signal == SIGTRAP && has_stored(id)) {
             thread->signal = 0;
             return FREEZER_STORED;
@@ -245,31 +208,6 @@ bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return fail_set(fail, "the emulator does not stop");
-}
-
-pid_t freezer_hold(struct freezer *freezer)
-{
-    struct freezer_thread *thread = find_thread(freezer, freezer->pid);
-
-    if (thread != NULL)
-        forget(freezer, thread);
-    return thread != NULL ? freezer->pid : 0;
-}
-
-/* The system kills a process with the tracer of any of its threads. The second is none that signals come to:
- * all block them but the first. */
-pid_t freezer_let_run(struct freezer *freezer)
-{
-    pid_t kept = freezer->count > 1 ? freezer->threads[1].id : 0;
-
-    if (kept != 0 && stop_thread(&freezer->threads[1])) {
-        set_watch(kept, 0);
-        ptrace(PTRACE_SETOPTIONS, kept, NULL, (void *)PTRACE_O_EXITKILL);
-        ptrace(PTRACE_CONT, kept, NULL, NULL);
-        forget(freezer, &freezer->threads[1]);
-    }
-    freezer_close(freezer);
-    return kept;
 }
 
 /* If the emulator is being killed, its threads cannot be let go, and have to be waited for: the first one,

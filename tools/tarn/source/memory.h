@@ -55,9 +55,6 @@ bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t byte
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
 /* Live memory: the place in this process; NULL: there is none. */
 const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes);
-/* For classes of which a place is one of the guest's RAM from end to end, of SIZE bytes: arrange. */
-bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, uint64_t place,
-                        uint64_t physical);
 /* For classes: adds a range; sorts them, and gives what two of them claim to the lower. */
 void memory_add_range(struct memory *memory, struct memory_range range);
 void memory_settle_ranges(struct memory *memory);
