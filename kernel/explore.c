@@ -29,7 +29,7 @@
 #include <trace/control/control.h>
 
 #define LIMIT_DEFAULT_MS 20000u
-#define TIMER_LEAST_NS   8000u /* for each processor: with less between interrupts they get nothing done */
+#define TIMER_LEAST_NS   64000u /* for each processor: with less between interrupts they get nothing done */
 #define HELD_MAX         16u
 #define NEVER            (~0ull)
 /* Both, in programs: others need requests to a server to come to the same place. */
@@ -444,12 +444,15 @@ bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
 
 int64_t explore_program_turn(bool hot)
 {
-    uint64_t random = is_wanted(TURNS) && !is_alone(this_cpu()) ? perform(TURNS) : 0;
+    struct processor *own = this_processor();
+    bool wanted = is_wanted(TURNS) && !is_alone(this_cpu()) && !has_stood_enough(own);
+    uint64_t random = wanted ? perform(TURNS) : 0;
     if (!random)
         return 0;
     uint64_t us = draw_scale(random, hot ? HOT_PROGRAM_LOG : strategy.delay_log);
     uint64_t turns = draw_scale(mix(random), hot ? HOT_PROGRAM_LOG : strategy.turns_log);
     bool sleeps = random >> 60 == 0;
+    own->stood += timer_ticks(1000 * us); /* at most */
     return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
 }
 
