@@ -51,7 +51,7 @@ static struct {
     uint64_t gap;                   /* points between two perturbations, on average */
     uint64_t hot_mask, hot_rate;    /* places with (hash & mask) == 0 are hot; 1 of `rate` perturbs */
     uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
-    uint32_t hot_log;               /* the same for hot places, both */
+    uint32_t hot_log;               /* at hot places: 2^hot_log at most of both */
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
 } strategy;

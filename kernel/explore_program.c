@@ -23,7 +23,7 @@ static int64_t tell_strategy(void *buffer)
     return error ? error : (int64_t)sizeof strategy;
 }
 
-/* A program's addresses are told as NAME:0xADDRESS; tools/explore.py has its symbols. */
+/* Prints a program's addresses as NAME:0xADDRESS, which tools/explore.py replaces by symbols. */
 static int64_t tell_race(const void *buffer)
 {
     struct explore_race race;

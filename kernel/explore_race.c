@@ -9,8 +9,8 @@
  * does not know of when it accesses the same bytes could have come at the same time, however far apart they
  * were in this run.
  *
- * Both tables are caches. A lost access hides a race. A lost word counts as one that carries all that any
- * lost one did, so that nothing is told of processors that are in order.
+ * Both tables are caches. A lost access hides a race. A word that is not in the table counts as carrying
+ * all that lost words carried: no race is told where there is none.
  */
 #ifdef TARN_EXPLORE
 #include <kernel/cpu.h>
@@ -51,14 +51,13 @@ static struct word {
     struct clock clock;
 } words[WORDS];
 static struct clock lost_words;
-static struct {
-    uint64_t one, other;
-} races[RACES_MAX];
+static struct explore_pair races[RACES_MAX];
 static uint32_t race_count, guard, next_victim;
 
 extern const char kernel_start[];
 
-/* Turns of processors end here, too. Interrupts are off, and who is in here is not explored. */
+/* A processor that waits here lets others have their turns. Interrupts are off, and nothing is perturbed
+ * between enter and leave. */
 static void enter(void)
 {
     while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
@@ -157,15 +156,6 @@ void explore_fence(uint32_t cpu, int order)
 /* ---- accesses -------------------------------------------------------------------------------------------
  */
 
-static bool is_known(uint64_t one, uint64_t other)
-{
-    for (uint32_t i = 0; i < race_count; i++)
-        if ((races[i].one == one && races[i].other == other) ||
-            (races[i].one == other && races[i].other == one))
-            return true;
-    return false;
-}
-
 const char *explore_access_name(uint32_t flags)
 {
     return flags & EXPLORE_ATOMIC  ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
@@ -220,12 +210,8 @@ static bool look_at(const struct viewer *own, const struct cell *access, uint64_
             other = *cell;
     }
     *choose_cell(set, own, access) = *access;
-    uint64_t before = other.place + (uint64_t)kernel_start;
-    bool is_new = other.granule && race_count < RACES_MAX && !is_known(before, place);
-    if (is_new) {
-        races[race_count].one = before;
-        races[race_count++].other = place;
-    }
+    bool is_new = other.granule && explore_note_pair(races, &race_count, RACES_MAX,
+                                                     other.place + (uint64_t)kernel_start, place);
     leave();
     if (is_new)
         tell(address, &other, access->flags, place);

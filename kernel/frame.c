@@ -53,7 +53,8 @@ static uint64_t number_of(paddr_t frame)
     return frame / FRAME_SIZE;
 }
 
-/* Of any frame: whoever owns one moves it to its cache and back meanwhile, without the lock. */
+/* The state of any frame. Atomic: a frame's owner changes it without the lock, as it moves the frame to its
+ * cache and back. */
 static uint8_t state_of(uint64_t number)
 {
     return __atomic_load_n(&buddy.state[number], __ATOMIC_RELAXED);

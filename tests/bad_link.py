@@ -88,7 +88,7 @@ class Proxy:
 
 
 def at_places(places, what):
-    """Applies `what` when so many bytes have gone to the host and a pull is under way. While it asks to resume old bytes
+    """Applies `what` when so many bytes have gone to the host and a pull is under way. While it asks to resume, old bytes
     pass too, and a link that breaks then has broken once, not twice."""
     def spoil(proxy, data, to_host):
         if to_host and places and proxy.passed + len(data) >= places[0] and proxy.serves_pull():

@@ -36,9 +36,7 @@ static struct {
     uint32_t flags;
 } watch;
 
-static struct {
-    uint64_t one, other;
-} races[RACES_MAX];
+static struct explore_pair races[RACES_MAX];
 static uint32_t race_count;
 
 static uint64_t draw(void)
@@ -59,22 +57,10 @@ static __attribute__((constructor)) void explore_begin(void)
 /* ---- races ------------------------------------------------------------------------------------------------
  */
 
-static bool is_known(uint64_t one, uint64_t other)
-{
-    for (uint32_t i = 0; i < race_count; i++)
-        if ((races[i].one == one && races[i].other == other) ||
-            (races[i].one == other && races[i].other == one))
-            return true;
-    return false;
-}
-
 static void tell_race(struct explore_race *race)
 {
-    if (race_count == RACES_MAX || is_known(race->one_place, race->other_place))
-        return;
-    races[race_count].one = race->one_place;
-    races[race_count++].other = race->other_place;
-    sys_system_read(SYSTEM_EXPLORE, EXPLORE_RACE, race, sizeof *race);
+    if (explore_note_pair(races, &race_count, RACES_MAX, race->one_place, race->other_place))
+        sys_system_read(SYSTEM_EXPLORE, EXPLORE_RACE, race, sizeof *race);
 }
 
 static __attribute__((noinline)) void look_for_race(uint64_t address, uint64_t size, uint32_t flags,

@@ -5,14 +5,14 @@
  * something.
  */
 #include "tap.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS 4
-#define ROUNDS  300
+#define ROUNDS 300
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
@@ -23,17 +23,6 @@ static unsigned slot, given, taken, turns[ROUNDS]; /* under mutex */
 static unsigned counted;                           /* under semaphore */
 static unsigned one, other, torn;                  /* under rwlock; torn: by reader 0 alone */
 static bool memory_good[THREADS];
-
-/* Runs `work` in each of THREADS threads, with its number. */
-static void run_threads(void *(*work)(void *))
-{
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
-            exit(2);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-}
 
 /* Half of them give numbers through one slot, half of them take. */
 static void *pass_numbers(void *argument)

@@ -7,6 +7,7 @@
  *     explore_servers [names | files | pipes | children]     one part alone; without a word all of them
  */
 #include "tap.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define THREADS      4
 #define ROUNDS       25
 #define NAMES_ROUNDS 60 /* what meets there is short */
 #define CHILDREN     4  /* of each thread */
@@ -27,16 +27,6 @@
 
 static const char *self;
 static bool failed[THREADS];
-
-static void run_threads(void *(*work)(void *))
-{
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
-            exit(2);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-}
 
 static bool all_good(void)
 {

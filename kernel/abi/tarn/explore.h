@@ -29,6 +29,25 @@ static inline bool explore_is_race(uint32_t one, uint32_t other, uint64_t size)
     return (one | other) & EXPLORE_WRITE;
 }
 
+/* Two places at which the same bytes are accessed. */
+struct explore_pair {
+    uint64_t one, other;
+};
+
+/* Whether a race of these places, in either order, has not been told yet and is to be told: then it is noted
+ * among at most `most`. The caller sees to it that one at a time asks. */
+static inline bool explore_note_pair(struct explore_pair *told, uint32_t *count, uint32_t most, uint64_t one,
+                                     uint64_t other)
+{
+    if (*count == most)
+        return false;
+    for (uint32_t i = 0; i < *count; i++)
+        if ((told[i].one == one && told[i].other == other) || (told[i].one == other && told[i].other == one))
+            return false;
+    told[(*count)++] = (struct explore_pair){one, other};
+    return true;
+}
+
 /* ---- what a program asks: system_read(SYSTEM_EXPLORE, operation, ...) -------------------------------- */
 
 #define SYSTEM_EXPLORE 0x78706c72u

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user/test/threads.h - runs a part of a workload in several threads at a time.
+ */
+#ifndef USER_TEST_THREADS_H
+#define USER_TEST_THREADS_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define THREADS 4
+
+/* Runs `work` in each of THREADS threads, with its number, until all have ended. */
+static inline void run_threads(void *(*work)(void *))
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
+            exit(2);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+#endif
