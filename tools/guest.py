@@ -212,6 +212,21 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     return [*command, *boot_medium(arch, line, firmware, directory, kernel, archive), *extra]
 
 
+class Process(subprocess.Popen):
+    """Tells, when it has ended, how long processors worked for it and for those of its children that it waited for."""
+
+    processor_seconds = 0
+
+    def _try_wait(self, wait_flags):
+        try:
+            pid, status, usage = os.wait4(self.pid, wait_flags)
+        except ChildProcessError:  # as Popen does
+            return self.pid, 0
+        if pid:
+            self.processor_seconds = usage.ru_utime + usage.ru_stime
+        return pid, status
+
+
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
     serial_link: whether it has the trace's serial port, on the unix socket `serial_path`; "tty": on that terminal.
@@ -269,9 +284,9 @@ class Guest:
         command = qemu_command(self.directory, shared, gdb, **machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
-            self.process = subprocess.Popen(["timeout", "--kill-after=5", str(self.limit), *command],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error_file,
-                                            pipesize=CONSOLE_BUFFER if machine.get("icount") else -1)
+            self.process = Process(["timeout", "--kill-after=5", str(self.limit), *command], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=error_file,
+                                   pipesize=CONSOLE_BUFFER if machine.get("icount") else -1)
         self.started = time.monotonic()
         self.reader = threading.Thread(target=self._read_serial, daemon=True)
         self.reader.start()
