@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/buffer.h - bytes that grow at their end, and a reader of them that cannot run over.
+ * buffer.h - a growing byte buffer, and a bounds-checked reader.
  *
- * For what one part of the tool stores and the same build of it reads again: values are in this machine's
- * byte order. The owner frees `bytes`.
+ * For data that one build of the tool stores and the same build reads back: values are in host byte order.
+ * The owner frees `bytes`.
  */
 #ifndef TARN_BUFFER_H
 #define TARN_BUFFER_H
@@ -26,14 +26,14 @@ static inline void buffer_add(struct buffer *buffer, const void *bytes, size_t c
     buffer->used += count;
 }
 
-/* What is left to read. A value that is not there reads as zeros, and sets `failed`. */
+/* The bytes left to read. Reading past the end gives zeros and sets `failed`. */
 struct buffer_reader {
     const uint8_t *at;
     size_t left;
     bool failed;
 };
 
-/* COUNT bytes, which are there. */
+/* Skips COUNT bytes. The caller has checked that they are there. */
 static inline void buffer_skip(struct buffer_reader *reader, size_t count)
 {
     reader->at += count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/main.c - `tarn SUBCOMMAND ...`: the table of subcommands and their dispatch.
+ * main.c - `tarn SUBCOMMAND ...`: the table of subcommands, and their dispatch.
  *
- * To add one: a file with run_NAME, its declaration in tarn.h, a line here, a page in docs/man. Answers
- * (answer/answer.h) are subcommands by themselves.
+ * To add one: write a file with run_NAME, declare it in tarn.h, add a line here and a page in docs/man.
+ * Analyses (answer/answer.h) are subcommands without further code.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void print_usage(FILE *to)
           to);
 }
 
-/* What was written to a full disk has not been said. */
+/* Flushes stdout; a write error, such as a full disk, shows only now. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

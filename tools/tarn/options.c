@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/options.c - the command line of a subcommand; see options.h. */
+/* options.c - parses the command line of a subcommand; see options.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void print_help(const struct command_line *line, const char *name, const 
         line->print_help(stdout, context);
 }
 
-/* Names of options that begin with the LENGTH bytes at TEXT, with commas between them. */
+/* Lists the options that begin with the LENGTH bytes at TEXT, separated by commas. */
 static unsigned list_options(const struct option *known, const char *text, size_t length, char *list,
                              size_t size)
 {
@@ -51,7 +51,7 @@ static bool is_option(const struct option *known, const char *text, size_t lengt
     return false;
 }
 
-/* getopt_long has refused WORD. */
+/* Reports WORD, which getopt_long refused. */
 static void complain_of_option(const struct command_line *line, const char *name, const char *word, int what)
 {
     char list[400];
@@ -128,7 +128,7 @@ int take_command_line(const struct command_line *line, void *context, int argc, 
         }
         fail_set(&fail, "not understood; see `tarn %s --help`", argv[0]);
         if (!line->take(context, option, optarg, &fail)) {
-            if (strncmp(fail.text, "--", 2) == 0) /* it says which option it is */
+            if (strncmp(fail.text, "--", 2) == 0) /* the message already names the option */
                 complain("%s: %s", argv[0], fail.text);
             else
                 complain("%s: %s %s: %s", argv[0], option_name(line, option, text), optarg ? optarg : "",

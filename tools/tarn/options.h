@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/options.h - the command line of a subcommand: its options, --help, and what to say of mistakes.
+ * options.h - parses the command line of a subcommand, prints --help, and reports mistakes.
  *
- * Options are getopt_long's. One with the value 'h' is --help, which all have, also as -h. Not for two
- * threads at a time.
+ * Options are getopt_long's. Every subcommand has --help (value 'h') and -h. Not thread-safe.
  */
 #ifndef TARN_OPTIONS_H
 #define TARN_OPTIONS_H
@@ -13,27 +12,32 @@
 #include <tools/tarn/tarn.h>
 
 struct command_line {
-    const char *words; /* after the name: "[OPTION]... DIRECTORY"; one form on each line */
-    const char *help;  /* what --help says below; NULL: */
-    void (*print_help)(FILE *to, const void *context); /* ... this does */
-    const struct option *known;                        /* ended by one without name */
-    const char *letters;                               /* those that have one, as getopt has it, or "" */
-    int least, most;                                   /* words that are no options */
-    /* VALUE is NULL where the option takes none. False: FAIL says what is wanted. */
+    /* the usage after the name, "[OPTION]... DIRECTORY"; one form per line */
+    const char *words;
+    /* the text of --help below the usage; NULL: call print_help */
+    const char *help;
+    void (*print_help)(FILE *to, const void *context);
+    /* ended by an entry without a name */
+    const struct option *known;
+    /* short options in getopt's form, or "" */
+    const char *letters;
+    /* the allowed number of arguments */
+    int least, most;
+    /* VALUE is NULL for options without a value. On false, FAIL says what is expected. */
     bool (*take)(void *context, int option, const char *value, struct fail *fail);
 };
 
-/* Returns an exit status to leave with, all said; or -1 to go on: argv[optind] is the first word that is no
- * option. argv[0] is the subcommand's name. */
+/* Returns the exit status to leave with, after printing any message, or -1 to continue: argv[optind] is then
+ * the first argument. argv[0] is the subcommand's name. */
 int take_command_line(const struct command_line *line, void *context, int argc, char **argv);
 
-/* Says that the subcommand NAME needs other words; returns EXIT_USAGE. */
+/* Reports wrong arguments of subcommand NAME; returns EXIT_USAGE. */
 int complain_of_words(const struct command_line *line, const char *name, const char *what);
 
-/* Values. False: FAIL says what is wanted. */
+/* Parse an option's value. On false, FAIL says what is wrong. */
 bool option_real(const char *value, double least, double most, double *number, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
-/* One of several options, CHOICES, of which one is wanted: takes it into FORM, which is 0 before. */
+/* Stores WANTED in FORM, which must be 0 or WANTED: the options in CHOICES exclude each other. */
 bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/out.c - buffered output; see out.h. */
+/* out.c - buffered output; see out.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <tools/tarn/out.h>
 #include <unistd.h>
 
-#define OUT_BYTES (256u << 10) /* stays in the second-level cache */
+#define OUT_BYTES (256u << 10) /* fits the second-level cache */
 
 const char hex_lower[17] = "0123456789abcdef", hex_upper[17] = "0123456789ABCDEF";
 const char digit_pairs[200] =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/out.h - fast text output: a large buffer and number formatting that cannot overrun it.
+ * out.h - fast text output: a large buffer, and number formatting that cannot overrun it.
  *
- * A caller reserves room for all that it will write next (out_reserve), then writes through plain pointers
- * with the put_* functions, each of which returns the new end, and finally hands the end back (out_commit).
+ * A caller reserves capacity for all that it writes next (out_reserve), writes through plain pointers with
+ * the put_* functions, which return the new end, and passes the end back (out_commit).
  */
 #ifndef TARN_OUT_H
 #define TARN_OUT_H
@@ -15,12 +15,15 @@ struct out {
     int fd;
     char *bytes;
     size_t used, size;
-    bool failed;                           /* the reader of a pipe went away, or the disk is full */
-    void (*before_write)(struct out *out); /* may wait until it is this output's turn; NULL: write at once */
+    /* a write failed: closed pipe, full disk */
+    bool failed;
+    /* called before each write, may wait until it is this output's turn; NULL: write at once */
+    void (*before_write)(struct out *out);
     void *owner;
 };
 
-void out_open(struct out *out, int fd, size_t size); /* SIZE 0: one that the caches hold */
+/* SIZE 0: a default that fits the caches */
+void out_open(struct out *out, int fd, size_t size);
 bool out_flush(struct out *out);
 bool out_close(struct out *out);
 char *out_reserve(struct out *out, size_t room);
@@ -30,7 +33,8 @@ static inline void out_commit(struct out *out, char *end)
     out->used = (size_t)(end - out->bytes);
 }
 
-#define PUT_NUMBER_MAX 24 /* bytes that a put_ of one number may write */
+/* the most bytes that a put_ function writes for one number */
+#define PUT_NUMBER_MAX 24
 
 extern const char digit_pairs[200];
 
@@ -72,7 +76,7 @@ static inline unsigned decimal_digits(uint64_t value)
     return guess + (value >= powers[guess]);
 }
 
-/* Exactly DIGITS digits, zeros in front. */
+/* Writes exactly DIGITS digits, padded with zeros. */
 static inline char *put_padded(char *at, uint64_t value, unsigned digits)
 {
     char *end = at + digits;
@@ -108,7 +112,7 @@ static inline char *put_signed(char *at, int64_t value)
     return put_unsigned(at, (uint64_t)value);
 }
 
-/* DIGITS is one of the two below. */
+/* DIGITS is hex_lower or hex_upper. */
 extern const char hex_lower[17], hex_upper[17];
 
 static inline char *put_hex(char *at, uint64_t value, const char *digits)

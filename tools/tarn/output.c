@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/output.c - files that a subcommand leaves behind; see output.h. */
+/* output.c - files that a subcommand writes; see output.h. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <tools/tarn/output.h>
@@ -27,7 +27,7 @@ bool output_is_there(int fd, const char *path)
 
     if (fstat(fd, &open_one) != 0 || stat(path, &found) != 0)
         return false;
-    errno = ESTALE; /* another file */
+    errno = ESTALE; /* PATH names another file */
     return open_one.st_dev == found.st_dev && open_one.st_ino == found.st_ino;
 }
 

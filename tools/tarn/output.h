@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/output.h - files that a subcommand leaves behind.
+ * output.h - writes files, and checks that they still exist when they are complete.
  *
- * Writing to a file that somebody has removed or replaced succeeds, and nobody will find what was written.
- * So whoever says that a file is complete asks output_is_there first.
+ * Writing to a file that was deleted or replaced succeeds, but nobody can find the result. A caller that
+ * reports a file as complete calls output_is_there first.
  */
 #ifndef TARN_OUTPUT_H
 #define TARN_OUTPUT_H
@@ -11,11 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All of it. False: errno says why; never 0, also if the disk is full. */
+/* Writes all SIZE bytes. On false, errno is set and never 0, also on a full disk. */
 bool output_write(int fd, const void *bytes, size_t size);
-/* Does PATH still name the open file or directory? False: errno says why. */
+/* Whether PATH still names the open file or directory. On false, errno is set. */
 bool output_is_there(int fd, const char *path);
-/* Closes the file, and says whether all that was written can be found under PATH. False: errno says why. */
+/* Closes the file. Returns whether all data was written and PATH still names the file; on false, errno is
+ * set. */
 bool output_close(int fd, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/table.c - rows and columns; see table.h. */
+/* table.c - rows and columns; see table.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,6 @@ struct table_row *table_add(struct table *table, const char *name)
     return new_row(table, 0, name);
 }
 
-/* FNV-1a over the name, and the key mixed in. */
 static uint64_t hash_row(uint64_t key, const char *name)
 {
     uint64_t hash = (key ^ 0xcbf29ce484222325ull) * 0x9e3779b97f4a7c15ull;
@@ -36,7 +35,7 @@ static uint64_t hash_row(uint64_t key, const char *name)
     return hash ^ hash >> 32;
 }
 
-/* Where the row is, or would go. */
+/* Returns the place of the row, or the free place where it belongs. */
 static struct table_row **find_place(const struct table *table, uint64_t key, const char *name)
 {
     for (uint64_t at = hash_row(key, name);; at++) {
@@ -95,7 +94,7 @@ const char *table_format(struct table *table, const char *format, ...)
     return table_text(table, text);
 }
 
-/* Replaces END, if TEXT ends so. */
+/* Replaces the suffix END of TEXT, if present. */
 static void replace_end(char text[HEADING_BYTES], const char *end, const char *by)
 {
     size_t length = strlen(text), cut = strlen(end);
@@ -104,7 +103,7 @@ static void replace_end(char text[HEADING_BYTES], const char *end, const char *b
         snprintf(text + length - cut, HEADING_BYTES - (length - cut), "%s", by);
 }
 
-/* The key in words, without the unit of a time. */
+/* Returns the key in words, without the unit of a time. */
 static const char *words_of(const struct table_column *column, char text[HEADING_BYTES])
 {
     static const char percent[] = "percent";
@@ -135,7 +134,7 @@ const char *column_heading(const struct table_column *column, char text[HEADING_
     return words;
 }
 
-/* Whether text may show CALLED above the column; without unit only if MAY_LACK_UNIT. */
+/* Whether CALLED is the heading of the column in text; it may lack the unit if MAY_LACK_UNIT. */
 static bool is_called(const struct table_column *column, const char *called, bool may_lack_unit)
 {
     bool is_when = column->kind == COLUMN_WHEN;
@@ -178,7 +177,7 @@ bool table_cell_is_known(const struct table_column *column, union table_cell cel
     }
 }
 
-/* What rows are sorted by: qsort_r's argument. */
+/* qsort_r's argument. */
 struct order {
     const struct table *table;
     int column;
@@ -204,7 +203,7 @@ static int compare_known(const struct table_column *column, union table_cell lef
     }
 }
 
-/* What is not known comes last. */
+/* Unknown values sort last. */
 static int compare_cells(const struct table_column *column, union table_cell left, union table_cell right)
 {
     bool is_left = table_cell_is_known(column, left), is_right = table_cell_is_known(column, right);

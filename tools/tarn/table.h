@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/table.h - tables: named rows with typed columns. What answers are made of.
+ * table.h - tables: named rows with typed columns. Analyses return them.
  *
- * An analysis fills rows and sorts them; print/print_table.h shows them as text, JSON and CSV, `tarn diff`
- * compares two. The first column is the row's name; the others are declared once. Rows stay where they are
- * until table_free, whatever is added or sorted.
+ * An analysis fills rows and sorts them; print/print_table.h prints them as text, JSON and CSV, and `tarn
+ * diff` compares two tables. The first column is the row's name; the others are declared once. A row's
+ * address is valid until table_free, whatever is added or sorted.
  */
 #ifndef TARN_TABLE_H
 #define TARN_TABLE_H
@@ -14,31 +14,31 @@
 #define TABLE_COLUMNS_MAX 32u
 
 enum column_kind {
-    COLUMN_COUNT,  /* count; adds up */
-    COLUMN_REAL,   /* real; adds up */
-    COLUMN_TIME,   /* count: nanoseconds; adds up */
-    COLUMN_BAR,    /* count; text draws it, the other formats leave it out */
-    COLUMN_NUMBER, /* count that names something (a process) */
-    COLUMN_SIGNED, /* number: a result, an exit status */
-    COLUMN_CHANGE, /* number: nanoseconds more, or less; adds up */
-    COLUMN_HEX,    /* count: an address */
-    COLUMN_WHEN,   /* count: nanoseconds since the trace's begin */
-    COLUMN_TEXT,   /* text */
+    COLUMN_COUNT,  /* uses `count`; adds up */
+    COLUMN_REAL,   /* uses `real`; adds up */
+    COLUMN_TIME,   /* uses `count`: nanoseconds; adds up */
+    COLUMN_BAR,    /* uses `count`; drawn in text, left out elsewhere */
+    COLUMN_NUMBER, /* uses `count`: an identifier, such as a pid */
+    COLUMN_SIGNED, /* uses `number`: a result, an exit status */
+    COLUMN_CHANGE, /* uses `number`: nanoseconds more or less; adds up */
+    COLUMN_HEX,    /* uses `count`: an address */
+    COLUMN_WHEN,   /* uses `count`: nanoseconds since the start of the trace */
+    COLUMN_TEXT,   /* uses `text` */
 };
 
-/* What stands in a sum of rows. */
+/* What the sum of several rows shows in the column. */
 enum column_sum { SUM_NOTHING, SUM_ADDED, SUM_LARGEST, SUM_SMALLEST };
 
 struct table_column {
-    const char *key;     /* of JSON and CSV; a time's ends in _ns */
-    const char *heading; /* of text; NULL: what column_heading makes of the key; empty: not there */
+    const char *key;     /* in JSON and CSV; times end in _ns */
+    const char *heading; /* in text; NULL: made from the key (column_heading); "": no heading */
     enum column_kind kind;
     enum column_sum sum;
-    uint8_t decimals; /* of COLUMN_REAL in text */
-    bool is_key;      /* of COLUMN_TEXT: belongs to the row's name, where traces are compared */
+    uint8_t decimals; /* for COLUMN_REAL in text */
+    bool is_key;      /* for COLUMN_TEXT: part of the row's identity when traces are compared */
 };
 
-/* Elements of an array of columns. */
+/* Initializers for an array of columns. */
 /* clang-format off */
 #define COLUMN_CALLED(heading_, key_, kind_, sum_, decimals_) \
     {.key = (key_), .heading = (heading_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
@@ -47,7 +47,7 @@ struct table_column {
 #define REAL_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_ADDED, decimals)
 #define MEAN_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_NOTHING, decimals)
 #define TIME_COLUMN(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_ADDED, 0)
-#define TIME_OF_ONE(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_NOTHING, 0) /* a mean, ... */
+#define TIME_OF_ONE(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_NOTHING, 0) /* such as a mean */
 #define TIME_LARGEST(key)                   COLUMN_AS(key, COLUMN_TIME, SUM_LARGEST, 0)
 #define TIME_SMALLEST(key)                  COLUMN_AS(key, COLUMN_TIME, SUM_SMALLEST, 0)
 #define BAR_COLUMN                          COLUMN_CALLED("", "", COLUMN_BAR, SUM_NOTHING, 0)
@@ -67,14 +67,14 @@ union table_cell {
     const char *text; /* NULL: none */
 };
 
-/* A cell of a column that is neither text nor real, which is not known: null in JSON, empty in CSV and text.
- * (Of reals: NAN.) */
+/* The value of an unknown cell: null in JSON, empty in CSV and text. Text columns use NULL, real ones NAN. */
 #define TABLE_NONE INT64_MAX
 
 struct table_row {
     const char *name;
-    uint64_t key;    /* tells rows of one name apart; see table_row */
-    uint32_t indent; /* of the name, in text, as long as the rows stand as they were filled: a tree */
+    uint64_t key; /* distinguishes rows of the same name; see table_row */
+    /* of the name in text, for trees; used only while rows are in the order in which they were added */
+    uint32_t indent;
     union table_cell cells[];
 };
 
@@ -82,30 +82,39 @@ struct table_row {
 #define TABLE_AS_FILLED (-2)
 
 struct table {
-    const char *key;     /* of JSON and CSV, and how --by calls it */
-    const char *heading; /* of text, above the names */
-    const char *others;  /* what the rows are, for "and N more ..." */
+    /* in JSON and CSV, and in --by */
+    const char *key;
+    /* of the name column, in text */
+    const char *heading;
+    /* what the rows are, for "and N more ..." */
+    const char *others;
     const struct table_column *columns;
     unsigned column_count;
-    int order;         /* the column by which it is sorted unless asked otherwise, or TABLE_BY_NAME, ... */
-    bool is_extra;     /* shown only where --by asks for it */
-    bool is_whole;     /* of no use if only its first rows are shown */
-    const char *needs; /* the option without which it has nothing; NULL: none */
-    bool is_wanted;    /* will be shown; one that is not may stay empty */
+    /* the default sort column, or TABLE_BY_NAME, TABLE_AS_FILLED */
+    int order;
+    /* shown only on request with --by */
+    bool is_extra;
+    /* never cut to its first rows */
+    bool is_whole;
+    /* the option that fills it; NULL: none */
+    const char *needs;
+    /* it will be shown; otherwise it may stay empty */
+    bool is_wanted;
     struct table_row **rows;
     size_t count, size;
-    struct table_row **places; /* hash table of those that table_row found or added; never full */
+    /* hash table of the rows that table_row found or added; never full */
+    struct table_row **places;
     size_t place_count, placed;
     struct arena arena;
 };
 
-/* For declarations of tables whose columns are an array. */
+/* Initializers for a table whose columns are an array. */
 /* clang-format off */
 #define TABLE_AS(key_, heading_, others_, columns_, order_, is_extra_, is_whole_)                    \
     {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
      .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                    \
      .is_extra = (is_extra_), .is_whole = (is_whole_), .is_wanted = !(is_extra_)}
-/* One that is empty unless the option NEEDS is given. */
+/* A table that stays empty unless the option NEEDS is given. */
 #define TABLE_OF_OPTION(needs_, key_, heading_, others_, columns_, order_, is_whole_)            \
     {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),           \
      .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                \
@@ -117,33 +126,32 @@ struct table {
 
 /* clang-format on */
 
-/* A new row of zeros. */
+/* Adds a row of zeros. */
 struct table_row *table_add(struct table *table, const char *name);
-/* The row of KEY and NAME, made if it is not there. */
+/* Returns the row with KEY and NAME, adding it if needed. */
 struct table_row *table_row(struct table *table, uint64_t key, const char *name);
-/* One that table_row made; NULL: it is not there. */
+/* Returns a row that table_row made, or NULL. */
 const struct table_row *table_find(const struct table *table, uint64_t key, const char *name);
-/* A copy of TEXT, for a cell. */
+/* Copies TEXT into the table's arena, for a cell. */
 const char *table_text(struct table *table, const char *text);
 const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* By a column and then by name: what can be summed and times when something was from the largest, names from
- * the smallest. COLUMN may be TABLE_BY_NAME, and TABLE_AS_FILLED changes nothing. */
+/* Sorts by COLUMN, then by name: quantities and durations largest first, everything else smallest first.
+ * COLUMN may be TABLE_BY_NAME; TABLE_AS_FILLED does nothing. */
 void table_sort(struct table *table, int column);
 void table_reverse(struct table *table);
 
-/* What text writes above a column, without the unit of a time: the key in words. "busy_percent" is "busy %",
- * "events_per_second" is "events/s", "waited_ns" is "waited"; of a moment with its unit, "at s". */
+/* Returns the heading in text, without the unit of a duration: the key in words. "busy_percent" becomes
+ * "busy %", "events_per_second" "events/s", "waited_ns" "waited"; a point in time keeps its unit, "at s". */
 #define HEADING_BYTES 64u
 const char *column_heading(const struct table_column *column, char text[HEADING_BYTES]);
-/* By the key, or as text calls it, with the unit of a time or without: "waited_ns", "waited ms", "waited".
- * "name", and the heading above the names: TABLE_BY_NAME. -3: none. */
+/* Finds a column by its key or its heading in text, with or without a time's unit: "waited_ns", "waited ms",
+ * "waited". Returns TABLE_BY_NAME for "name" and for the heading of the names, -3 if there is none. */
 int table_find_column(const struct table *table, const char *called);
-/* Makes ROW the sum of no rows: zero, or not known where a sum is not an addition. */
+/* Sets ROW to the sum of no rows: zeros, or unknown where the column does not add up. */
 void table_clear_cells(const struct table *table, struct table_row *row);
-/* Adds ROW to SUM: a row of the same table, or one of its columns that it does not hold. */
+/* Adds ROW to SUM, which has the same columns but need not be in the table. */
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row);
-/* Has the cell a value? */
 bool table_cell_is_known(const struct table_column *column, union table_cell cell);
 void table_free(struct table *table);
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/tarn.h - what every part of the host tool shares: subcommands, errors, memory.
+ * tarn.h - what every part of the host tool shares: subcommands, errors, memory.
  *
- * The tool works in stages, each with one interface; read them in this order:
- *   read/tsdl.h   metadata text    -> declared types
- *   read/schema.h declared types   -> event layouts that the decoder can walk
- *   read/read.h   files            -> packets
- *   read/decode.h packet           -> typed events
- *   read/order.h  all processors   -> one sequence
- *   model/model.h events           -> states: what each thread did, when, and why not
- *   answer/answer.h states         -> answers: tables (table.h)
- *   print/print.h event            -> text, JSON, CSV; print/print_table.h: tables
+ * The tool works in stages, each with one interface. Read them in this order:
+ *   read/tsdl.h      metadata text  -> declared types
+ *   read/schema.h    declared types -> event layouts
+ *   read/read.h      files          -> packets
+ *   read/decode.h    packet         -> typed events
+ *   read/order.h     all CPUs       -> one sequence of events
+ *   model/model.h    events         -> states: what each thread did, when, and what it waited for
+ *   answer/answer.h  states         -> analyses: tables (table.h)
+ *   print/print.h    event          -> text, JSON, CSV; print/print_table.h: tables
  *
- * Two subcommands talk to running guests instead: source/source.h (where packets come from),
- * source/link.h (frames over a connection), source/pull_writer.h (packets to a trace directory).
+ * Live guests are read through source/source.h (where packets come from), source/link.h (frames over a
+ * connection) and source/pull_writer.h (packets to a trace directory).
  *
- * A subcommand is one file with one function, named in the table of main.c.
+ * A subcommand is one file with one function, listed in main.c.
  *
- * No stage exits or prints: bad input comes back as a `struct fail`, so that the fuzzer and the tests can
+ * No stage exits or prints. Bad input is returned as a `struct fail`, so that the fuzzer and the tests can
  * run everything in one process.
  */
 #ifndef TARN_TARN_H
@@ -28,7 +28,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit status of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_DAMAGE = 1, EXIT_USAGE = 2 };
 
 struct command {
@@ -50,19 +49,19 @@ int run_goto(int argc, char **argv);
 int run_explore(int argc, char **argv);
 int run_top(int argc, char **argv);
 
-/* Why something could not be done, in words for people. */
+/* An error message for the user. */
 struct fail {
     char text[512];
 };
-bool fail_set(struct fail *fail, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));                                    /* returns false */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "tarn: ..." to stderr */
+bool fail_set(struct fail *fail, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints "tarn: MESSAGE" to stderr. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Memory. Out of memory ends the program; sizes that depend on input are bounded by whoever asks. */
+/* Allocation never fails: out of memory ends the program. Callers bound sizes that depend on input. */
 void *alloc_zero(size_t count, size_t size);
 void *alloc_more(void *old, size_t count, size_t size);
 
-/* Memory that is given back all at once. */
+/* Memory that is freed all at once. */
 struct arena {
     struct arena_block *blocks;
 };

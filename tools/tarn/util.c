@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/util.c - errors, memory, patterns; see tarn.h. */
+/* util.c - errors, memory, patterns; see tarn.h. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/activities.c - what a thread is in the middle of, as a stack; see model_parts.h.
+ * activities.c - the stacks of activities; see model_parts.h.
  *
- * An event may contradict the stack: events were lost, or a class was switched off for a while. Then what
- * cannot be true any more is left, cut.
+ * An event may contradict the stack, because events were lost or a class was disabled for a while.
+ * Activities that cannot be in progress any more are then ended as cut.
  */
 #include <stdlib.h>
 #include <tools/tarn/model/activities.h>
@@ -104,7 +104,7 @@ void activities_set_sleep(struct model_thread *thread, bool is_asleep)
     activities_set_depth(thread, thread->depth);
 }
 
-/* An end without a begin: what is known is that it was there until now. */
+/* An end without a begin: all that is known is that the activity lasted until now. */
 static void leave_unseen(struct model *model, struct model_thread *thread, enum activity kind,
                          uint32_t detail, uint64_t arg0, int64_t result)
 {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/activities.h - activities begin and end: two of three events do. So what they do mostly is
- * part of the function that takes the event, where the kind is a constant; activities.c has what is left.
+ * activities.h - begin and end activities: the inlined fast paths.
+ *
+ * Two of three events begin or end an activity, so the common case is inlined into the function that takes
+ * the event, where the kind is a constant. activities.c has the rest.
  */
 #ifndef TARN_ACTIVITIES_H
 #define TARN_ACTIVITIES_H
 
 #include <tools/tarn/model/model_parts.h>
 
-/* Kinds, as bits, during which no activity of this kind can begin. User code is in none of the kernel's. */
+/* Kinds, as bits, inside which no activity of this kind can begin. User code cannot run inside a kernel
+ * activity. */
 static inline uint8_t activity_excludes(enum activity kind)
 {
     enum {
@@ -26,15 +29,15 @@ static inline uint8_t activity_excludes(enum activity kind)
     return excluded[kind];
 }
 
-/* What is outside of all activities, where a thread is in none: ACTIVITIES, or of an idle thread whose
- * processor is awake this. */
+/* The kind of the sentinel below all activities: ACTIVITIES, or ACTIVITY_AWAKE for an idle thread whose CPU
+ * is awake. */
 #define ACTIVITY_AWAKE (ACTIVITIES + 1)
 static inline uint32_t activity_outside(const struct model_thread *thread)
 {
     return thread->is_idle && !thread->is_asleep ? ACTIVITY_AWAKE : ACTIVITIES;
 }
 
-/* How a thread runs in it. */
+/* The mode in which a thread runs in an activity of this kind. */
 static inline uint8_t activity_mode(uint32_t kind)
 {
     static const uint8_t modes[ACTIVITY_AWAKE + 1] = {
@@ -45,7 +48,7 @@ static inline uint8_t activity_mode(uint32_t kind)
     return modes[kind];
 }
 
-/* Whether one of these kinds is the innermost. */
+/* Whether the innermost activity is of one of these kinds. */
 static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
 {
     enum activity top = activity_top(thread);
@@ -59,7 +62,7 @@ void activity_tell_enter(struct model *model, const struct model_thread *thread,
                          const struct model_frame *frame);
 void activity_tell_leave(struct model *model, const struct model_thread *thread,
                          const struct model_frame *frame, uint64_t end);
-/* One that is not the innermost, or not known at all. */
+/* Slow path of activity_leave: the activity is not the innermost, or unknown. */
 void activity_leave_other(struct model *model, struct model_thread *thread, enum activity kind,
                           uint32_t detail, uint64_t arg0, int64_t result);
 
@@ -71,7 +74,7 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
     struct model_frame *frame;
 
     close_segment(model, thread, model->now);
-    /* What is excluded runs in the kernel. */
+    /* all excluded kinds run in the kernel */
     if (activity_excludes(kind) != 0 && __builtin_expect(thread->mode != MODE_USER, 0) &&
         activity_is_in(thread, activity_excludes(kind)))
         activities_cut_kinds(model, thread, activity_excludes(kind));
@@ -91,8 +94,8 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
         activity_tell_enter(model, thread, frame);
 }
 
-/* Takes the innermost off the stack, without asking what is outside of it, if anything: of that, nothing
- * foretells one event from the next. The segment up to END is closed already. */
+/* Pops the innermost activity without testing whether there is an outer one, because that branch is
+ * unpredictable. The segment up to END is already closed. */
 static inline void activity_leave_top(struct model *model, struct model_thread *thread, uint64_t end)
 {
     struct model_frame *frame;
@@ -122,7 +125,8 @@ static inline bool is_frame(const struct model_frame *frame, enum activity kind,
     return frame->kind == kind && (kind == ACTIVITY_FAULT ? frame->args[0] == arg0 : frame->detail == detail);
 }
 
-/* DETAIL: as on entry; of a fault its address decides, ARG0, and DETAIL is how it was dealt with. */
+/* DETAIL is the one given on entry. Faults are matched by their address, ARG0, and DETAIL says how the fault
+ * was handled. */
 static inline __attribute__((always_inline)) void activity_leave(struct model *model,
                                                                  struct model_thread *thread,
                                                                  enum activity kind, uint32_t detail,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/beginning.c - what was so when the trace began, though it is told later; see model.h.
+ * beginning.c - facts that held when the trace began but are logged later; see model.h.
  *
- * A pull starts with a statedump. In the trace it stands behind the events that the guest's buffers held
- * before, so these have no names yet. Therefore the first name that is told of a process, a lock or an
- * interrupt, up to the end of the first complete statedump, holds from the beginning of the trace; unless the
- * process was created, executed a program or was renamed before that. The range of time does not matter, so
+ * A pull starts with a statedump. In the trace it comes after the events that the guest's buffers held
+ * before, so those have no names yet. Therefore the first name of a process, a lock or an interrupt that is
+ * logged before the end of the first complete statedump holds from the start of the trace, unless the
+ * process was created, executed a program or was renamed before. The range of time has no influence, so
  * every part of a trace has the same names, in the view and in the subcommands.
  */
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/read/order.h>
 
-/* Events until which the statedump must have come: more than the largest usual buffers hold. Without this a
- * trace that has none would be read as a whole, which takes as long as an answer about all of it. */
+/* The maximum of events before the end of the statedump, more than the largest usual buffers hold. Otherwise
+ * a trace without a statedump would be read completely, which takes as long as an analysis of all of it. */
 #define EVENTS_MOST 4000000u
 
-/* What is known of a process so far. */
+/* What is known of a process. */
 enum {
-    HAS_NAME = 1, /* told of a thread of it */
+    HAS_NAME = 1, /* the name of one of its threads */
     HAS_OWN_NAME = 2,
-    NAME_IS_OVER = 4, /* what is told from now on is another */
+    NAME_IS_OVER = 4, /* later events have another name */
     FILES_ARE_OVER = 8
 };
 
@@ -36,7 +36,7 @@ struct beginning {
     uint32_t room, count;
     const struct event_type *dump_begin, *dump_end;
     const struct field *begin_number, *end_number;
-    uint64_t number; /* of the statedump that began last */
+    uint64_t number; /* of the latest statedump */
     bool has_begun;
 };
 
@@ -80,7 +80,7 @@ static void add_flags(struct beginning *beginning, uint32_t pid, uint8_t flags)
     place->flags |= flags;
 }
 
-/* A process's own name counts more than that of its first thread, whichever came first. */
+/* A process's own name has priority over that of its first thread, whichever came first. */
 static void take_names(struct beginning *beginning, const struct event *event)
 {
     struct names *names = &beginning->model->names;
@@ -99,7 +99,7 @@ static void take_names(struct beginning *beginning, const struct event *event)
     }
 }
 
-/* The class is as it was, but not for how it is watched: that may have changed. */
+/* Takes a lock class, but not its sampling, which may have changed since the start. */
 static void take_lock_class(struct model *model, const struct event *event, const struct model_action *action)
 {
     uint32_t number = get32(model, event, action->at[0]);
@@ -144,7 +144,7 @@ static void take(struct beginning *beginning, const struct event *event)
     take_names(beginning, event);
 }
 
-/* Has a statedump ended whose begin was seen? */
+/* Whether a statedump has ended whose begin was seen. */
 static bool is_whole(struct beginning *beginning, const struct event *event)
 {
     if (event->type == beginning->dump_begin && beginning->begin_number != NULL) {

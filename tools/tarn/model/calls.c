@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/calls.c - IPC calls, from their four ends; see model_parts.h.
+ * calls.c - IPC calls, from their four ends; see model_parts.h.
  *
- * A thread has at most one call under way as client, so the record lies in the client. As a server it works
- * on at most one: whoever receives again without having answered keeps the earlier call to answer it later
- * (sys_ipc_save_reply), and it is `parked` from then on.
+ * A thread has at most one call in progress as a client, so the record is part of the client. As a server it
+ * works on at most one. If it receives again without having replied, it keeps the earlier call to reply
+ * later (sys_ipc_save_reply), and that call is `parked` from then on.
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -29,7 +29,7 @@ void serving_stop(struct model *model, struct model_thread *server)
     tell_call(model, call, false);
 }
 
-/* The client's record is free again. */
+/* Ends the call; the client's record is free again. */
 static void end_call(struct model *model, struct model_call *call)
 {
     close_segment(model, call->client, model->now);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/checkpoint.c - the model as bytes, and back; see model.h.
+ * checkpoint.c - saves and restores the model; see model.h.
  *
- * Threads are named by their numbers. Besides those that live, the few that have ended and that others still
- * name (who woke them, who served them) are kept by name only. What is read may be damaged: everything is
- * checked before it is believed.
+ * Threads refer to each other by number. Besides the living threads, a checkpoint has the names of the few
+ * ended ones that living ones refer to (as waker, as server). The data may be damaged: every field is
+ * validated when read.
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -13,7 +13,7 @@
 struct saved_head {
     uint64_t now;
     uint32_t cpus, thread_count, nobody, live, ended;
-    uint32_t lock_classes; /* the first so many; then the processors */
+    uint32_t lock_classes; /* the number of them that follow; then the CPUs */
     uint32_t tells_sleep, reserved;
 };
 
@@ -22,22 +22,23 @@ struct saved_cpu {
     uint64_t since, last, packet_end, busy, boot, idle, lost, switches;
 };
 
-struct saved_name { /* of a thread that has ended */
+struct saved_name { /* of an ended thread */
     uint32_t number, tid, pid, cpu;
     char comm[TRACE_NAME_BYTES];
 };
 
-struct saved_thread { /* and then its frames */
+struct saved_thread { /* followed by its frames */
     uint32_t number, tid, pid, cpu, prio, state, depth;
-    uint32_t waker, server, outer, serving; /* the threads; serving and outer: those whose calls they are */
+    /* thread numbers; serving and outer: the clients of those calls */
+    uint32_t waker, server, outer, serving;
     uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, is_asleep, is_booting,
         is_sleep_guessed;
     char comm[TRACE_NAME_BYTES];
     uint64_t begin, since, segment, woken, ran, switches, migrations;
-    struct model_call call; /* its pointers mean nothing */
+    struct model_call call; /* its pointers are not valid */
 };
 
-/* What is kept as it is, either way; a flag that is not 0 is true. */
+/* The fields that are copied unchanged, in both directions; a flag that is not 0 is true. */
 #define COPY_CPU(to, from)                                                                        \
     ((to)->is_lost = (from)->is_lost, (to)->expired_tid = (from)->expired_tid,                    \
      (to)->exception_action = (from)->exception_action, (to)->since = (from)->since,              \
@@ -77,7 +78,7 @@ static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
     buffer_add(out, &saved, sizeof(saved));
 }
 
-/* More than once, if several name it; that does no harm. */
+/* Several threads may refer to it, so it may be saved more than once, which is harmless. */
 static uint32_t save_name(const struct model_thread *thread, struct buffer *out)
 {
     struct saved_name saved;
@@ -144,7 +145,7 @@ size_t model_save(const struct model *model, struct buffer *out)
         last = thread;
     }
     memcpy(out->bytes + start, &head, sizeof(head));
-    /* From the last on: who is put into the list later comes first. */
+    /* Backwards, because restoring a thread puts it at the front of the list. */
     for (const struct model_thread *thread = last; thread != NULL; thread = thread->previous)
         save_thread(thread, out);
     return out->used - start;
@@ -181,7 +182,7 @@ static bool restore_name(struct model *model, const struct saved_name *saved)
     if (thread == model->nobody)
         return false;
     if (thread->has_ended && thread->tid == saved->tid)
-        return true; /* more is known */
+        return true; /* the model already knows more */
     memset(thread, 0, sizeof(*thread));
     COPY_NAME(thread, saved);
     thread->has_ended = true;
@@ -229,7 +230,7 @@ static bool is_calling(const struct model *model, uint32_t number)
     return number == NONE || (is_number(model, number) && model->threads[number]->calling != NULL);
 }
 
-/* What refers to other threads, when all are there. */
+/* Sets the references to other threads, once all are restored. */
 static bool connect_thread(struct model *model, const struct saved_thread *saved)
 {
     struct model_thread *thread = model->threads[saved->number];
@@ -246,7 +247,7 @@ static bool connect_thread(struct model *model, const struct saved_thread *saved
 
 static void skip_frames(struct buffer_reader *reader, uint32_t depth)
 {
-    buffer_skip(reader, frames_kept(depth) * sizeof(struct model_frame)); /* they were read before */
+    buffer_skip(reader, frames_kept(depth) * sizeof(struct model_frame)); /* restored before */
 }
 
 static bool restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
@@ -297,7 +298,7 @@ static bool restore_lock_classes(struct model *model, uint32_t count, struct buf
     return !reader->failed;
 }
 
-/* As in a model that has come here by taking all events, none of them in its range. */
+/* Resets the counts, as if the model had taken all earlier events outside its range. */
 static void forget_counts(struct model *model)
 {
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
@@ -336,7 +337,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
         thread_nobody(model);
     }
     model->thread_count = head.thread_count;
-    thread_make_room(model, head.thread_count); /* the last ones may have ended, and have no record */
+    thread_make_room(model, head.thread_count); /* the last threads may have ended, and have no record */
     cpus = reader;
     buffer_skip(&reader, head.cpus * sizeof(cpu));
     fine = restore_threads(model, &head, &reader);

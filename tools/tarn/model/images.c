@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/model/images.c - program files in memory; see images.h. */
+/* images.c - which executables are mapped where; see images.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/model/images.h>
@@ -18,7 +18,7 @@ void images_close(struct images *images)
     memset(images, 0, sizeof(*images));
 }
 
-/* The place of PID, or the free place where it would go. The table is never full. */
+/* Returns PID's place, or the free place where it belongs. The table is never full. */
 static const struct image **find_place(const struct images *images, uint32_t pid)
 {
     for (uint32_t at = pid * 2654435761u >> 7;; at++) {
@@ -58,7 +58,7 @@ void images_add(struct images *images, const struct image *image, const char *pa
     length = length < IMAGE_PATH_BYTES ? length : IMAGE_PATH_BYTES - 1;
     for (const struct image *old = *place; old != NULL; old = old->next, known++)
         if (is_same(old, image, path, length))
-            return; /* a statedump says again what is known */
+            return; /* a statedump repeats known facts */
     if (images->count == IMAGES_MAX || known == IMAGES_OF_ONE_MAX)
         return;
     if (*place == NULL && ++images->process_count * 2 > images->room) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/knowledge.c - what is known for ever as bytes, piece by piece, and back; see model.h.
+ * knowledge.c - saves and restores the model's long-lived facts, in pieces; see model.h.
  *
- * Processes, their names, program files and the names of locks: few change between two checkpoints, so that
- * only those are in a piece. What is read may be damaged: everything is checked before it is believed.
+ * These are processes, their names, executables, and names of locks. Few change between two checkpoints, so
+ * a piece contains only those that did. The data may be damaged: every field is validated when read.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
@@ -12,19 +12,25 @@
 
 enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
 
-/* And then a text: the path of a process's program, a name, the path of an image. Of a lock, begin is its
- * address; of an interrupt and a class of locks, pid is its number; of a class, begin is its kind, end how it
- * is watched; of sampling, begin the period, has_ended whether instructions are counted. */
+/*
+ * Followed by a text: the path of a process's executable, a name, or the path of a mapped executable. Some
+ * kinds use fields differently:
+ *
+ *     - lock: begin is its address;
+ *     - interrupt, lock class: pid is its number;
+ *     - lock class: begin is its kind, end its sampling interval;
+ *     - sampling: begin is the period, has_ended whether it counts instructions.
+ */
 struct saved_known {
     uint32_t kind, pid, text_bytes;
     uint32_t parent, threads;
     int32_t status;
     uint8_t was_created, has_ended, has_path, reserved[5];
-    uint64_t begin, end; /* of a process; of an image: base and size */
+    uint64_t begin, end; /* of a process; base and size of an executable */
     uint8_t build_id[16];
 };
 
-/* Either way; a flag that is not 0 is true. */
+/* In both directions; a flag that is not 0 is true. */
 #define COPY_PROCESS(to, from)                                                                      \
     ((to)->parent = (from)->parent, (to)->threads = (from)->threads, (to)->status = (from)->status, \
      (to)->was_created = (from)->was_created, (to)->has_ended = (from)->has_ended,                  \
@@ -90,7 +96,7 @@ static void take_lock_changes(struct lock_names *names, struct buffer *out)
     names->has_changes = false;
 }
 
-/* OUT NULL: only notes that it is saved. */
+/* OUT may be NULL: the changes are only marked as saved. */
 static void take_changes(struct model *model, struct buffer *out)
 {
     for (uint32_t i = 0; i < model->process_room; i++) {
@@ -178,7 +184,7 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     }
 }
 
-/* ONLY: of one kind; 0: all. */
+/* ONLY: restore one kind; 0: all. */
 static bool restore(struct model *model, const void *bytes, size_t size, uint32_t only, struct fail *fail)
 {
     struct buffer_reader reader = {.at = bytes, .left = size};

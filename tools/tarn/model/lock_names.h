@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/lock_names.h - what programs call their locks (lock_name).
+ * lock_names.h - the names that programs give their locks (lock_name).
  *
- * A hash table; what was said last of an address counts. Bounded: beyond that nothing is learned.
+ * A bounded hash table; when it is full, nothing more is learned. The latest name of an address counts.
  */
 #ifndef TARN_LOCK_NAMES_H
 #define TARN_LOCK_NAMES_H
@@ -14,21 +14,21 @@
 struct lock_name {
     uint64_t lock; /* address */
     uint32_t pid;
-    bool is_changed; /* since model_save_knowledge */
-    char name[35];   /* empty: it has none any more */
+    bool is_changed; /* since the last model_save_knowledge */
+    char name[35];   /* empty: no name any more */
 };
 
 struct lock_names {
-    struct lock_name *table; /* open addressing; pid 0, which is the kernel: a free place */
+    struct lock_name *table; /* open addressing; a place with pid 0 (the kernel's) is free */
     uint32_t room, count;
-    bool has_changes; /* of one of them */
+    bool has_changes; /* a name is_changed */
 };
 
 void lock_names_open(struct lock_names *names);
 void lock_names_close(struct lock_names *names);
-/* NAME ends with LENGTH or a NUL. */
+/* NAME is LENGTH bytes, or ends earlier with a NUL. */
 void lock_names_set(struct lock_names *names, uint32_t pid, uint64_t lock, const char *name, size_t length);
-/* NULL: it has none. */
+/* NULL: no name. */
 const char *lock_names_find(const struct lock_names *names, uint32_t pid, uint64_t lock);
 
 #endif

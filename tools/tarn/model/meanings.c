@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/meanings.c - which events and fields mean something to the model, and what a trace's
- * schema lacks of them; see model_parts.h.
+ * meanings.c - binds the trace's events and fields to the model's handlers, and finds what the schema lacks;
+ * see model_parts.h.
  */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
-/* Fields in the order of `at`; T is a text or a string, S two bytes with the numbers of model_state_names. An
- * event that lacks one means nothing to the model.
- */
+/* Fields are in the order of `at`. An event type that lacks one is ignored. */
 struct meaning {
     const char *event;
     model_taker *take;
     const char *fields[8];
-    const char *widths; /* bytes of each, or a letter */
+    /* bytes of each; T: text or string; S: two bytes with the numbers of model_state_names */
+    const char *widths;
 };
 
 static const struct meaning scheduling[] = {
@@ -36,7 +35,7 @@ static const struct meaning scheduling[] = {
      "44422T"},
 };
 
-/* What is known for ever. */
+/* Long-lived facts. */
 static const struct meaning knowledge[] = {
     {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
     {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
@@ -82,7 +81,7 @@ static const struct {
     const struct meaning *rows;
     size_t count;
     bool is_detail;
-    const char *without; /* what becomes of answers */
+    const char *without; /* the effect on analyses */
 } groups[] = {{ROWS(scheduling), false, "who runs, is ready or waits is told wrongly"},
               {ROWS(knowledge), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"}};
@@ -125,7 +124,7 @@ void meanings_resolve(struct model *model, bool only_scheduling)
 
 /* ---- what a schema lacks ---- */
 
-#define LACKS_SHOWN 6u /* then only counted */
+#define LACKS_SHOWN 6u /* any more are only counted */
 
 struct lacks {
     char names[300];
@@ -141,7 +140,7 @@ static void add_lack(struct lacks *lacks, const char *event, const char *field)
                                         field != NULL ? "." : "", field != NULL ? field : "");
 }
 
-/* Under each number what the model takes for it. */
+/* Whether the labels have the model's state names under the same numbers. */
 static bool has_states(const struct field *field)
 {
     for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/model.c - takes events: what each means for who runs, for threads and processors; see
- * model.h.
+ * model.c - dispatches events; see model.h.
  */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
@@ -28,7 +27,7 @@ static bool only_scheduling(const struct model *model)
     return model->observers != NULL && observer == NULL;
 }
 
-/* What to do at each event, for those who observe. */
+/* Sets the action of each event type, according to what observers want. */
 static void set_actions(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;
@@ -38,14 +37,14 @@ static void set_actions(struct model *model)
     for (unsigned i = 0; i < schema->event_count; i++) {
         struct model_action *action = &model->actions[i];
 
-        /* Of a switch's names take_switch learns those that are new. */
+        /* take_switch itself learns the new names in a switch. */
         action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
         action->is_special =
             action->tells_name || schema->events[i]->role == EVENT_CONTEXT || model->wants_events;
     }
 }
 
-/* The number of a system call, by its name in the metadata; UINT32_MAX: none has it. */
+/* Returns the number of a system call by its name in the metadata; UINT32_MAX: none. */
 static uint32_t find_syscall(const struct schema *schema, const char *name)
 {
     const struct field *number = schema_find_field(schema_find_event(schema, "syscall_entry"), "number");
@@ -142,7 +141,7 @@ void model_finish(struct model *model)
         if (cpu->thread == NULL)
             continue;
         if (cpu->thread != model->nobody && cpu->thread->segment > last)
-            last = cpu->thread->segment; /* others told of it later */
+            last = cpu->thread->segment; /* events of other CPUs referred to it later */
         last = last < model->to ? last : model->to;
         end = end > last ? end : last;
         count_time(model, cpu, last);

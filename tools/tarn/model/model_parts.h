@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/model_parts.h - what the files of the model share among themselves.
+ * model_parts.h - what the files of the model share.
  *
- * model.c takes events, meanings.c knows by which function of take_*.c; processors.c has who runs, threads.c
- * the table of threads and their states, activities.c their stacks, calls.c IPC. All changes happen at
- * model->now, or earlier where events were lost. What stands here is run for every other event.
+ * model.c dispatches events to the handlers in take_*.c, which meanings.c binds to event types. processors.c
+ * tracks the running threads, threads.c the threads and their states, activities.c their stacks, calls.c
+ * IPC. Every change happens at model->now, or earlier if events were lost. The inline functions here run for
+ * every second event.
  */
 #ifndef TARN_MODEL_PARTS_H
 #define TARN_MODEL_PARTS_H
 
 #include <tools/tarn/model/model.h>
 
-/* The number of a thread_state (sched.ev); the bits below are for readers that know Linux's. */
+/* The thread_state (sched.ev) in a logged state; the bits below it are for readers that expect Linux's
+ * states. */
 #define MODEL_STATE_OF(told) ((told) >> 11)
 
 /* ---- observers ---- */
@@ -41,28 +43,28 @@ static inline void tell_thread(struct model *model, const struct model_thread *t
 
 /* ---- threads.c ---- */
 
-/* Who has this number; NULL: none that lives. Thread 0 is the idle thread of processor RANK. */
+/* Returns the living thread TID, or NULL. Thread 0 is the idle thread of CPU RANK. */
 struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank);
-/* Stands for all that are too many or not known; has no segments and no activities. */
+/* Returns the record for unknown threads and those beyond the limit; it has no segments or activities. */
 struct model_thread *thread_nobody(struct model *model);
-/* As thread_find, or a new one that is known from AT on; nobody when there are too many. PID may be
- * MODEL_NOBODY, COMM NULL: not told. */
+/* Returns the thread, adding it as known from AT on if needed; the record of thread_nobody if there are too
+ * many. PID may be MODEL_NOBODY and COMM NULL: unknown. */
 struct model_thread *thread_know(struct model *model, uint32_t tid, uint32_t pid, const char *comm,
                                  uint32_t rank, uint64_t at);
 void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t pid);
-/* Puts a record of number NUMBER into the tables of those that live; for checkpoints. */
+/* Adds the record NUMBER to the tables of living threads; for checkpoints. */
 struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank);
-/* A record of that number, in no table. */
+/* Returns the record NUMBER, which is in no table. */
 struct model_thread *thread_record(struct model *model, uint32_t number);
-void thread_make_room(struct model *model, uint32_t count);           /* numbers below COUNT have a place */
-void thread_forget(struct model *model, struct model_thread *thread); /* takes it out of the tables */
+void thread_make_room(struct model *model, uint32_t count);           /* allocates numbers below COUNT */
+void thread_forget(struct model *model, struct model_thread *thread); /* removes it from the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
 void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to);
-/* Slow path of end_stay: tells observers. */
+/* Slow path of end_stay: reports to observers. */
 void tell_stay(struct model *model, struct model_thread *thread);
 void tell_move(struct model *model, struct model_thread *thread);
-/* Adds a segment that ran to what its thread ran; part of it may lie outside of what is counted. */
+/* Slow path of count_run: part of the segment may be outside the counted range. */
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 
 static inline void count_run(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
@@ -76,7 +78,7 @@ static inline void count_run(struct model *model, struct model_thread *thread, u
         thread->stint[model_mode(thread)] += to - from;
 }
 
-/* The segment that is open ends at AT, and the next begins. */
+/* Ends the open segment at AT and begins the next. */
 static inline void close_segment(struct model *model, struct model_thread *thread, uint64_t at)
 {
     uint64_t from = thread->segment;
@@ -90,7 +92,7 @@ static inline void close_segment(struct model *model, struct model_thread *threa
     thread->segment = at;
 }
 
-/* A state has lasted up to the end of the last segment. */
+/* Ends the state interval at the end of the last segment. */
 static inline void end_stay(struct model *model, struct model_thread *thread)
 {
     uint64_t from = thread->since > model->counts_from ? thread->since : model->counts_from;
@@ -116,16 +118,16 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
 
 /* ---- activities.c, activities.h ---- */
 
-/* Room for so many, and before the first a place for what is outside of all: no activity. */
+/* Makes space for ROOM activities and the sentinel below them, which stands for "no activity". */
 void activities_make_room(struct model_thread *thread, uint8_t room);
 void activities_free(struct model_thread *thread);
 void activities_set_depth(struct model_thread *thread, uint32_t depth);
-/* The processor of this idle thread sleeps, or is awake. */
+/* The CPU of this idle thread goes to sleep or wakes up. */
 void activities_set_sleep(struct model_thread *thread, bool is_asleep);
-/* Of all its activities from DEPTH on the end will not be seen. */
+/* Ends the activities from DEPTH on as cut: their ends will not be seen. */
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at);
 
-/* The kind of the innermost activity; ACTIVITIES: none, or it is not known. */
+/* The kind of the innermost activity; ACTIVITIES: none, or unknown. */
 static inline enum activity activity_top(const struct model_thread *thread)
 {
     return thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX ? thread->frames[thread->depth - 1].kind
@@ -147,9 +149,9 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
 void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
                   struct model_thread *client);
 void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error);
-/* The thread no longer works on what it served; whoever asked waits for an answer that comes later. */
+/* The thread stops working on the call that it serves; the client waits for a later reply. */
 void serving_stop(struct model *model, struct model_thread *server);
-/* The call that a client has under way comes to nothing. */
+/* The client's call in progress ends without a result. */
 void call_abandon(struct model *model, struct model_thread *client);
 
 /* ---- processors.c ---- */
@@ -159,18 +161,18 @@ static inline uint32_t rank_of(const struct model *model, const struct model_cpu
     return (uint32_t)(cpu - model->cpus);
 }
 
-/* Time up to AT goes to the thread that runs, or is lost. */
+/* Counts the time up to AT for the running thread, or as lost. */
 void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
-/* From AT on nobody knows who runs there. */
+/* The running thread is unknown from AT on. */
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
-/* Events of processor CPU are lost from AT until now. Whoever does not run elsewhere may have run there. */
+/* Events of CPU are lost from AT until now. Every thread that does not run elsewhere may have run there. */
 void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at);
-/* NEXT runs there from SINCE on. */
+/* NEXT runs on CPU from SINCE on. */
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
-/* power_cpu_idle: the processor goes to sleep, or is awake again. */
+/* power_cpu_idle: the CPU goes to sleep or wakes up. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);
-/* The first event of a packet says who runs; so does the first one of a walk that began later, of all the
- * time since its packet began. */
+/* The first event of a packet names the running thread. For a walk that begins inside the packet, its first
+ * event does so for the time since the packet began. */
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor);
 
 static inline struct model_thread *running_thread(const struct model *model, const struct model_cpu *cpu)
@@ -180,8 +182,8 @@ static inline struct model_thread *running_thread(const struct model *model, con
 
 /* ---- processes.c ---- */
 
-struct model_process *process_know(struct model *model, uint32_t pid); /* to change; NULL: too many */
-/* A thread of it more or less lives; not those that no process is known of. */
+struct model_process *process_know(struct model *model, uint32_t pid); /* for changes; NULL: too many */
+/* Adds MORE to the number of living threads of PID; does nothing for an unknown process. */
 void process_count_living(struct model *model, uint32_t pid, int more);
 void processes_close(struct model *model);
 
@@ -212,9 +214,9 @@ static inline size_t text_length(const struct event *event, uint16_t at)
     return strnlen(get_text(event, at), event->words * 8ul - at);
 }
 
-/* The thread that an event of this processor is about, by its number; NULL: not known. Mostly the one that
- * runs. Others answer for those that wait, and a program that is moved while it logs ends in the old
- * processor's buffer. */
+/* Returns the thread TID that an event on CPU is about; NULL: unknown. It is usually the running one. But
+ * one thread may end another's wait, and a program that migrates while it logs finishes in the old CPU's
+ * buffer. */
 static inline struct model_thread *get_thread(struct model *model, const struct model_cpu *cpu, uint32_t tid)
 {
     return __builtin_expect(cpu->thread->tid == tid && cpu->thread != model->nobody, 1)
@@ -224,10 +226,10 @@ static inline struct model_thread *get_thread(struct model *model, const struct 
 
 /* ---- meanings.c ---- */
 
-/* Fills the actions; those of activities and calls unless ONLY_SCHEDULING. */
+/* Fills the actions; those for activities and calls unless ONLY_SCHEDULING. */
 void meanings_resolve(struct model *model, bool only_scheduling);
 
-/* ---- take_*.c: what an event means; fields as the tables in meanings.c have them ---- */
+/* ---- take_*.c: event handlers; fields are those of the tables in meanings.c ---- */
 
 typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/model/processes.c - what is known of processes; see model.h. */
+/* processes.c - what is known of processes; see model.h. */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 
-/* The place of PID, or the free place where it would go. The table is never full. */
+/* Returns PID's place, or the free place where it belongs. The table is never full. */
 static struct model_process **find_place(const struct model *model, uint32_t pid)
 {
     for (uint32_t at = pid * 2654435761u >> 7;; at++) {

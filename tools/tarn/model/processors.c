@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/processors.c - who runs on each processor, also after losses; see model_parts.h.
+ * processors.c - the running thread of each CPU, also after losses; see model_parts.h.
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -24,7 +24,8 @@ static void set_sleep(struct model_thread *thread, bool is_asleep, bool is_booti
     activities_set_sleep(thread, is_asleep);
 }
 
-/* SLEEPS: until now it was awake, and the other way round. A guess that says otherwise was wrong. */
+/* SLEEPS: the CPU goes to sleep, so it was awake until now; otherwise the reverse. A guess to the contrary
+ * was wrong. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
 {
     struct model_thread *thread = running_thread(model, cpu);
@@ -39,8 +40,8 @@ void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
     set_sleep(thread, sleeps, false, false);
 }
 
-/* An idle thread begins to run, but the trace may not say when it sleeps: no event of class sched is logged,
- * or this was lost. Then it sleeps all the time, once it has booted. */
+/* An idle thread begins to run. Sleep may not be logged, because class sched is disabled or its events were
+ * lost. Then it is assumed to sleep all the time, once it has booted. */
 static void guess_sleep(const struct model *model, struct model_thread *thread, bool is_booting)
 {
     set_sleep(thread, !is_booting && !model->tells_sleep, is_booting, true);
@@ -113,7 +114,7 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
     cpu->is_lost = false;
 }
 
-/* Nothing was told yet; it may have begun with a packet that began before. Returns when. */
+/* The first event of a CPU. Its time may begin with a packet that began earlier. Returns when. */
 static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
     uint64_t begin = cursor->packet.header.timestamp_begin;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/take_activity.c - events that begin or end an activity, and those of IPC; see
- * model_parts.h.
+ * take_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h.
  */
 #include <tools/tarn/model/activities.h>
 
@@ -61,7 +60,7 @@ void take_fault_entry(struct model *model, struct model_cpu *cpu, const struct e
                        get64(model, event, action->at[1]));
 }
 
-/* Who pages in for another logs the end of its fault. */
+/* The thread that pages in for another logs the end of the other's fault. */
 void take_fault_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                      const struct model_action *action)
 {
@@ -82,8 +81,8 @@ void take_exception_entry(struct model *model, struct model_cpu *cpu, const stru
                        get64(model, event, action->at[2]), get64(model, event, action->at[3]));
 }
 
-/* Of a thread that waits for its handler, the handler logs it, and then the reply that tells whose it was
- * (take_reply). */
+/* For a thread that waits for its exception handler, the handler logs this event, and then the reply that
+ * identifies the thread (take_reply). */
 void take_exception_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
@@ -95,7 +94,7 @@ void take_exception_exit(struct model *model, struct model_cpu *cpu, const struc
         activity_leave(model, thread, ACTIVITY_EXCEPTION, vector, 0, result);
 }
 
-/* Of whom an interrupt takes time. An idle thread is not idle meanwhile. */
+/* Returns the thread that an interrupt takes time from. An idle thread is not idle meanwhile. */
 static struct model_thread *interrupted_thread(const struct model *model, struct model_cpu *cpu)
 {
     struct model_thread *thread = running_thread(model, cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/take_sched.c - events about who runs and who is ready; see model_parts.h.
+ * take_sched.c - handlers of scheduling events; see model_parts.h.
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -29,7 +29,7 @@ static bool is_blocked(enum model_state state)
     return state >= MODEL_BLOCKED_SEND && state <= MODEL_SUSPENDED;
 }
 
-/* What becomes of the thread that leaves. */
+/* The state of a thread after the switch away from it. */
 static enum model_state state_after(const struct model_thread *thread, uint32_t told)
 {
     if (thread->is_idle || told == MODEL_RUNNING)
@@ -61,7 +61,7 @@ static void wake(struct model *model, struct model_thread *thread, struct model_
     thread->waker = by;
     thread->woken = model->now;
     if (thread->state == MODEL_RUNNING)
-        thread->has_pending_wakeup = true; /* on its way to wait; the switch is logged later */
+        thread->has_pending_wakeup = true; /* it is about to wait; the switch is logged later */
     else
         set_state(model, thread, MODEL_READY, model->now);
 }
@@ -147,7 +147,7 @@ void take_wakeup(struct model *model, struct model_cpu *cpu, const struct event 
     wake(model, thread, by);
 }
 
-/* Whoever enters a run queue is ready; mostly that is known already. */
+/* A thread that enters a run queue is ready; usually that is known already. */
 void take_enqueue(struct model *model, struct model_cpu *cpu, const struct event *event,
                   const struct model_action *action)
 {
@@ -176,7 +176,7 @@ void take_create(struct model *model, struct model_cpu *cpu, const struct event 
     thread->state = MODEL_SUSPENDED;
 }
 
-/* It ended when it was switched away from, dead; if that was seen. */
+/* It ended when the CPU switched away from it, in state dead, if that was seen. */
 void take_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                const struct model_action *action)
 {

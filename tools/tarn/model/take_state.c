@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/take_state.c - events about processes, what there was at the start, and what is traced;
- * see model_parts.h.
+ * take_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
+ * model_parts.h.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
@@ -32,7 +32,7 @@ void take_process_exec(struct model *model, struct model_cpu *cpu, const struct 
     process->path = arena_string(&model->arena, path, length);
 }
 
-/* A process ends after all its threads have; of one that is still there, the end was lost. */
+/* A process ends after all its threads have. If one is left, its end was lost. */
 static void end_threads(struct model *model, const struct model_process *process)
 {
     struct model_thread *next;
@@ -71,7 +71,7 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
     (void)cpu;
     if (process == NULL)
         return;
-    if (!process->has_ended) { /* that was lost */
+    if (!process->has_ended) { /* its exit event was lost */
         process->has_ended = true;
         process->end = model->now;
     }
@@ -81,7 +81,7 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
 void take_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
-    (void)cpu; /* the name is learned with all others */
+    (void)cpu; /* names are learned elsewhere (tells_name) */
     process_know(model, get32(model, event, action->at[0]));
 }
 
@@ -105,7 +105,7 @@ static uint32_t rank_of_cpu(const struct model *model, uint32_t number)
 
 enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
 
-/* Read while the system went on; events tell more exactly. */
+/* Statedump: read while the system was running, so other events are more exact. */
 void take_state_thread(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
@@ -204,7 +204,7 @@ void take_lock_name(struct model *model, struct model_cpu *cpu, const struct eve
                    get_text(event, action->at[2]), text_length(event, action->at[2]));
 }
 
-/* Classes that are no longer logged: of their activities the end will not be seen. */
+/* Classes were disabled: the ends of their activities will not be seen. */
 void take_control(struct model *model, struct model_cpu *cpu, const struct event *event,
                   const struct model_action *action)
 {

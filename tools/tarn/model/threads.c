@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/model/threads.c - the table of threads; see model_parts.h. */
+/* threads.c - the table of threads; see model_parts.h. */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 
@@ -110,7 +110,7 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
 static void set_comm(struct model_thread *thread, const char *comm)
 {
     memcpy(thread->comm, comm, TRACE_NAME_BYTES);
-    /* What an empty name of the kernel's first thread is shown as (decode.c). */
+    /* How an empty name of the kernel's first thread is shown (decode.c). */
     if (comm[0] == '\0' && thread->pid == 0)
         memcpy(thread->comm, "kernel", 7);
 }
@@ -120,12 +120,13 @@ struct model_thread *thread_nobody(struct model *model)
     if (model->nobody == NULL) {
         struct model_thread *thread = thread_record(model, model->thread_count);
 
-        memset(thread, 0, sizeof(*thread)); /* perhaps it was another's before a checkpoint was restored */
+        /* it may be left from another thread, before a checkpoint was restored */
+        memset(thread, 0, sizeof(*thread));
         thread->number = model->thread_count++;
         thread->tid = thread->pid = MODEL_NOBODY;
         memcpy(thread->comm, "(unknown)", 10);
         thread->state = MODEL_UNKNOWN;
-        thread->segment = UINT64_MAX; /* has none */
+        thread->segment = UINT64_MAX; /* it has none */
         model->nobody = thread;
     }
     return model->nobody;
@@ -162,7 +163,7 @@ void thread_end(struct model *model, struct model_thread *thread)
     thread->has_ended = true;
     thread->end = thread->segment;
     tell_thread(model, thread, true);
-    thread->segment = UINT64_MAX; /* has no segments any more */
+    thread->segment = UINT64_MAX; /* no more segments */
     thread_forget(model, thread);
 }
 
@@ -192,7 +193,7 @@ void tell_stay(struct model *model, struct model_thread *thread)
     uint64_t from = later(thread->since, model->from), to = sooner(thread->segment, model->to);
 
     if (!model_has_waited(model, thread) && thread->state != MODEL_RUNNING)
-        memset(thread->stint, 0, sizeof(thread->stint)); /* of an earlier period */
+        memset(thread->stint, 0, sizeof(thread->stint)); /* from an earlier period */
     if (from >= to)
         return;
     if (!model_has_waited(model, thread))

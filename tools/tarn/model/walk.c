@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/model/walk.c - a range of time; see walk.h. */
+/* walk.c - a range of time; see walk.h. */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/model/walk.h>
@@ -17,7 +17,7 @@ static uint64_t known_until(const struct model_cpu *cpu)
     return cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
 }
 
-/* Whether the event that comes next follows after a gap. */
+/* Whether there is a gap before the next event. */
 static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu *cpu)
 {
     return cursor->at != NULL && cursor->has_gap && cpu->packet_end != cursor->packet.header.timestamp_end;
@@ -34,8 +34,8 @@ void walk_limits(const struct merge *merge, const struct model *model, uint64_t 
     }
 }
 
-/* In the middle of a gap: what is lost so far is lost in this range, and who may have run there is doubted,
- * as when the next packet comes. */
+/* TO is inside a gap: the time since the last known event is lost, and the threads that may have run there
+ * become unknown, as when the next packet comes. */
 static void lose_rest(struct model *model, struct model_cpu *cpu)
 {
     uint64_t known = known_until(cpu);
@@ -51,7 +51,7 @@ static void finish_processor(struct model *model, struct model_cpu *cpu, const s
     if (cpu->thread != NULL && limit < model->to && comes_after_gap(cursor, cpu))
         lose_rest(model, cpu);
     else if (cpu->thread == NULL && cursor->at != NULL && cursor->packet.header.timestamp_begin < model->to)
-        begin_packet(model, cpu, cursor); /* its packet has begun, though no event came yet */
+        begin_packet(model, cpu, cursor); /* its packet has begun, but has no event yet */
     else if (cpu->packet_end < limit)
         cpu->packet_end = limit;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/model/walk.h - a range of time: what counts as in it, for all who ask.
+ * walk.h - walks a range of time; defines what is in a range.
  *
- * The range of a model is FROM <= t < TO (ticks). Events in it are told. Of what takes time, the part in it
- * is told: an activity that begins before, or goes on after, is cut there (is_cut). So times of the parts of
- * a range add up to those of the whole; numbers of activities do so but for those cut between two parts, of
- * which each part has one.
+ * The range of a model is FROM <= t < TO (ticks). Observers get the events in it. Of anything with a
+ * duration they get the part in the range: an activity that begins before or ends after it is cut (is_cut).
+ * So times of adjacent ranges add up to those of the whole; numbers of activities do so except for those cut
+ * between two ranges, which count in both.
  *
- * At TO everything is as it was after the last event before, but for a processor of which nothing is known
- * then: its events go on after a gap, or not at all.
+ * At TO everything is as after the last event before TO, except for a CPU whose state is then unknown,
+ * because its events continue after a gap or not at all.
  */
 #ifndef TARN_MODEL_WALK_H
 #define TARN_MODEL_WALK_H
@@ -16,9 +16,9 @@
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 
-/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. The merge goes on before the event is
- * taken, where it can: nothing foretells which function the event needs, and the time in which the machine
- * waits for that is enough to find out whose event is next. */
+/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If possible, the merge advances
+ * before the event is taken: the indirect call to the event's handler is unpredictable, and the merge fills
+ * the time of the misprediction. */
 static inline struct cursor *model_take_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
@@ -35,15 +35,16 @@ static inline struct cursor *model_take_next(struct model *model, struct merge *
     return next;
 }
 
-/* Takes all events of MERGE before model->to. It stands at the first one that comes later. */
+/* Takes all events of MERGE before model->to. MERGE then stands at the first later event. */
 void model_walk(struct model *model, struct merge *merge);
 
-/* Ends the range: model_finish, as if the trace ended there though no packet does. All events before
- * model->to have been taken, MERGE stands at the next. */
+/* Ends the range as model_finish does, as if the trace ended there, but inside packets. All events before
+ * model->to have been taken, and MERGE stands at the next. */
 void model_finish_range(struct model *model, const struct merge *merge);
 
-/* Until when, up to END, it is known what each processor does, by rank, given that all events before END have
- * been taken: of one that logged nothing more, or nothing before a gap, up to the end of its last packet. */
+/* Sets LIMITS, by rank, to the time up to which each CPU's activity is known, at most END. All events before
+ * END have been taken. For a CPU without further events, or with a gap before the next, that is the end of
+ * its last packet. */
 void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits);
 
 #endif

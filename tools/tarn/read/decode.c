@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/decode.c - packets to typed events: the slow paths; see decode.h. */
+/* decode.c - packets to typed events: the slow paths; see decode.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/decode.h>
 
-/* A string or sequence at an event's end: does its length fit the header's? */
+/* Whether the length of the string or sequence at the event's end fits the header's length. */
 static bool tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words)
 {
     const struct field *tail = type->tail;
@@ -55,7 +55,7 @@ static void send_report(const struct cursor *cursor, struct report report)
         cursor->reporter->report(cursor->reporter, &report);
 }
 
-/* The first packet that a processor ever wrote has number 0. */
+/* Whether no packet is missing before HEADER. A CPU's first packet has number 0. */
 static bool follows(const struct cursor *cursor, const struct trace_packet *header)
 {
     if (cursor->is_broken)
@@ -66,8 +66,8 @@ static bool follows(const struct cursor *cursor, const struct trace_packet *head
            header->events_discarded == cursor->previous_discarded;
 }
 
-/* As babeltrace2 counts: the counter's difference between two packets, in the time from the end of one to
- * the end of the next. Of what was lost before a stream's first packet the number is not known. */
+/* Counts as babeltrace2 does: the difference of the counter between two packets, for the time from the end
+ * of one to the end of the next. The number of events lost before a stream's first packet is unknown. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset)
 {
     struct report report = {
@@ -113,7 +113,7 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
     cursor->previous_seq = header->packet_seq_num;
 }
 
-/* Losses before the packet that comes next count from the packet before it. */
+/* Reads the packet before the start, so that losses before the next packet can be counted. */
 static void look_back(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
@@ -244,7 +244,7 @@ const struct running *cursor_find_running(struct cursor *cursor)
     return &cursor->running;
 }
 
-/* The bytes that tell who runs are about to go. */
+/* Saves the running thread before the packet's bytes are replaced. */
 static void keep_running(struct cursor *cursor)
 {
     set_running(cursor, cursor_teller(cursor, 0));
@@ -252,7 +252,7 @@ static void keep_running(struct cursor *cursor)
     cursor->running_of = NULL;
 }
 
-/* The end event, which is the packet's last, tells the time of its end. */
+/* Checks that the packet's last event, the end event, has the time at which the packet ends. */
 static void check_end(const struct cursor *cursor)
 {
     if (cursor->at != NULL && !cursor->is_broken && cursor->ticks != cursor->packet.header.timestamp_end)
@@ -295,7 +295,7 @@ static bool next_packet(struct cursor *cursor)
     return false;
 }
 
-/* The rest of a packet cannot be trusted after a broken event; go on with the next packet. */
+/* After a damaged event, skips the rest of the packet. */
 static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
 {
     send_report(cursor, (struct report){.anomaly = anomaly,

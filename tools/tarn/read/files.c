@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/files.c - a trace's directory: opens its files, and notices how they change; see read.h.
+ * files.c - opens the files of a trace directory, and detects changes; see read.h.
  *
- * What stands in the place of a stream and is none becomes a struct oddity, for judge.h to report. Nothing
- * here waits: files are opened without blocking, and only regular ones are read.
+ * A file in the place of a stream that is none becomes a struct oddity, which judge.h reports. Nothing here
+ * blocks: files are opened with O_NONBLOCK, and only regular ones are read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,8 +33,8 @@ static void add_oddity(struct trace *trace, enum anomaly anomaly, const char *fi
 
 /* ---- the time that a stream covers --------------------------------------------------------------- */
 
-/* When the packet ends. Its events tell, for each is less than 2^32 ticks after the one before; a header that
- * says otherwise is damaged. They need not be asked about a packet that is shorter than that. */
+/* Returns when the packet ends. If the header claims a length of 2^32 ticks or more, computes it from the
+ * events, since each is less than 2^32 ticks after the one before; a header that disagrees is damaged. */
 static uint64_t find_end(const struct trace *trace, const struct stream *stream, uint64_t offset,
                          const struct trace_packet *header)
 {
@@ -69,8 +69,8 @@ static void take_end(struct trace *trace, const struct stream *stream, uint64_t 
     trace->end = end > trace->end ? end : trace->end;
 }
 
-/* First and last packet: processor, packet size, the time that the trace covers. Returns what the first
- * packet's header is like. */
+/* Reads the first and the last packet for the CPU, the packet size, and the time that the stream covers.
+ * Returns the anomaly of the first header. */
 static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
 {
     struct trace_packet header;
@@ -90,7 +90,7 @@ static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
     return anomaly;
 }
 
-/* For a trace in which no stream begins under the schema of the metadata: the two do not belong together. */
+/* No stream begins with a packet of the metadata's schema: metadata and streams do not belong together. */
 static bool refuse_schema(const struct trace *trace, struct fail *fail)
 {
     struct trace_packet header;
@@ -114,7 +114,7 @@ static bool is_stream_name(const char *name)
     return name[0] != '.' && strcmp(name, "metadata") != 0;
 }
 
-/* What NAME in the directory is; *STREAM is opened if it is a stream. */
+/* Classifies NAME; if it is a stream, opens it as *STREAM. */
 static enum anomaly open_stream(struct trace *trace, const char *name, struct stream *stream, int *error)
 {
     size_t length = strlen(trace->directory) + strlen(name) + 2;
@@ -124,7 +124,7 @@ static enum anomaly open_stream(struct trace *trace, const char *name, struct st
     stream->path = alloc_zero(1, length);
     snprintf(stream->path, length, "%s/%s", trace->directory, name);
     stream->name = stream->path + strlen(trace->directory) + 1;
-    if (stat(stream->path, &status) != 0) /* a link to nothing, or to itself */
+    if (stat(stream->path, &status) != 0) /* a dangling or circular link */
         return ANOMALY_FILE;
     if (S_ISDIR(status.st_mode))
         return ANOMALY_NONE;
@@ -169,7 +169,7 @@ static bool take_entry(struct trace *trace, const char *name, struct fail *fail)
     return true;
 }
 
-/* Every file of the directory but metadata and hidden ones is a stream, as for other CTF readers. */
+/* As for other CTF readers, every file but the metadata and hidden files is a stream. */
 static bool open_streams(struct trace *trace, struct fail *fail)
 {
     DIR *directory = opendir(trace->directory);
@@ -196,7 +196,7 @@ static bool is_named_after_processor(const struct stream *stream)
     return strcmp(stream->name, name) == 0;
 }
 
-/* Who has the processor of the stream at PLACE: the file that is called so, or else the first one. */
+/* Of the files of one CPU, returns the one to use: the one named after the CPU, or else the first. */
 static unsigned find_owner(const struct trace *trace, unsigned place)
 {
     unsigned owner = place;
@@ -209,7 +209,7 @@ static unsigned find_owner(const struct trace *trace, unsigned place)
     return owner;
 }
 
-/* Two files of one processor would be counted twice: one of them is left out. */
+/* Keeps one file per CPU, so that events do not count twice. */
 static void leave_out_copies(struct trace *trace)
 {
     bool *is_copy = alloc_zero(trace->stream_count, sizeof(is_copy[0]));
@@ -231,7 +231,7 @@ static void leave_out_copies(struct trace *trace)
     free(is_copy);
 }
 
-/* The metadata says how many processors the system has; each logs from its start. */
+/* Notes missing streams. The metadata has the number of CPUs, and each logs from its start. */
 static void look_for_missing(struct trace *trace)
 {
     uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
@@ -254,7 +254,7 @@ static void look_for_missing(struct trace *trace)
         add_oddity(trace, ANOMALY_MISSING, names, missing);
 }
 
-/* Who writes a trace replaces its metadata when a program declares events of its own. */
+/* The puller replaces the metadata when a program declares its own events. */
 static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *bytes)
 {
     char path[PATH_MAX];
@@ -299,7 +299,8 @@ bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
     trace->directory = strdup(directory);
     for (size_t length = strlen(directory); length > 1 && trace->directory[length - 1] == '/'; length--)
         trace->directory[length - 1] = '\0';
-    look_at_metadata(directory, &trace->metadata_inode, &trace->metadata_bytes); /* before it is read */
+    /* before reading it, so that a later change is noticed */
+    look_at_metadata(directory, &trace->metadata_inode, &trace->metadata_bytes);
     if (open_files(trace, fail))
         return true;
     trace_close(trace);
@@ -353,7 +354,8 @@ static unsigned count_stream_files(const struct trace *trace)
     return count;
 }
 
-/* Takes in the whole packets after those that are known; a file may end within one that is being written. */
+/* Adds the whole packets after the known ones. The file may end inside a packet that is still being
+ * written. */
 static enum trace_news refresh_stream(struct trace *trace, struct stream *stream, uint64_t *from)
 {
     uint64_t bytes = stream->first_packet_bytes, old = stream->size, begin = 0, size;

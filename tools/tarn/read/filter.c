@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/filter.c - which events a subcommand looks at; see filter.h. */
+/* filter.c - which events a subcommand uses; see filter.h. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/filter.h>
 
-/* One element of a list: LOW or LOW-HIGH. Returns what follows, NULL when it is malformed. */
+/* Parses one element of a list, LOW or LOW-HIGH. Returns the rest, NULL if it is malformed. */
 static const char *next_range(const char *list, uint64_t *low, uint64_t *high)
 {
     char *end;
@@ -49,7 +49,6 @@ bool list_is_valid(const char *list)
     return list != NULL;
 }
 
-/* Does one of the comma-separated patterns match? */
 bool list_matches(const char *patterns, const char *name)
 {
     char one[256];
@@ -79,7 +78,7 @@ bool filter_option(struct filter *filter, int option, const char *value)
     return true;
 }
 
-/* The first tick of a nanosecond on the trace's clock. */
+/* Returns the first tick of a nanosecond on the trace's clock. */
 static uint64_t ticks_at(const struct schema *schema, long double ns)
 {
     if (ns >= (long double)INT64_MAX)
@@ -87,8 +86,8 @@ static uint64_t ticks_at(const struct schema *schema, long double ns)
     return ns <= (long double)INT64_MIN ? 0 : schema_ticks(schema, (int64_t)ns);
 }
 
-/* SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks: as times are shown, in
- * whole nanoseconds. */
+/* Converts SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks, rounded to whole
+ * nanoseconds as times are printed. */
 bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
 {
     const struct schema *schema = &trace->schema;
@@ -125,7 +124,7 @@ static bool resolve_times(struct filter *filter, const struct trace *trace, stru
            fail_set(fail, "--from %s is later than --to %s", filter->from, filter->to ? filter->to : "");
 }
 
-/* Which streams are of the processors that are asked for. */
+/* Marks the streams of the CPUs that the option names. */
 static bool resolve_streams(struct filter *filter, const struct trace *trace, struct fail *fail)
 {
     bool any = trace->stream_count == 0;

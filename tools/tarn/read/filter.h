@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/filter.h - which events a subcommand looks at: options shared by list and the
- * answers.
+ * filter.h - selects events: the options that `list` and the analyses share.
  *
- * The names of processes come from what the trace says while it is read (statedump, exec, rename), so a
- * process is known by name from that event on; before, the running thread's name is compared.
+ * Process names come from the trace as it is read (statedump, exec, rename), so a process has its name from
+ * that event on. Before, the running thread's name is compared.
  */
 #ifndef TARN_FILTER_H
 #define TARN_FILTER_H
@@ -25,14 +24,14 @@
     "  --class LIST        only events of these classes, by name or number\n" \
     "  --event PATTERNS    only events with these names: sched_*,irq_entry\n"
 
-/* Values of options are kept as given and resolved when the trace is open. */
+/* The option values as given. filter_resolve needs an open trace. */
 struct filter {
     const char *from, *to, *cpus, *pids, *process, *tids, *classes, *events;
-    /* resolved */
+    /* set by filter_resolve */
     uint64_t from_ticks, to_ticks; /* from <= t < to */
     bool *streams;                 /* by rank; NULL: all */
     bool *types;                   /* by event index; NULL: all */
-    bool by_running;               /* pid, tid or process is asked for */
+    bool by_running;               /* pid, tid or process is given */
 };
 
 enum {
@@ -55,9 +54,9 @@ enum {
         "event", required_argument, NULL, OPTION_EVENT                                                      \
     }
 
-/* A time as --from takes it. */
+/* Parses a time as --from takes it. */
 bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail);
-bool filter_option(struct filter *filter, int option, const char *value); /* false: not one of these */
+bool filter_option(struct filter *filter, int option, const char *value); /* false: not a filter option */
 bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail);
 void filter_free(struct filter *filter);
 bool filter_running(const struct filter *filter, const struct running *running, const struct names *names);
@@ -70,10 +69,10 @@ static inline bool filter_wants(const struct filter *filter, const struct cursor
     return !filter->by_running || filter_running(filter, cursor_running(cursor), names);
 }
 
-/* A list such as 1,3-5; false when NUMBER is not in it. Malformed lists hold nothing. */
+/* Whether LIST, such as 1,3-5, contains NUMBER. A malformed list contains nothing. */
 bool list_has(const char *list, uint64_t number);
 bool list_is_valid(const char *list);
-/* Whether any of the patterns, with commas between them, fits a whole name. */
+/* Whether one of the comma-separated patterns matches the whole name. */
 bool list_matches(const char *patterns, const char *name);
 
 #endif

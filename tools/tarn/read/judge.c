@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/judge.c - what is wrong with a trace as a whole; see judge.h. */
+/* judge.c - what is wrong with a trace as a whole; see judge.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/judge.h>
 
-/* Of so many signs at most: if there are more, those of fewer calls and threads, chosen by their numbers, so
- * that all signs of one are kept or none. */
+/* The maximum of signs in memory. Beyond it, calls and threads are sampled by a hash of their id, so that
+ * either all or none of the signs of one are kept. */
 #define SIGNS_MOST 65536u
 
-/* In the order in which they happen: of one call, and of a thread from its birth to its first run. */
+/* In the order in which they happen: of one call, and of a thread from its creation to its first run. */
 enum sign_kind {
     SIGN_CALL,
     SIGN_RECEIVE,
@@ -30,29 +30,29 @@ static const char *const sign_events[SIGN_KINDS][2] = {[SIGN_CALL] = {"ipc_call"
 struct sign {
     uint64_t id; /* of the call or the thread */
     uint64_t ticks;
-    uint64_t until; /* a run: when the thread left the processor; ticks: not known */
+    uint64_t until; /* runs: when the thread left the CPU; `ticks`: unknown */
     uint32_t rank;
     uint32_t kind;
 };
 
 struct lead {
-    uint64_t ticks;     /* so much is this clock ahead of another, at least; 0: it is not */
-    struct sign cause;  /* of the clock that is ahead */
-    struct sign effect; /* of that other clock */
+    uint64_t ticks;     /* minimum by which this clock is ahead of another; 0: it is not */
+    struct sign cause;  /* on the clock that is ahead */
+    struct sign effect; /* on the other clock */
 };
 
 struct judge {
     const struct trace *trace;
     const struct field *ids[SIGN_KINDS];
-    uint8_t *kinds;               /* enum sign_kind, by the event's index */
-    const struct field *previous; /* of a switch: who leaves */
+    uint8_t *kinds;               /* enum sign_kind by event index */
+    const struct field *previous; /* of a switch: the thread that leaves */
     struct sign *signs;
     size_t count, room;
-    uint64_t mask;         /* of the hash of an id: kept are those for which all of these bits are 0 */
-    struct sign run;       /* on the processor at hand; id 0: not known, or the idle thread's */
-    uint64_t from, to;     /* ticks: in between all that happened is known */
+    uint64_t mask;         /* only ids whose hash has none of these bits are kept */
+    struct sign run;       /* of the current CPU; id 0: unknown, or idle */
+    uint64_t from, to;     /* ticks: nothing is lost in between */
     struct lead *leads;    /* by the rank of the clock that is ahead */
-    struct lead *overlaps; /* of runs, each with one of another processor: which is ahead nobody knows */
+    struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
 };
 
 /* ---- signs --------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static void keep_fewer(struct judge *judge)
 
 static void add_sign(struct judge *judge, const struct sign *sign)
 {
-    if (sign->id == 0 || (hash_of(sign->id) & judge->mask) != 0) /* 0: wants no reply */
+    if (sign->id == 0 || (hash_of(sign->id) & judge->mask) != 0) /* 0: a message without a reply */
         return;
     while (judge->count == SIGNS_MOST && judge->mask != UINT32_MAX)
         keep_fewer(judge);
@@ -88,7 +88,7 @@ static void add_sign(struct judge *judge, const struct sign *sign)
     judge->signs[judge->count++] = *sign;
 }
 
-/* The run that is under way is over: at a switch that says so, or nobody knows when. */
+/* Ends the current run: at this switch, or at an unknown time. */
 static void end_run(struct judge *judge, const struct cursor *cursor, bool is_known)
 {
     if (is_known && field_integer(judge->previous, cursor->event.bytes) == judge->run.id)
@@ -115,12 +115,13 @@ static void take_event(struct judge *judge, const struct cursor *cursor)
     judge->run = sign;
 }
 
-/* The packets that begin at FROM <= offset < TO. Returns the time up to which nothing is lost: before a gap
- * that of the last event, for in traces of older systems a full ring's last packet ends with the gap. */
+/* Reads the packets with FROM <= offset < TO. Returns the time up to which nothing is lost. Before a gap,
+ * that is the last event but one: in traces of older systems, the last packet of a full ring ends with the
+ * gap. */
 static uint64_t take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
 {
     struct cursor cursor;
-    uint64_t complete = 0, before = 0; /* the last event's time, and that of the one before */
+    uint64_t complete = 0, before = 0; /* times of the last event and of the one before */
     bool has_lost = false;
 
     cursor_open(&cursor, judge->trace, stream, 0, NULL);
@@ -129,7 +130,7 @@ static uint64_t take_packets(struct judge *judge, const struct stream *stream, u
         bool has_gap = cursor.has_gap && cursor.event.type->role == EVENT_CONTEXT;
 
         if (has_gap && from == 0 && complete == 0 && cursor.ticks > judge->from)
-            judge->from = cursor.ticks; /* nobody knows what was before */
+            judge->from = cursor.ticks; /* earlier events are lost */
         if (has_gap && complete != 0 && !has_lost)
             complete = before;
         has_lost |= (has_gap && complete != 0) || cursor.is_broken;
@@ -137,7 +138,7 @@ static uint64_t take_packets(struct judge *judge, const struct stream *stream, u
         complete = has_lost ? complete : cursor.ticks;
         take_event(judge, &cursor);
     }
-    if (cursor.has_gap && !has_lost) /* of a last packet without events, which tells what was lost */
+    if (cursor.has_gap && !has_lost) /* the last packet is empty and reports a loss */
         complete = before;
     end_run(judge, &cursor, false);
     cursor_close(&cursor);
@@ -179,7 +180,7 @@ static bool is_of_thread(const struct sign *sign)
     return sign->kind >= SIGN_BIRTH;
 }
 
-/* By what they are about, then as they happen. */
+/* Sorts by call or thread, then in the order of the steps. */
 static int by_course(const void *left, const void *right)
 {
     const struct sign *a = left, *b = right;
@@ -193,7 +194,7 @@ static int by_course(const void *left, const void *right)
     return a->ticks != b->ticks ? (a->ticks < b->ticks ? -1 : 1) : 0;
 }
 
-/* The clock of CAUSE is that far ahead, if the two are on different processors. */
+/* Notes that CAUSE's clock is TICKS ahead, if the two are on different CPUs. */
 static void note_lead(struct lead *leads, const struct sign *cause, const struct sign *effect, uint64_t ticks)
 {
     if (cause->rank != effect->rank && ticks > leads[cause->rank].ticks)
@@ -206,10 +207,10 @@ static void compare(struct judge *judge, const struct sign *cause, const struct 
         note_lead(judge->leads, cause, effect, cause->ticks - effect->ticks);
 }
 
-/* Of one call. One that is given up returns without an answer, or while one is made. */
+/* Checks the ends of one call. A cancelled call returns without a reply, or while the reply is made. */
 static void compare_ends(struct judge *judge, const struct sign *signs, size_t count)
 {
-    const struct sign *latest = NULL; /* of earlier kinds */
+    const struct sign *latest = NULL; /* of earlier steps */
 
     for (size_t i = 1; i < count; i++) {
         const struct sign *last = &signs[i - 1];
@@ -221,8 +222,8 @@ static void compare_ends(struct judge *judge, const struct sign *signs, size_t c
     }
 }
 
-/* A thread leaves a processor before it runs on another. Clocks that say otherwise do not tell which run was
- * the first: they are as far apart as the smaller error is. */
+/* A thread leaves a CPU before it runs on another. Overlapping runs do not show which was first, so the
+ * clocks differ by at least the smaller of the two errors. */
 static void compare_runs(struct judge *judge, const struct sign *runs, size_t count)
 {
     const struct sign *last = runs;
@@ -239,7 +240,7 @@ static void compare_runs(struct judge *judge, const struct sign *runs, size_t co
     }
 }
 
-/* A new thread is woken before it runs. By whom first, only one clock can tell. */
+/* A new thread is woken before it runs. If several CPUs woke it, their clocks do not show which was first. */
 static void compare_wakes(struct judge *judge, const struct sign *birth, const struct sign *wakes,
                           size_t count)
 {
@@ -288,7 +289,7 @@ static void compare_signs(struct judge *judge)
     }
 }
 
-/* Returns whether there are any. */
+/* Returns whether it reported any. */
 static bool report_leads(const struct judge *judge, const struct lead *leads, struct reporter *reporter)
 {
     const struct stream *streams = judge->trace->streams;
@@ -336,7 +337,7 @@ static void judge_clocks(const struct trace *trace, uint64_t bytes, struct repor
     free(judge.kinds);
 }
 
-/* The earliest end of a stream: up to there each one tells its losses. */
+/* Returns the earliest end of a stream. Up to it, every stream reports its losses. */
 static uint64_t find_known_end(const struct trace *trace)
 {
     uint64_t end = trace->end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/lockstep.c - two traces of the same run side by side; see lockstep.h. */
+/* lockstep.c - compares two traces of the same run; see lockstep.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/lockstep.h>
@@ -121,7 +121,7 @@ static bool is_first_of_packet(const struct lockstep_side *side)
     return side->cursor.event.bytes == side->cursor.packet.bytes + sizeof(struct trace_packet);
 }
 
-/* The last packet of a trace may have been taken while it was being filled: its end event was made up. */
+/* The last packet may have been copied before it was full. Then the puller added its end event. */
 static bool is_at_end(const struct lockstep_side *side)
 {
     const struct cursor *cursor = &side->cursor;
@@ -131,7 +131,7 @@ static bool is_at_end(const struct lockstep_side *side)
             cursor->next_packet >= cursor->stream->size);
 }
 
-/* To the first packet that both have. */
+/* Moves both sides to the first common packet. */
 static bool join(struct lockstep *pair)
 {
     struct lockstep_side *a = &pair->sides[0], *b = &pair->sides[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/losses.c - damage and losses in words; see losses.h. */
+/* losses.c - prints damage and losses; see losses.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 
-#define DAMAGE_SHOWN 20u /* then only counted */
+#define DAMAGE_SHOWN 20u /* any more are only counted */
 
 static void format_seconds(const struct trace *trace, uint64_t ticks, char text[40])
 {
-    /* Times from a damaged header lie anywhere, so that their distance may not fit a signed number. */
+    /* Times in a damaged header can be any distance apart, so the difference may not fit a signed number. */
     int64_t at = schema_ns(&trace->schema, ticks), start = schema_ns(&trace->schema, trace->begin);
     uint64_t ns = at < start ? (uint64_t)start - (uint64_t)at : (uint64_t)at - (uint64_t)start;
 
@@ -129,7 +129,7 @@ static void format_wall(const struct trace *trace, uint64_t ticks, char text[64]
     snprintf(text, 64, "%02d:%02d:%02d.%09" PRId64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % 1000000000);
 }
 
-/* What babeltrace2 takes for the name of the trace. */
+/* What babeltrace2 uses as the name of the trace. */
 static const char *host_name(const struct trace *trace)
 {
     for (const struct tsdl_env *env = trace->schema.tsdl.env; env != NULL; env = env->next)
@@ -138,7 +138,7 @@ static const char *host_name(const struct trace *trace)
     return "";
 }
 
-/* Word by word babeltrace2's warning, so that standard errors can be compared. */
+/* Prints babeltrace2's warning word for word, so that stderr can be compared. */
 static void warn_as_babeltrace(const struct losses *losses, const struct report *report)
 {
     const char *what = report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet";
@@ -255,7 +255,7 @@ void losses_summary(const struct losses *losses)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
-    if (losses->trace != NULL) /* it was opened */
+    if (losses->trace != NULL) /* the trace was opened */
         complain_of_clock(&losses->trace->schema);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/names.c - names of processes; see names.h. */
+/* names.c - process names; see names.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/names.h>
 
-/* In this order: what an event tells of two processes comes from two sources. */
+/* The order matters. An event that names two processes has two sources. */
 static const struct {
     const char *event, *pid, *name;
     bool is_thread;
@@ -52,7 +52,7 @@ void names_close(struct names *names)
     names->told_by = NULL;
 }
 
-/* The place of PID, or the free place where it would go. The table is never full. */
+/* Returns PID's place, or the free place where it belongs. The table is never full. */
 static struct process_name *find_place(const struct names *names, uint32_t pid)
 {
     uint32_t at = pid * 2654435761u;
@@ -85,7 +85,7 @@ static void grow_table(struct names *names)
     free(old);
 }
 
-/* NULL when there are too many processes already. */
+/* NULL: too many processes. */
 static struct process_name *add_place(struct names *names, uint32_t pid)
 {
     struct process_name *place = find_place(names, pid);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/names.h - names of processes, learned from the events that tell them.
+ * names.h - process names, learned from events.
  *
- * state_process, process_rename and process_exec name a process. Until one of them does, a process is called
- * like its first thread that an event names. Process 0 is the kernel. A hash table from pid to name; the
- * number of processes it remembers is bounded.
+ * state_process, process_rename and process_exec name a process. Until then a process has the name of its
+ * first thread that an event names. Process 0 is the kernel. The names are in a bounded hash table, keyed by
+ * pid.
  */
 #ifndef TARN_NAMES_H
 #define TARN_NAMES_H
@@ -15,34 +15,34 @@
 
 #define NAME_SOURCES 9u
 
-/* An event that tells a name, and of which process. */
+/* Fields of an event that name a process. */
 struct name_source {
     const struct field *pid, *name;
-    bool is_thread; /* it is a thread's: counts only while the process has none */
+    bool is_thread; /* a thread's name: used only while the process has none */
 };
 
 struct names {
     struct name_source sources[NAME_SOURCES];
-    uint16_t *told_by;          /* by event index: a bit for each source in such an event */
+    uint16_t *told_by;          /* by event index: a bit for each source in the event */
     struct process_name *table; /* open addressing */
     uint32_t size, count;
-    uint64_t changes; /* times that a name was told that was not known */
+    uint64_t changes; /* how many times a new name was learned */
 };
 
 struct process_name {
     uint32_t pid;
     bool is_used;
-    bool is_changed; /* since somebody last set it to false */
+    bool is_changed; /* a reader sets it to false */
     char name[32];
 };
 
 void names_open(struct names *names, const struct schema *schema);
 void names_close(struct names *names);
-const char *names_find(const struct names *names, uint32_t pid); /* NULL: never told */
+const char *names_find(const struct names *names, uint32_t pid); /* NULL: unknown */
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length);
 void names_learn_from(struct names *names, const struct event *event);
-/* The name that a source tells in its event, without an end, and of which process: of a path, the last part.
- * NULL: none. */
+/* Returns the name that SOURCE's event contains (of a path, the last component), not NUL-terminated, and its
+ * process. NULL: none. */
 const char *names_told(const struct name_source *source, const struct event *event, uint32_t *pid,
                        size_t *length);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/order.c - the merge of all processors; see order.h. */
+/* order.c - the merge of all CPUs; see order.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/order.h>
 

@@ -1,48 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/order.h - stage "order": the events of all processors as one sequence.
+ * order.h - stage "order": merges the events of all CPUs into one sequence.
  *
- * One cursor per stream, ordered by time in nanoseconds, then by the streams' names: just the order of
- * babeltrace2, which merges in nanoseconds whatever the clock's frequency. Cursors play a knockout
- * tournament; when the first one has moved on, only its own matches are played again, without a branch that
- * depends on who wins: with several busy processors that is a coin's toss at every event. Memory is one
- * packet per stream.
+ * There is one cursor per stream. The order is by time in nanoseconds, then by stream name: exactly
+ * babeltrace2's, which merges in nanoseconds whatever the clock's frequency. The merge is a knockout
+ * tournament. When the winner moves on, only its own matches are replayed, without a branch that depends on
+ * the winner, which would be unpredictable with several busy CPUs. Memory is one packet per stream.
  */
 #ifndef TARN_ORDER_H
 #define TARN_ORDER_H
 
 #include <tools/tarn/read/decode.h>
 
-/* Where a cursor stands: nanoseconds, and then its address, for cursors lie in the order of the streams'
- * names. The least comes first. */
+/* Sort key of a cursor: nanoseconds, then its address, because cursors are stored in the order of the stream
+ * names. The smallest key comes first. */
 typedef unsigned __int128 merge_place;
-#define MERGE_NOBODY (~(merge_place)0) /* at the end of its stream, or no stream at all */
+#define MERGE_NOBODY (~(merge_place)0) /* end of stream, or no stream */
 
 struct merge {
     const struct trace *trace;
     struct cursor *cursors;
-    /* Of 2n and 2n + 1, n has the one that comes before the other. 1, the first of all, is for the slow
-     * paths: set only while there is no first cursor. */
+    /* Node n holds the smaller key of nodes 2n and 2n + 1. Node 1, the winner, is used by slow paths only:
+     * valid while `first` is NULL. */
     merge_place *tree;
-    unsigned leaves;      /* a power of two; leaf `leaves` + i is that of stream i */
-    struct cursor *first; /* who gave the event at hand; NULL before the first event and at the end */
+    unsigned leaves;      /* a power of two; stream i is at leaf `leaves` + i */
+    struct cursor *first; /* the cursor of the current event; NULL before the first event and at the end */
 };
 
-/* Streams for which WANTED is false are left out; NULL wants all. */
+/* Opens the streams for which WANTED is true; NULL: all. */
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
                 struct reporter *reporter);
-/* Slow paths of merge_next. Nothing was given yet, or all is at its end; the stream of the first is. */
+/* Slow paths of merge_next: for the first event or after the end, and when the first stream ends. */
 struct cursor *merge_start(struct merge *merge);
 struct cursor *merge_leave(struct merge *merge);
 
 static inline merge_place merge_place_of(const struct cursor *cursor)
 {
-    uint64_t ns = (uint64_t)cursor_ns(cursor) + (1ull << 63); /* negative ones before the others */
+    uint64_t ns = (uint64_t)cursor_ns(cursor) + (1ull << 63); /* sorts negative times before positive ones */
 
     return (merge_place)ns << 64 | (uintptr_t)cursor;
 }
 
-/* All matches of CURSOR, which is now at PLACE; returns who is first. */
+/* Replays all matches of CURSOR, now at PLACE; returns the winner's key. */
 static inline merge_place merge_play(struct merge *merge, const struct cursor *cursor, merge_place place)
 {
     size_t at = merge->leaves + cursor->rank;
@@ -61,7 +60,7 @@ static inline struct cursor *merge_moved(struct merge *merge, const struct curso
     return merge->first = (struct cursor *)(uintptr_t)merge_play(merge, cursor, merge_place_of(cursor));
 }
 
-/* The cursor that stands at the next event, or NULL at the end. Valid until the next call. */
+/* Returns the cursor at the next event, or NULL at the end. Valid until the next call. */
 static inline struct cursor *merge_next(struct merge *merge)
 {
     struct cursor *cursor = merge->first;
@@ -73,16 +72,17 @@ static inline struct cursor *merge_next(struct merge *merge)
     return merge_moved(merge, cursor);
 }
 
-/* The same after the event of CURSOR, the first, whose bytes are still needed: they stay where they are.
- * NULL: they would not, or it is not that simple; nothing has changed, and merge_next goes on. */
+/* The same, but keeps the bytes of the current event, which belongs to CURSOR, in memory. NULL: that is not
+ * possible; nothing has changed, and the caller continues with merge_next. */
 static inline struct cursor *merge_step(struct merge *merge, struct cursor *cursor)
 {
     return __builtin_expect(cursor_step(cursor), 1) ? merge_moved(merge, cursor) : NULL;
 }
 
-/* Positions of all streams before the event that merge_next gave last, or at the end of all; by rank. */
+/* Stores the positions of all streams, by rank: before the event that merge_next returned last, or at the
+ * end. */
 void merge_save(const struct merge *merge, struct position *positions);
-/* From there on: the same events in the same order. */
+/* Opens MERGE at saved positions. It then returns the same events in the same order. */
 void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
                    struct reporter *reporter);
 void merge_close(struct merge *merge);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/read.c - files to packets; see read.h. */
+/* read.c - files to packets; see read.h. */
 #include <errno.h>
 #include <string.h>
 #include <tools/tarn/read/read.h>
@@ -57,7 +57,7 @@ static void swap_header(struct trace_packet *header)
         *words[i] = __builtin_bswap64(*words[i]);
 }
 
-/* All of SIZE bytes, or false. */
+/* Reads all SIZE bytes, or returns false. */
 static bool read_at(const struct stream *stream, uint64_t offset, void *bytes, uint64_t size)
 {
     for (uint64_t done = 0; done < size;) {
@@ -72,7 +72,7 @@ static bool read_at(const struct stream *stream, uint64_t offset, void *bytes, u
     return true;
 }
 
-/* What can be said of a header in host order; LEFT is what the file has from its offset on. */
+/* Checks a header in host byte order. LEFT is the number of bytes in the file from its start on. */
 static enum anomaly judge_header(const struct trace *trace, const struct stream *stream,
                                  const struct trace_packet *header, uint64_t left)
 {
@@ -113,7 +113,7 @@ enum anomaly stream_header(const struct trace *trace, const struct stream *strea
     return judge_header(trace, stream, header, stream->size - offset);
 }
 
-/* The header first: after damage, thousands of places may be tried that only look like packets. */
+/* Checks the header first: after damage, thousands of places that only look like packets may be tried. */
 enum anomaly stream_packet(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct packet_buffer *buffer, struct packet *packet)
 {
@@ -138,7 +138,7 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
     uint32_t magic = trace->schema.swap ? __builtin_bswap32(TRACE_CTF_MAGIC) : TRACE_CTF_MAGIC;
 
     for (uint64_t at = from; at < stream->size && stream->size - at >= sizeof(struct trace_packet);) {
-        uint64_t size = at == from ? 4096 : sizeof(chunk), i; /* mostly it is near */
+        uint64_t size = at == from ? 4096 : sizeof(chunk), i; /* the next packet is usually near */
 
         size = stream->size - at < size ? stream->size - at : size;
         if (!read_at(stream, at, chunk, size))
@@ -152,7 +152,7 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
     return stream->size;
 }
 
-/* Hops from header to header; for files whose packets differ in size or are damaged. */
+/* Searches from header to header, for files with damage or with packets of different sizes. */
 static uint64_t seek_by_hops(const struct trace *trace, const struct stream *stream, uint64_t time)
 {
     uint64_t found = 0, offset = 0;
@@ -180,7 +180,7 @@ uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uin
     if (bytes == 0)
         return 0;
     high = stream->size / bytes;
-    /* Invariant: packet low begins before time (or is the first), packet high does not. */
+    /* Invariant: packet `low` begins before `time` or is the first; packet `high` does not. */
     while (high - low > 1) {
         struct trace_packet header;
         uint64_t middle = low + (high - low) / 2;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/read.h - stage "read": the files of a trace to packets.
+ * read.h - stage "read": the files of a trace to packets.
  *
- * A stream is one file: the packets of one processor, back to back. Packets are read with pread into a
- * buffer of the caller, one at a time, so memory does not depend on the length of the trace and a file that
- * shrinks or grows meanwhile does no harm. No index is kept: a time is found by binary search over packet
- * headers in the file (stream_seek), falling back to hopping from header to header.
+ * A stream is one file: the packets of one CPU, back to back. Packets are read one at a time with pread into
+ * the caller's buffer, so memory does not depend on the length of the trace, and a file may grow or shrink
+ * meanwhile. There is no index: stream_seek finds a time by binary search over the packet headers in the
+ * file, or from header to header if packets vary in size.
  *
- * What is wrong with a packet has a name (enum anomaly); `tarn check` lists them, the others skip the packet
- * and say so. Next stage: decode.h.
+ * Each defect of a packet has a name (enum anomaly). `tarn check` lists them; other subcommands skip the
+ * packet and report it. Next stage: decode.h.
  */
 #ifndef TARN_READ_H
 #define TARN_READ_H
@@ -18,17 +18,17 @@
 #define PACKET_BYTES_MAX (16u << 20) /* far more than a buffer can be */
 
 struct stream {
-    char *path;       /* as babeltrace2 names it: DIR/FILE */
+    char *path;       /* as babeltrace2 prints it: DIR/FILE */
     const char *name; /* FILE */
     int fd;
     uint64_t size;  /* bytes in the file when it was opened */
-    unsigned rank;  /* place among the streams in order of their names; breaks ties of time */
-    uint32_t cpu;   /* of the first packet; ~0 when there is none */
-    uint64_t begin; /* ticks: begin of the first packet */
+    unsigned rank;  /* position among the streams sorted by name; breaks ties of time */
+    uint32_t cpu;   /* of the first packet; ~0: no packet */
+    uint64_t begin; /* ticks: start of the first packet */
     uint64_t first_packet_bytes;
 };
 
-/* Something wrong with the directory, not with a packet. */
+/* A defect of the directory rather than of a packet. */
 struct oddity;
 
 struct trace {
@@ -36,16 +36,16 @@ struct trace {
     struct schema schema;
     struct stream *streams;
     unsigned stream_count;
-    uint64_t begin, end; /* ticks: of the first packet, of the last */
+    uint64_t begin, end; /* ticks: of the first and the last packet */
     uint64_t metadata_inode, metadata_bytes;
     struct oddity *oddities;
     unsigned oddity_count;
-    unsigned file_count; /* stream files, with those that are left out */
+    unsigned file_count; /* stream files, including ignored ones */
 };
 
 enum anomaly {
     ANOMALY_NONE,
-    /* of a packet; up to and with ANOMALY_OPEN it cannot be walked */
+    /* of a packet; up to ANOMALY_OPEN, inclusive, it cannot be walked */
     ANOMALY_TRUNCATED,
     ANOMALY_MAGIC,
     ANOMALY_UUID,
@@ -73,7 +73,7 @@ enum anomaly {
     ANOMALY_COPY,
     ANOMALY_MISSING,
     ANOMALY_CLOCK,
-    /* losses: no damage */
+    /* losses, which are not damage */
     ANOMALY_LOST_PACKETS,
     ANOMALY_LOST_EVENTS,
     ANOMALY_CUT,
@@ -90,19 +90,19 @@ extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
 
 struct oddity {
     enum anomaly anomaly;
-    char file[200]; /* its name; of ANOMALY_MISSING those that should be there */
-    uint64_t count; /* of ANOMALY_COPY the processor, of ANOMALY_MISSING how many */
+    char file[200]; /* its name; ANOMALY_MISSING: the names of the missing files */
+    uint64_t count; /* ANOMALY_COPY: the CPU; ANOMALY_MISSING: how many */
 };
 
 /* One packet in memory. */
 struct packet {
-    struct trace_packet header; /* in this machine's byte order */
+    struct trace_packet header; /* in host byte order */
     uint64_t offset;            /* in the file */
     const uint8_t *bytes;
     uint64_t packet_bytes, content_bytes;
 };
 
-/* Where packet bytes go; grows to the largest packet seen. */
+/* A buffer for packets; grows to the largest packet seen. */
 struct packet_buffer {
     uint8_t *bytes;
     size_t size;
@@ -111,37 +111,41 @@ struct packet_buffer {
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail);
 void trace_close(struct trace *trace);
 
-/* In the directory while a pull writes it, which holds a lock on it; when the pull ends early it stays.
- * Hidden, so that CTF readers pass over it. */
+/* Exists while a pull writes the trace; the puller holds a lock on it. It remains if the pull ends early.
+ * Hidden, so that CTF readers ignore it. */
 #define TRACE_UNFINISHED_NAME  ".unfinished"
-/* What decided the run (command/recipe.h), of a trace whose run repeats itself. Hidden for the same reason.
- */
+/* The recipe of a deterministic run (command/recipe.h). Hidden for the same reason. */
 #define TRACE_RECIPE_NAME      ".recipe.json"
 #define TRACE_RECIPE_BYTES_MAX (64u << 10)
-/* Whether the pull of the trace ended early: nobody knows what was lost after its last packets. */
+/* Whether the pull ended early, so that losses after the last packets are unknown. */
 bool trace_is_unfinished(const struct trace *trace);
 
-/* Leaves out what is at a file's end and not yet a whole packet, of a trace that somebody is writing. */
+/* Ignores partial packets at the ends of files, for a trace that is still being written. */
 void trace_cut_partial(struct trace *trace);
-/* In how many files it, and no more, is there now. */
+/* Returns the number of files that contain only a partial packet. */
 unsigned trace_count_partial(const struct trace *trace);
 
-/* What became of the files since trace_open or the last call. GROWN: whole packets were appended, which are
- * taken in; FROM gets the time (ticks) that the first of them begins, 0 when it cannot be told. CHANGED:
- * files came, went, shrank or hold something else: open the trace again. Nobody may read the trace meanwhile.
+/*
+ * Checks the files for changes since trace_open or the last call.
+ *
+ *     - GROWN: whole packets were appended, and are included now. FROM is when the first of them begins
+ *       (ticks), 0 if unknown.
+ *     - CHANGED: files were added, removed, replaced or have shrunk. Open the trace again.
+ *
+ * No other thread may use the trace meanwhile.
  */
 enum trace_news { TRACE_SAME, TRACE_GROWN, TRACE_CHANGED };
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from);
 
-/* The header of the packet at OFFSET, checked against everything a header can tell. */
+/* Reads the header of the packet at OFFSET and checks all that a header can show. */
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header);
-/* The same with the bytes. On ANOMALY_NONE and from ANOMALY_CPU on, PACKET can be walked. */
+/* Reads the whole packet. It can be walked if this returns ANOMALY_NONE, or ANOMALY_CPU or later. */
 enum anomaly stream_packet(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct packet_buffer *buffer, struct packet *packet);
-/* The next offset from FROM on where a packet seems to start, or the end of the file. */
+/* Returns the offset, at or after FROM, at which the next packet seems to start, or the end of the file. */
 uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from);
-/* The offset of the last packet that begins before TIME (ticks), or of the first packet. */
+/* Returns the offset of the last packet that begins before TIME (ticks), or of the first packet. */
 uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uint64_t time);
 
 static inline bool anomaly_is_fatal(enum anomaly anomaly)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/schema.c - metadata to event types and what is known of them; see schema.h. */
+/* schema.c - metadata to event types; see schema.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,8 +48,7 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
     return true;
 }
 
-/* The table of minors of each class, and the class's name: of the system's classes as the environment tells,
- * of applications' what the names of the events have in common. */
+/* Adds TYPE to the table of its class. */
 static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];
@@ -99,6 +98,8 @@ bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
     return true;
 }
 
+/* Names the classes: the system's as the environment says, those of applications by the common prefix of
+ * their events. */
 static void name_class(struct schema *schema, unsigned number)
 {
     struct class_table *class = &schema->classes[number];
@@ -129,7 +130,7 @@ static void name_class(struct schema *schema, unsigned number)
             common = i;
             break;
         }
-    /* With one event only, or a shared prefix like "sched_mig", the first word is the class. */
+    /* With only one event, or a common prefix inside a word like "sched_mig", the first word is the class. */
     if (strchr(first, '_') != NULL && (common == 0 || first[common] != '_' || strlen(first) == common))
         common = (size_t)(strchr(first, '_') - first);
     class->name = arena_string(&schema->tsdl.arena, first, common ? common : strlen(first));
@@ -161,7 +162,7 @@ static const struct field *find_kind(const struct event_type *type, const char *
 static void set_role(const struct event_type *type, enum event_role role)
 {
     if (type != NULL)
-        ((struct event_type *)type)->role = role; /* the schema's own, and still being made */
+        ((struct event_type *)type)->role = role; /* the schema owns it and is still under construction */
 }
 
 static void find_known_events(struct schema *schema)
@@ -184,7 +185,7 @@ static void find_known_events(struct schema *schema)
     set_role(known->switched, EVENT_SWITCH);
 }
 
-#define CLOCK_HZ_MOST 1000000000000u /* far more than any processor's */
+#define CLOCK_HZ_MOST 1000000000000u /* far above any CPU's */
 #define CENTURY       (100 * 365.25 * 86400)
 
 static bool set_clock(struct schema *schema, struct fail *fail)
@@ -197,7 +198,7 @@ static bool set_clock(struct schema *schema, struct fail *fail)
     if (freq > CLOCK_HZ_MOST)
         return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the most is %llu", freq,
                         (unsigned long long)CLOCK_HZ_MOST);
-    seconds += (int64_t)(offset / freq); /* babeltrace2 normalizes it so */
+    seconds += (int64_t)(offset / freq); /* as babeltrace2 normalizes it */
     offset %= freq;
     if (seconds < -4000000000 || seconds > 8000000000)
         return fail_set(fail, "metadata: the clock's offset is out of range");
@@ -209,7 +210,7 @@ static bool set_clock(struct schema *schema, struct fail *fail)
     return true;
 }
 
-/* Which fields of the packet context a CTF reader shows: those that CTF itself gives no meaning. */
+/* Finds the packet context fields that CTF readers print: those that CTF itself gives no meaning. */
 static bool build_context(struct schema *schema, struct fail *fail)
 {
     static const char *const special[] = {"timestamp_begin", "timestamp_end",    "content_size",
@@ -305,7 +306,8 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
 
     memset(schema, 0, sizeof(*schema));
     snprintf(path, sizeof(path), "%s/metadata", directory);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what waits for a writer is no metadata */
+    /* a FIFO must not block here: it is not metadata */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         int error = fd < 0 ? errno : ENOENT;
 
@@ -334,7 +336,7 @@ void schema_free(struct schema *schema)
     memset(schema, 0, sizeof(*schema));
 }
 
-#define TICKS_MOST (1ull << 60) /* below, schema_ns never falls */
+#define TICKS_MOST (1ull << 60) /* schema_ns never decreases below it */
 
 static uint64_t find_ticks(const struct schema *schema, int64_t ns)
 {
@@ -351,7 +353,7 @@ static uint64_t find_ticks(const struct schema *schema, int64_t ns)
     return low;
 }
 
-/* Of most clocks ticks are nanoseconds, and the first guess is right. */
+/* On most clocks a tick is a nanosecond, and the first guess is right. */
 uint64_t schema_ticks(const struct schema *schema, int64_t ns)
 {
     uint64_t guess = (uint64_t)ns - (uint64_t)schema->clock_base_ns;

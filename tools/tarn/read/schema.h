@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/schema.h - second stage of metadata: declared types to layouts the decoder walks.
+ * schema.h - second stage of metadata: declared types to event layouts.
  *
- * The metadata of a trace is the truth about its events; this stage checks that it declares Tarn's layout
- * (trace/format/format.h) and flattens each event into fields with fixed byte offsets. Only the last field
+ * The metadata of a trace defines its events. This stage checks that it declares Tarn's layout
+ * (trace/format/format.h), and flattens each event into fields with fixed byte offsets. Only the last field
  * may vary in size (a string, or a sequence whose count is an earlier field). Anything else is refused.
  */
 #ifndef TARN_SCHEMA_H
@@ -19,7 +19,7 @@ enum field_kind {
     FIELD_INTEGER,
     FIELD_ENUM,
     FIELD_TEXT,     /* fixed array of characters, ends at the first NUL */
-    FIELD_STRING,   /* up to a NUL; the last field */
+    FIELD_STRING,   /* NUL-terminated; the last field */
     FIELD_ARRAY,    /* fixed array of integers */
     FIELD_SEQUENCE, /* integers, counted by an earlier field; the last field */
 };
@@ -30,30 +30,30 @@ struct field {
     uint8_t width; /* bytes of the integer or of one element */
     uint8_t base;
     bool is_signed;
-    bool swap;                       /* not in this machine's byte order */
+    bool swap;                       /* not in host byte order */
     uint32_t offset;                 /* bytes from the event's header */
-    uint32_t count;                  /* elements of an array */
-    const struct field *counter;     /* of a sequence */
-    const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array of them */
+    uint32_t count;                  /* of an array */
+    const struct field *counter;     /* of a sequence: the field with its count */
+    const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array */
 };
 
-/* Events that tell who runs. */
+/* Whether an event names the running thread. */
 enum event_role { EVENT_PLAIN, EVENT_CONTEXT, EVENT_SWITCH };
 
 struct event_type {
     const char *name;
     uint32_t id;
     enum event_role role;
-    uint32_t words;           /* header included; of a variable event the least possible */
-    uint32_t fixed_words;     /* the same; of a variable event UINT32_MAX */
+    uint32_t words;           /* includes the header; the minimum if the size varies */
+    uint32_t fixed_words;     /* the same; UINT32_MAX if the size varies */
     const struct field *tail; /* the field that varies in size, or NULL */
     const struct field *fields;
     unsigned field_count;
-    bool has_fields; /* declares a struct, even if it is empty */
-    unsigned index;  /* 0, 1, ... in the order of the metadata */
+    bool has_fields; /* declares a struct, which may be empty */
+    unsigned index;  /* 0, 1, ... in metadata order */
 };
 
-/* Fields of events the tool knows the meaning of; absent ones are NULL. */
+/* Events that the tool itself uses; NULL if absent. */
 struct known_events {
     const struct event_type *context; /* TRACE_MINOR_CONTEXT: pid, tid, name */
     const struct field *context_pid, *context_tid, *context_name;
@@ -63,7 +63,7 @@ struct known_events {
 
 struct class_table {
     const struct event_type **by_minor;
-    uint32_t count; /* minors below this have a place */
+    uint32_t count; /* length of `by_minor` */
     const char *name;
 };
 
@@ -73,12 +73,12 @@ struct schema {
     bool big_endian;
     uint64_t clock_freq;
     int64_t clock_base_ns;
-    uint64_t century; /* ticks: no system has run for longer */
+    uint64_t century; /* ticks: longer than any system runs */
     struct class_table classes[TRACE_CLASS_COUNT];
     const struct event_type **events; /* by index */
     unsigned event_count;
     struct known_events known;
-    const struct field *context_fields; /* packet context without what CTF gives a meaning */
+    const struct field *context_fields; /* fields of the packet context that CTF gives no meaning */
     unsigned context_field_count;
 };
 
@@ -89,18 +89,19 @@ void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
 
-/* An entry of the environment; NULL: there is none of this name and kind. */
+/* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);
 
-/* How far the trace says that its clock's rate can be trusted. */
+/* How accurate the clock's rate is, according to the trace. */
 struct clock_trust {
-    const char *sources; /* what the rate rests on */
-    uint64_t error_ppm;  /* the true rate differs by at most this much */
+    const char *sources; /* how the rate was determined */
+    uint64_t error_ppm;  /* maximum error of the rate */
     bool is_certain;     /* two sources agree, or the architecture fixes the rate */
 };
-bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust); /* false: it says nothing */
+/* false: the trace does not say */
+bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust);
 
-/* How many processors the system has, as its metadata says; 0: it does not say. */
+/* Returns the number of CPUs of the system according to the metadata; 0: unknown. */
 uint64_t schema_cpu_count(const struct schema *schema);
 
 static inline const struct event_type *schema_event(const struct schema *schema, uint32_t id)
@@ -110,8 +111,8 @@ static inline const struct event_type *schema_event(const struct schema *schema,
     return TRACE_ID_MINOR(id) < class->count ? class->by_minor[TRACE_ID_MINOR(id)] : NULL;
 }
 
-/* Nanoseconds since the clock's origin (1970 when the offset says so). Exactly as babeltrace2 computes it,
- * because order and ties are decided by it. */
+/* Returns nanoseconds since the clock's origin (1970 if the offset says so). Computed exactly as babeltrace2
+ * does, because order and ties depend on it. */
 static inline int64_t schema_ns(const struct schema *schema, uint64_t ticks)
 {
     double ns;
@@ -122,15 +123,15 @@ static inline int64_t schema_ns(const struct schema *schema, uint64_t ticks)
     return ns >= 9.2e18 ? INT64_MAX : (int64_t)((uint64_t)schema->clock_base_ns + (uint64_t)ns);
 }
 
-/* Nanoseconds from one time to a later one; damaged times lie anywhere, so the distance may need all 64 bits.
- */
+/* Returns the nanoseconds from one time to a later one, 0 if it is not later. Unsigned, because damaged
+ * times can be any distance apart. */
 static inline uint64_t schema_elapsed_ns(const struct schema *schema, uint64_t from, uint64_t to)
 {
     int64_t begin = schema_ns(schema, from), end = schema_ns(schema, to);
     return end > begin ? (uint64_t)end - (uint64_t)begin : 0;
 }
 
-/* The first tick at or after a time in schema_ns; 2^60 for times that no clock reaches. */
+/* Returns the first tick at or after a time of schema_ns; 2^60 if the clock never reaches it. */
 uint64_t schema_ticks(const struct schema *schema, int64_t ns);
 
 static inline uint32_t load32(const uint8_t *bytes, bool swap)
@@ -149,8 +150,8 @@ static inline uint64_t load64(const uint8_t *bytes, bool swap)
     return swap ? __builtin_bswap64(value) : value;
 }
 
-/* What the first 8 bytes of an event say: its number of words, 10 bits, and its id, in the order of the
- * machine that wrote them; then its time. */
+/* The first 8 bytes of an event: a 10-bit word count and the id, in the writer's byte order, then the
+ * time. */
 struct event_head {
     uint32_t id, words, time;
 };
@@ -168,7 +169,7 @@ static inline struct event_head event_head(const struct schema *schema, const ui
     return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
 }
 
-/* An integer of 1, 2, 4 or 8 bytes; signed ones are sign-extended. */
+/* Loads an integer of 1, 2, 4 or 8 bytes; sign-extends signed ones. */
 static inline uint64_t load_integer(const uint8_t *bytes, unsigned width, bool is_signed, bool swap)
 {
     uint16_t half;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/schema_layout.c - declared types to fields at their offsets; see schema_layout.h. */
+/* schema_layout.c - declared types to fields with offsets; see schema_layout.h. */
 #include <string.h>
 #include <tools/tarn/read/schema_layout.h>
 
 #define EVENT_BITS_MAX (TRACE_LENGTH_MAX * 64u)
 
-/* What a struct of the metadata must contain, so that format.h describes it. */
+/* The fields that a struct of the metadata must contain to match format.h. */
 struct expected_field {
     const char *name;
     unsigned bits, at, count; /* count: elements of an array of bytes */
@@ -38,7 +38,7 @@ static uint64_t type_bits(const struct tsdl_type *type)
     return type->bits;
 }
 
-/* Each expected field stands where format.h has it, and nothing reaches beyond the last one. */
+/* Checks that each expected field is at its place, and that nothing follows the last one. */
 static bool check_struct(const struct tsdl_type *type, const struct expected_field *expected,
                          const char *what, struct fail *fail)
 {
@@ -83,7 +83,7 @@ static bool is_foreign(const struct schema *schema, const struct tsdl_type *type
     return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* The integer inside a field: itself, or the element of an array. */
+/* Sets the properties of an integer, which is the field itself or the element of an array. */
 static bool set_scalar(const struct schema *schema, struct field *field, const struct tsdl_type *type)
 {
     if (type->kind != TSDL_INTEGER && type->kind != TSDL_ENUM)
@@ -108,7 +108,7 @@ static const struct field *find_counter(const struct field *fields, unsigned cou
     return NULL;
 }
 
-/* CTF lets names begin with an underscore that is not part of them. */
+/* In CTF, a leading underscore is not part of a name. */
 static const char *plain_name(const char *name)
 {
     return name[0] == '_' && name[1] != '\0' ? name + 1 : name;

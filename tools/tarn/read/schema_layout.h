@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/schema_layout.h - where the fields of declared structs lie, and whether those of a packet
- * lie where trace/format/format.h has them. For schema.c.
+ * schema_layout.h - computes the offsets of declared fields, and checks the packet layout against
+ * trace/format/format.h. Used by schema.c.
  */
 #ifndef TARN_SCHEMA_LAYOUT_H
 #define TARN_SCHEMA_LAYOUT_H
 
 #include <tools/tarn/read/schema.h>
 
-/* Headers and context of packets, and headers of events. */
+/* Checks packet headers, packet contexts and event headers. */
 bool schema_check_envelope(const struct tsdl *tsdl, struct fail *fail);
 unsigned schema_count_fields(const struct tsdl_type *type); /* NULL: 0 */
-/* Lays the fields of TYPE, a struct, out from bit START, into room for all of them. The number of bits with
- * those before START, or 0 after a failure; OWNER is who the message says has them. */
+/* Lays out the fields of TYPE, a struct, from bit START into FIELDS, which has capacity for all of them.
+ * Returns the end in bits, counting those before START, or 0 on failure; messages call the struct OWNER. */
 uint64_t schema_lay_out(struct schema *schema, const struct tsdl_type *type, uint64_t start,
                         struct field *fields, const char *owner, struct fail *fail);
 bool field_is_variable(const struct field *field);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/slices.c - where to cut a trace; see slices.h. */
+/* slices.c - where to cut a trace; see slices.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/slices.h>
 
 #define SLICE_BYTES     (4u << 20)
-#define PACKETS_PER_CUT 6u /* of each stream, at least: what lies across a cut is read twice */
-#define WORTH_CUTTING   3u /* slices */
+#define PACKETS_PER_CUT 6u /* minimum per stream: packets that cross a cut are read twice */
+#define WORTH_CUTTING   3u /* the minimum number of slices */
 
-/* When every packet begins, of all streams. */
+/* The start times of all packets of all streams. */
 struct begins {
     uint64_t *ticks;
     size_t count, size;
-    uint64_t bytes; /* of the packets */
+    uint64_t bytes; /* total of the packets */
 };
 
-/* Notes the packets of a stream; false unless all are whole, of one size, and in order of time. */
+/* Adds the packets of a stream; false unless all are whole, of one size, and in order. */
 static bool note_packets(struct begins *begins, const struct trace *trace, const struct stream *stream)
 {
     uint64_t end = 0, bytes = stream->first_packet_bytes;
@@ -47,7 +47,8 @@ static int compare_ticks(const void *left, const void *right)
 
 static void add_slice(struct slices *slices, const struct trace *trace, uint64_t ticks)
 {
-    uint64_t slack = trace->schema.clock_freq / 1000000 + 1; /* a microsecond: more than rounding can do */
+    /* a microsecond: more than the rounding error */
+    uint64_t slack = trace->schema.clock_freq / 1000000 + 1;
     int64_t ns = schema_ns(&trace->schema, ticks);
 
     if (ns <= slices->slices[slices->count - 1].from_ns)
@@ -57,7 +58,7 @@ static void add_slice(struct slices *slices, const struct trace *trace, uint64_t
     slices->slices[slices->count++] = (struct slice){ticks > slack ? ticks - slack : 0, ns, INT64_MAX};
 }
 
-/* Cuts so that each slice has about as many packets. */
+/* Cuts into slices with about the same number of packets. */
 static void cut_evenly(struct slices *slices, const struct trace *trace, struct begins *begins,
                        const struct filter *filter)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/tsdl.c - recursive-descent parser for TSDL; tsdl.h says which part of the language.
+ * tsdl.c - recursive-descent parser for TSDL types; tsdl.h lists the supported part of the language.
  *
- * The first error sticks: after it `next` only returns the end, so every loop ends and the callers need no
- * checks of their own. Everything parsed lives in the arena of the result. The blocks (trace, clock, ...)
- * are in tsdl_block.c; this file has declarations of types.
+ * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need
+ * no checks. Everything parsed is in the arena of the result. Blocks (trace, clock, ...) are in
+ * tsdl_block.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ uint64_t expect_number(struct parser *parser)
     return number;
 }
 
-/* A value that is a word, a dotted path (clock.monotonic.value), a number or a string; comes back as text. */
+/* Accepts a word, a dotted path (clock.monotonic.value), a number or a string; returns it as text. */
 const char *expect_value(struct parser *parser)
 {
     char text[1200];
@@ -272,7 +272,7 @@ static void add_type(struct parser *parser, struct named_type **list, const char
     *list = named;
 }
 
-/* A type used by name; always non-NULL, so that callers can go on after an error. */
+/* Returns the type with this name; never NULL, so that callers can continue after an error. */
 static const struct tsdl_type *use_type(struct parser *parser, const struct named_type *list,
                                         const char *name)
 {

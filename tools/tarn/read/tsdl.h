@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/read/tsdl.h - first stage of metadata: TSDL text to declared types.
+ * tsdl.h - first stage of metadata: TSDL text to declared types.
  *
- * Covers the part of CTF 1.8's TSDL that trace/gen writes: integers, enumerations, strings, fixed arrays,
- * sequences, structs, type aliases, and the blocks trace, clock, env, stream and event. Whatever else turns
- * up is refused with the line it stands on. schema.h turns the declarations into layouts.
+ * Accepts the part of CTF 1.8's TSDL that trace/gen writes: integers, enumerations, strings, fixed arrays,
+ * sequences, structs, type aliases, and the blocks trace, clock, env, stream and event. Anything else is an
+ * error, reported with its line. schema.h turns the declarations into layouts.
  */
 #ifndef TARN_TSDL_H
 #define TARN_TSDL_H
@@ -16,7 +16,7 @@
 enum tsdl_kind { TSDL_INTEGER, TSDL_ENUM, TSDL_STRING, TSDL_STRUCT, TSDL_ARRAY, TSDL_SEQUENCE };
 enum tsdl_order { TSDL_NATIVE, TSDL_LITTLE, TSDL_BIG };
 
-struct tsdl_label { /* one range of an enumeration; signed values are sign-extended */
+struct tsdl_label { /* a range of values of an enumeration; signed values are sign-extended */
     const char *name;
     uint64_t low, high;
     struct tsdl_label *next;
@@ -31,11 +31,11 @@ struct tsdl_field {
 struct tsdl_type {
     enum tsdl_kind kind;
     unsigned align; /* bits */
-    /* integers; an enumeration repeats its container's */
+    /* integers; for an enumeration, its container's values */
     unsigned bits;
     unsigned base; /* 2, 8, 10 or 16 */
     bool is_signed;
-    bool is_text;  /* has an encoding: arrays of it are text */
+    bool is_text;  /* has an encoding: an array of it is text */
     bool is_clock; /* mapped to a clock */
     enum tsdl_order order;
     /* enumerations */
@@ -52,14 +52,14 @@ struct tsdl_event {
     const char *name;
     uint64_t id;
     bool has_id;
-    const struct tsdl_type *fields; /* NULL when none are declared */
+    const struct tsdl_type *fields; /* NULL: none declared */
     unsigned line;
     struct tsdl_event *next;
 };
 
 struct tsdl_env {
     const char *name;
-    const char *text; /* numbers too */
+    const char *text; /* numbers as text too */
     bool is_text;
     struct tsdl_env *next;
 };
@@ -78,7 +78,7 @@ struct tsdl {
     bool has_stream;
     const struct tsdl_type *packet_context;
     const struct tsdl_type *event_header;
-    struct tsdl_event *events; /* in the order written */
+    struct tsdl_event *events; /* in metadata order */
     struct tsdl_env *env;
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/tsdl_block.c - the blocks of TSDL: trace, clock, env, stream, event; types are in tsdl.c.
- */
+/* tsdl_block.c - parses the blocks of TSDL: trace, clock, env, stream, event; types are in tsdl.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +45,7 @@ enum tsdl_order parse_order(struct parser *parser, const char *text)
     return TSDL_NATIVE;
 }
 
-/* One `key = value;` or `key := type;` of a block. The callee says whether it knows the key. */
+/* Handle one `key = value;` or `key := type;` of a block. They return whether they know the key. */
 typedef bool set_value(struct parser *parser, void *context, const char *key, const char *value);
 typedef bool set_type(struct parser *parser, void *context, const char *key, const struct tsdl_type *type);
 
@@ -193,7 +192,7 @@ static void parse_event(struct parser *parser)
     parser->last_event = &event->next;
 }
 
-/* env { name = "text"; name = number; }; what the values mean is nobody's business here. */
+/* env { name = "text"; name = number; }; the values are not interpreted here. */
 static void parse_env(struct parser *parser)
 {
     expect_punct(parser, "{");

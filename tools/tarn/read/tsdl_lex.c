@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/tsdl_lex.c - TSDL text to tokens; the parser is tsdl.c. */
+/* tsdl_lex.c - TSDL text to tokens; the parser is tsdl.c. */
 #include <ctype.h>
 #include <string.h>
 #include <tools/tarn/read/tsdl_lex.h>
 
-#define NAME_MAX_BYTES 255 /* keeps every printed line bounded */
+#define NAME_MAX_BYTES 255 /* bounds every printed line */
 
 static void bad_token(struct lexer *lexer, struct token *token, const char *error)
 {
@@ -12,7 +12,7 @@ static void bad_token(struct lexer *lexer, struct token *token, const char *erro
     lexer->error = error;
 }
 
-/* White space and both kinds of comment; false when a comment never ends. */
+/* Skips white space and both kinds of comments; false if a comment never ends. */
 static bool skip_blank(struct lexer *lexer)
 {
     while (lexer->at < lexer->end) {

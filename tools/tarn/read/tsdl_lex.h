@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/tsdl_lex.h - TSDL text to tokens, for tsdl.c only. */
+/* tsdl_lex.h - TSDL text to tokens; used by the parser only. */
 #ifndef TARN_TSDL_LEX_H
 #define TARN_TSDL_LEX_H
 
@@ -9,7 +9,7 @@ enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT
 
 struct token {
     enum token_kind kind;
-    const char *text; /* word, string (unescaped); in the arena */
+    const char *text; /* word, or unescaped string; in the arena */
     uint64_t number;  /* magnitude */
     bool negative;
     char punct[4]; /* one of { } [ ] ( ) ; , . = : := ... */

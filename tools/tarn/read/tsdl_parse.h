@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/read/tsdl_parse.h - what the two halves of the TSDL parser share: tsdl.c (types), tsdl_block.c.
- */
+/* tsdl_parse.h - what the two halves of the TSDL parser share: tsdl.c (types) and tsdl_block.c. */
 #ifndef TARN_TSDL_PARSE_H
 #define TARN_TSDL_PARSE_H
 
@@ -15,12 +14,12 @@ struct named_type {
 
 struct parser {
     struct lexer lexer;
-    struct token token; /* the one under consideration */
+    struct token token; /* the current one */
     struct tsdl *tsdl;
     struct fail *fail;
-    bool failed; /* sticky; the token is then the end */
+    bool failed; /* sticky; `token` is then TOKEN_END */
     unsigned nesting;
-    unsigned named_count; /* of the three lists, which are searched in line */
+    unsigned named_count; /* total of the three lists, which are searched linearly */
     struct named_type *aliases, *enums, *structs;
     struct tsdl_event **last_event;
     struct tsdl_env **last_env;
@@ -37,6 +36,6 @@ uint64_t expect_number(struct parser *parser);
 const char *expect_value(struct parser *parser);
 enum tsdl_order parse_order(struct parser *parser, const char *text);
 const struct tsdl_type *parse_type(struct parser *parser);
-void parse_block(struct parser *parser); /* trace, clock, env, stream, event */
+void parse_block(struct parser *parser); /* a trace, clock, env, stream or event block */
 
 #endif
