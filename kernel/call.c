@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/call.c - functions run by other processors. Interface: call.h.
+ * kernel/call.c - functions run by other CPUs. Interface: call.h.
  *
  * Requests are written and answered as shootdowns are (tlb.c). They are not answered by whoever spins for a
  * lock: the function may do anything that an interrupt may.
@@ -15,7 +15,7 @@
 static struct call {
     void (*function)(void *argument);
     void *argument;
-    _Atomic uint64_t waiting; /* processors that have not answered */
+    _Atomic uint64_t waiting; /* CPUs that have not answered */
 } calls[CPUS_MAX];            /* by caller: one at a time, it waits for the end */
 
 static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/call.h - a function run by other processors, at their request of one.
+ * call.h - smp calls: runs a function on other CPUs.
  */
 #ifndef KERNEL_CALL_H
 #define KERNEL_CALL_H
 
 #include <stdint.h>
 
-/* Each processor of `targets` (bits; online, not this one) calls `function`; waits until all have. What was
- * stored before is seen there, what they stored is seen afterwards. The caller holds no lock: a target that
- * spins for one does not answer. The function takes none that a caller of this may spin for, and is called
- * with interrupts off, from an interrupt or while the target waits for a call of its own. */
+/* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all have finished.
+ * The function sees what the caller stored before, and the caller sees what the function stored. The caller
+ * holds no lock, because a target that spins for it would never reply. The function runs with interrupts
+ * off, in an interrupt or while the target waits for an smp call of its own. It takes no lock for which a
+ * caller of call_on_cpus may spin. */
 void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argument);
 
-void call_handle_requests(void); /* from IPI_CALL */
+void call_handle_requests(void); /* on IPI_CALL */
 
 #endif

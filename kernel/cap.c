@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct cap_slot *) * CAP_LEAVES_MAX == FRAME_SIZE, "so is 
 
 static LOCK_CLASS(cap_table_class, "capability table");
 
-/* ---- objects ----------------------------------------------------------------------------------------- */
+/* ---- Objects ---- */
 
 void object_get(enum cap_type type, void *object)
 {
@@ -88,8 +88,7 @@ void object_put(enum cap_type type, void *object)
     }
 }
 
-/* ---- what objects count: without them they are dead -----------------------------------------------------
- */
+/* ---- What objects count: without them they are dead ---- */
 
 /* An endpoint: who may receive. */
 static bool counts_as_receiver(uint64_t meta)
@@ -123,8 +122,7 @@ static void count_out(const struct cap_table *table, uint64_t meta, void *object
         space_abandon(object);
 }
 
-/* ---- tables; lock held ----------------------------------------------------------------------------------
- */
+/* ---- Tables; lock held ---- */
 
 static struct cap_slot *slot_at(const struct cap_table *table, cap_t slot)
 {
@@ -259,8 +257,7 @@ static void unlock_two(struct cap_table *a, struct cap_table *b)
         spin_unlock(&b->lock);
 }
 
-/* ---- life of a table -------------------------------------------------------------------------------------
- */
+/* ---- Life of a table ---- */
 
 void cap_table_construct(struct cap_table *table)
 {
@@ -308,8 +305,7 @@ void cap_table_destroy(struct cap_table *table)
     atomic_store_explicit(&table->size, 0, memory_order_relaxed);
 }
 
-/* ---- look-up
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Look-up ---- */
 
 static int check(uint64_t meta, enum cap_type type, uint32_t rights)
 {
@@ -354,8 +350,7 @@ int cap_get(struct space *space, cap_t number, enum cap_type type, uint32_t righ
     return error;
 }
 
-/* ---- changes
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Changes ---- */
 
 int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, void *object, uint32_t rights,
                       uint64_t badge)
@@ -428,8 +423,7 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
     return result;
 }
 
-/* ---- with messages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- With messages ---- */
 
 /* Looks up all that a message names; how many, or an error. Lock held. */
 static int gather(struct space *from, const uint16_t slots[IPC_CAPS], struct cap found[IPC_CAPS])

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/cap.h - capability tables: what a space may do to which objects.
+ * cap.h - capability tables: what a space may do to which objects.
  *
- * A table is a directory (one frame) of leaves (one frame each, 128 slots), and grows leaf by leaf up to 64
- * Ki slots; it never shrinks before its space dies, so that looking something up needs no lock.
+ * A table is a directory (one page frame) of leaves (one page frame each, 128 slots). It grows by leaves up
+ * to 64 Ki slots and does not shrink before its space dies, so a lookup needs no lock.
  *
- * A slot changes only under the table's lock, and its `meta` word changes with every change (it counts
- * generations). A reader loads meta, then object and badge, takes the *object's* lock and looks, after all
- * these loads, whether meta is still the same. It is: then the slot still holds its reference, because a slot
- * is emptied before its reference is dropped, and the last drop must take the object's lock before it
- * destroys anything. It is not: until this kernel entry ends, the memory behind the pointer is an object of
- * that type (slab.h), so the lock that was taken was one.
+ * A slot changes only under the table's lock. Each change also changes its `meta` word, which contains a
+ * generation. A lookup loads meta, then object and badge, takes the lock of the *object*, and then tests
+ * whether meta is unchanged:
  *
- * Lock: cap_table.lock, innermost but for frames; no object is destroyed while it is held. Two tables: lower
- * address first.
+ *   - Unchanged: the slot still holds its reference, because a slot is emptied before its reference is
+ *     dropped, and the last drop must take the object's lock before it destroys anything.
+ *   - Changed: the lookup fails. The lock was valid anyway: until this kernel entry ends, the memory behind
+ *     the pointer is an object of that type (slab.h).
+ *
+ * Lock: cap_table.lock is innermost except for page frames. No object is destroyed while it is held. Of two
+ * tables, the one at the lower address is locked first.
  */
 #ifndef KERNEL_CAP_H
 #define KERNEL_CAP_H
@@ -29,7 +31,7 @@
 
 /* meta: type in bits 0-7, rights in 8-15, generation above. */
 struct cap_slot {
-    _Atomic uint64_t meta; /* written last (release) when filled, first when emptied; see above */
+    _Atomic uint64_t meta; /* filled: written last (release); emptied: written first */
     void *_Atomic object;
     _Atomic uint64_t badge;
     uint64_t next_free; /* under the table's lock */
@@ -37,13 +39,16 @@ struct cap_slot {
 
 struct cap_table {
     struct spinlock lock;
-    struct cap_slot **leaves;  /* a frame of pointers; constant */
-    _Atomic uint32_t size;     /* slots that have memory; grows under lock (release, pairs with look-ups) */
-    uint32_t first_free, used; /* under lock; 0: none free */
-    bool closed;               /* under lock: the space dies, nothing may enter */
+    struct cap_slot **leaves; /* a page frame of pointers; constant */
+    /* Slots that have memory. Grows under lock; release, pairs with lookups. */
+    _Atomic uint32_t size;
+    /* Under lock. first_free is 0 if no slot is free. */
+    uint32_t first_free, used;
+    /* Under lock. The space is dying; nothing may be inserted. */
+    bool closed;
 };
 
-/* A capability as it was seen. */
+/* What a lookup found. */
 struct cap {
     void *object;
     uint64_t badge;
@@ -61,50 +66,50 @@ static inline uint32_t cap_meta_rights(uint64_t meta)
     return (uint32_t)(meta >> 8 & 0xff);
 }
 
-void cap_table_construct(struct cap_table *table); /* once per memory: the lock */
+void cap_table_construct(struct cap_table *table); /* once per memory: initializes the lock */
 int cap_table_init(struct cap_table *table);       /* -E_NO_MEMORY */
-void cap_table_close(struct cap_table *table);     /* drops every capability; from then on nothing enters */
-void cap_table_destroy(struct cap_table *table);   /* frees its memory; nobody can look any more */
+void cap_table_close(struct cap_table *table);     /* drops all capabilities; later inserts fail */
+void cap_table_destroy(struct cap_table *table);   /* frees its memory, when no lookup can happen any more */
 
 struct space;
 struct thread;
 
-/* Looks without a reference; 0, -E_BAD_CAP, -E_BAD_TYPE, -E_BAD_RIGHT. */
+/* Looks a capability up without taking a reference. 0, -E_BAD_CAP, -E_BAD_TYPE, -E_BAD_RIGHT. */
 int cap_look(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
-/* With the object's lock held: is what was seen still so? */
+/* Returns whether the slot is unchanged since the lookup. The caller holds the object's lock. */
 static inline bool cap_unchanged(const struct cap *cap)
 {
-    /* The object's lock orders this load after the one of `object`, but not after that of the badge, whose
-     * value nothing depends on. The fence does. Pairs with the releases of empty() and fill(): a badge of the
-     * slot's next use comes with a new meta. */
+    /* The object's lock orders this load after the load of `object`. It does not order it after the load of
+     * the badge, on which no address depends; the fence does. Pairs with the releases in empty() and
+     * fill(): the badge of the slot's next use comes with a new meta. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&cap->slot->meta, memory_order_relaxed) == cap->meta;
 }
-/* Looks and takes a reference, which the caller gives back with object_put. */
+/* Looks a capability up and takes a reference, which the caller drops with object_put. */
 int cap_get(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, void **object);
-/* The same, and tells the rights; type CAP_NONE accepts any. */
+/* The same, and returns the rights. CAP_NONE accepts any type. */
 int cap_get_any(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
 
-/* Puts a new capability into a free slot and takes over the caller's reference: the slot, or -E_NO_SLOT,
- * -E_NO_MEMORY, -E_DEAD (then the reference stays the caller's). */
+/* Inserts a new capability into a free slot and takes over the caller's reference. Returns the slot, or
+ * -E_NO_SLOT, -E_NO_MEMORY, -E_DEAD; on an error the caller keeps the reference. */
 int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge);
-/* The same at a slot of the caller's choice, which must be free. */
+/* The same for a slot that the caller chose. It must be free. */
 int64_t cap_insert_at(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
                       uint64_t badge);
-/* Copies between tables: rights can only shrink, a badge is given once. Needs RIGHT_GRANT. `target` 0: any
- * slot. */
+/* Copies a capability to another table. Needs RIGHT_GRANT. Rights can only shrink; a badge can be set only
+ * if there is none. `target` 0: any slot. */
 int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
                  uint64_t badge);
 int cap_close(struct space *space, cap_t slot);
-/* Closes it if it still names `object`; true if it did. */
+/* Closes the slot if it still holds `object`; returns whether it did. */
 bool cap_close_if(struct space *space, cap_t slot, const void *object);
 
-/* Copies the capabilities named in the sender's message into the receiver's space and writes their new slots
- * into the receiver's message. All or nothing: on an error nothing has changed. */
+/* Copies the capabilities in the sender's message to the receiver's space and writes their new slots into
+ * the receiver's message. On an error nothing has changed. */
 int cap_transfer(struct thread *from, struct thread *to);
 
-/* References of any kind of object. */
+/* References of objects of any type. */
 void object_get(enum cap_type type, void *object);
-void object_put(enum cap_type type, void *object); /* may destroy it: no locks held */
+void object_put(enum cap_type type, void *object); /* may destroy the object: hold no locks */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/compiler_calls.c - functions that GCC calls for what the processor has no instruction for, for the
+ * kernel/compiler_calls.c - functions that GCC calls for what the CPU has no instruction for, for the
  * kernel and for programs (libc-glue/build.mk). libgcc has them too, but where a cross compiler's libgcc is
  * of another ABI than ours (powerpc64) it must not be linked; so no port links it. None is on a fast path; a
  * program that needs one more of them gets a link error that names it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/cpu.h - what a processor keeps to itself.
+ * cpu.h - per-CPU data.
  */
 #ifndef KERNEL_CPU_H
 #define KERNEL_CPU_H
@@ -14,7 +14,7 @@
 #define CPUS_MAX        64
 #define FRAME_CACHE_MAX 64
 
-struct frame_cache { /* frame.c; touched by its processor only */
+struct frame_cache { /* frame.c; used only by its CPU */
     uint32_t count;
     uint64_t frames[FRAME_CACHE_MAX];
 };
@@ -22,41 +22,47 @@ struct frame_cache { /* frame.c; touched by its processor only */
 struct thread;
 struct space;
 struct cpu {
-    struct thread_block block; /* first: the logging path finds its window here, as user threads do in theirs.
-                                * self, window and cpu are always right; who runs stands in current->block */
-    struct arch_cpu arch;      /* second: ports find it before this struct is known */
-    struct thread *current;    /* whose registers are in the machine, or were at entry */
+    /* Must be first: the logging path finds its ring here, as it does in user threads' blocks. Only self,
+     * window and cpu are valid; the running thread's identity is in current->block. */
+    struct thread_block block;
+    struct arch_cpu arch;   /* must be second: ports use it before this struct is declared */
+    struct thread *current; /* its registers are in the machine, or were at kernel entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
-    uint64_t scratch[4];           /* of the entry code */
-    _Atomic uint32_t need_resched; /* set by anybody, looked at before returning to user mode */
+    uint64_t scratch[4];           /* for the entry code */
+    _Atomic uint32_t need_resched; /* set by any CPU, tested before the return to user mode */
     uint32_t index;
     bool online;
-    bool sleeps;  /* it waits for an interrupt, or that is not yet logged to be over */
+    bool sleeps;  /* in its idle sleep, or the end of the sleep is not logged yet */
     uint64_t bit; /* 1 << index */
-    /* Whose tables are loaded; NULL: the kernel's own; SPACE_CHANGING: those of one of two spaces. Written by
-     * this processor only, in space_activate and space_leave; others, who shoot down, read it atomically. */
+    /* Whose page tables are loaded. NULL: the kernel's own. SPACE_CHANGING: those of one of two spaces.
+     * Only this CPU writes it, in space_activate and space_leave; a TLB shootdown on another CPU reads it
+     * atomically. */
     struct space *space;
-    uint64_t fault_address; /* arch_copy_*: where it stopped */
+    uint64_t fault_address; /* address at which arch_copy_* faulted */
     uint32_t fault_access;
-    bool copies_present_only; /* arch_copy_* brings no pages in for now: arch_backtrace_user */
+    /* arch_copy_* must not bring pages in: arch_backtrace_user. */
+    bool copies_present_only;
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */
-    _Atomic uint64_t shootdown_pending; /* processors that wait for this one's flush, see tlb.c */
-    uint64_t switched_at;               /* ticks, when current began to run */
-    uint64_t switch_told;  /* switched_at when the trace was told of a switch: so until that is done */
-    uint64_t next_call_id; /* of ipc calls: processor in the top byte, then a count */
-    struct space *work;    /* space_do_in_turn: what is still to be done */
+    _Atomic uint64_t shootdown_pending; /* CPUs that wait for this one's TLB flush, see tlb.c */
+    uint64_t switched_at;               /* ticks: start of current's run */
+    /* The value of switched_at when the last switch was logged; equal to it until that switch is done. */
+    uint64_t switch_told;
+    uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */
+    struct space *work;    /* space_do_in_turn: work still to do */
     bool working;
-    _Atomic uint64_t quiet_epoch;                /* quiet.c: the last in which it was outside the kernel */
-    const struct spinlock *_Atomic waiting_lock; /* what it spins for (lock.c); for the debugger */
-    uint32_t acquired[LOCK_CLASSES_MAX]; /* by number: since the last that was logged, of watched classes */
-    bool wants_yield;                    /* current asked to go behind its equals */
+    _Atomic uint64_t quiet_epoch; /* quiet.c: the last epoch in which this CPU was outside the kernel */
+    const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
+    /* By class number: acquisitions of sampled classes since the last one logged. */
+    uint32_t acquired[LOCK_CLASSES_MAX];
+    /* Current asked to go behind other threads of its priority. */
+    bool wants_yield;
     struct profile profile;
 };
 
 extern struct cpu cpus[CPUS_MAX];
-extern uint32_t cpu_count; /* that are online or will be */
+extern uint32_t cpu_count; /* CPUs that are online or will be */
 
 #endif

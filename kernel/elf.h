@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/elf.h - how an ELF64 file begins: for who loads programs, and who looks up their symbols. */
+/* elf.h - the ELF64 file header, for loading programs and looking up their symbols. */
 #ifndef KERNEL_ELF_H
 #define KERNEL_ELF_H
 

@@ -37,8 +37,7 @@ static void construct(void *object)
 static struct slab endpoint_slab = SLAB("endpoint", struct endpoint, construct, &endpoint_slab_class);
 static _Atomic uint32_t last_number;
 
-/* ---- life -----------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 struct endpoint *endpoint_new(void)
 {
@@ -118,8 +117,7 @@ int64_t sys_endpoint_create(void)
     return slot;
 }
 
-/* ---- one message ------------------------------------------------------------------------------------------
- */
+/* ---- One message ---- */
 
 void ipc_put_fault_message(struct thread *from, struct thread *to)
 {
@@ -187,8 +185,7 @@ void ipc_put_notification(struct thread *to, uint64_t bits)
     trace_ipc_wait(to->bound->number, bits);
 }
 
-/* ---- sending
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Sending ---- */
 
 /* After delivery: the caller waits for its answer. Before the receiver runs, or its answer would find nobody.
  */
@@ -302,8 +299,7 @@ int ipc_send_fault(struct endpoint *endpoint)
     return 0;
 }
 
-/* ---- receiving
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Receiving ---- */
 
 /* Takes the first message that can be delivered. True if there was one. */
 static bool take_message(struct thread *self, struct endpoint *endpoint)

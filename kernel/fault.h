@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/fault.h - what a fault costs the thread: a message to whoever can deal with it, or its life.
+ * fault.h - asks pagers and fault handlers, or kills the faulting thread.
  */
 #ifndef KERNEL_FAULT_H
 #define KERNEL_FAULT_H
@@ -8,8 +8,9 @@
 #include <kernel/space.h>
 #include <stdint.h>
 
-/* The current thread waits for its pager; `request` was answered with FAULT_ASK_PAGER, whose reference is
- * given up here. `direct`: as in ipc_send_fault. False: the pager is dead. */
+/* The current thread waits for its pager. `request` comes from a space_fault that returned FAULT_ASK_PAGER;
+ * its reference is dropped here. `direct`: try ipc_send_fault_fast first. Returns false if the pager is dead.
+ */
 bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/fault_fast.c - a fault's message to a thread that waits for it on this processor: as fast as a call
+ * kernel/fault_fast.c - a fault's message to a thread that waits for it on this CPU: as fast as a call
  * (ipc_fast.c), and for the same reasons.
  */
 #include <kernel/endpoint.h>

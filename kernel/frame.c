@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/frame.c - page frames: a cache per processor before a buddy allocator (Knowlton, CACM 1965).
+ * kernel/frame.c - page frames: a cache per CPU before a buddy allocator (Knowlton, CACM 1965).
  *
  * One byte of state per frame of RAM catches double frees and tells the buddy allocator what a neighbour is.
  * Free blocks are linked through their own first bytes, by way of the direct map. Interface: frame.h.
  *
  * Locking: buddy.lock for lists, counts and the states of frames in free blocks. A frame that is handed out
- * or lies in a processor's cache belongs to its holder, and so does its state byte.
+ * or lies in a CPU's cache belongs to its holder, and so does its state byte.
  */
 #include <arch/boot.h>
 #include <kernel/cpu.h>
@@ -74,7 +74,7 @@ static void unlink_block(struct free_block *block)
     block->previous->next = block->next;
 }
 
-/* ---- the buddy allocator; all with buddy.lock held ------------------------------------------------ */
+/* ---- The buddy allocator; all with buddy.lock held ---- */
 
 static void count_free(int64_t frames)
 {
@@ -122,7 +122,7 @@ static uint64_t allocate_block(unsigned order)
     return number;
 }
 
-/* ---- the reserve ------------------------------------------------------------------------------------ */
+/* ---- The reserve ---- */
 
 #define RESERVE_PART 64u /* of all memory */
 
@@ -145,7 +145,7 @@ bool frame_is_low(void)
     return __builtin_expect(__atomic_load_n(&buddy.low, __ATOMIC_RELAXED), 0);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------- */
+/* ---- Blocks ---- */
 
 paddr_t frame_alloc_order(unsigned order)
 {
@@ -177,7 +177,7 @@ void frame_free_order(paddr_t frame, unsigned order)
     spin_unlock(&buddy.lock);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------ */
+/* ---- Runs ---- */
 
 /* Buddy.lock held, all three. */
 static bool is_free(uint64_t number)
@@ -249,7 +249,7 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
     return number * FRAME_SIZE;
 }
 
-/* ---- the processors' caches ------------------------------------------------------------------------- */
+/* ---- The CPUs' caches ---- */
 
 static void refill_cache(struct frame_cache *cache)
 {
@@ -278,7 +278,7 @@ static void drain_cache(struct frame_cache *cache)
 }
 
 /* While memory is low the caches are left alone: a frame that is freed goes back into the reserve, not to the
- * next program on this processor. Only the system takes from a cache, when nothing else is left. */
+ * next program on this CPU. Only the system takes from a cache, when nothing else is left. */
 static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
 {
     slab_reclaim(FRAME_CACHE_MAX / 2);
@@ -370,7 +370,7 @@ uint64_t frame_count_free(void)
     return count;
 }
 
-/* ---- the beginning ---------------------------------------------------------------------------------- */
+/* ---- The beginning ---- */
 
 static bool is_in(const paddr_t frame, paddr_t base, uint64_t size)
 {

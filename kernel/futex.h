@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/futex.h - waiting for a word of user memory to change. The rest is system calls: futex.c.
+ * futex.h - waiting for a word of user memory to change. The system calls are in futex.c.
  *
- * Each space has buckets of its own. So programs never meet in one, and whatever addresses a program chooses,
- * a bucket holds no more waiters than the space has threads.
+ * Each space has its own buckets. So programs never share one, and no choice of addresses can put more
+ * waiters into a bucket than the space has threads.
  */
 #ifndef KERNEL_FUTEX_H
 #define KERNEL_FUTEX_H

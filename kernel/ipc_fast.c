@@ -2,9 +2,9 @@
 /*
  * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive.
  *
- * The cases that are nearly all cases: the other side waits already, may run on this processor and is wanted
+ * The cases that are nearly all cases: the other side waits already, may run on this CPU and is wanted
  * for nothing else; no capabilities travel, and nobody has set a deadline. Then the message goes from frame
- * to frame and this processor goes on with the other thread, past all queues. Everything else is left to the
+ * to frame and this CPU goes on with the other thread, past all queues. Everything else is left to the
  * general path (endpoint.c) before anything has been changed.
  *
  * The steps and their order are those of the general path, and the same comments apply. Locks are only tried.
@@ -81,7 +81,7 @@ static __attribute__((noinline, cold)) void trace_fast_reply(const struct thread
     trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid);
 }
 
-/* ---- call ---------------------------------------------------------------------------------------------- */
+/* ---- Call ---- */
 
 int64_t sys_ipc_call(uint64_t slot)
 {
@@ -114,8 +114,7 @@ int64_t sys_ipc_call(uint64_t slot)
     return arch_switched();
 }
 
-/* ---- reply and receive ------------------------------------------------------------------------------------
- */
+/* ---- Reply and receive ---- */
 
 /* The answer to a fault is to go on, and nobody wants to know when. */
 static inline bool is_plain_resume(const struct thread *self)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/ipc_fast.h - the steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share.
+ * ipc_fast.h - steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share.
  */
 #ifndef KERNEL_IPC_FAST_H
 #define KERNEL_IPC_FAST_H
@@ -15,7 +15,7 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Whether a thread that waits can go on here at once. The lock of its wait held. */
+/* Returns whether a waiting thread can run here at once. The lock of its wait is held. */
 static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
 {
     uint32_t busy = atomic_load_explicit(&thread->on_cpu, memory_order_relaxed) |
@@ -25,8 +25,9 @@ static inline bool can_run_here(const struct cpu *cpu, const struct thread *thre
     return !busy && atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
 }
 
-/* What can_run_here found may be old by the time the thread has moved: who set `pending` since then may have
- * interrupted the processor where it was. Both sequentially consistent: pairs with thread_suspend. */
+/* Moves the thread to this CPU. What can_run_here tested may be stale by now: a CPU that has set `pending`
+ * since then may have interrupted the thread's old CPU. Both sides are sequentially consistent; pairs with
+ * thread_suspend. */
 static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
 {
     sched_move_here(thread);
@@ -34,18 +35,19 @@ static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct th
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-/* Ends the wait of a thread that goes on here. It moves first: who finds that it does not wait looks where it
- * is. */
+/* Ends the wait of a thread that continues here. The move comes first: a CPU that finds that the thread
+ * does not wait then reads which CPU it is on. */
 static inline void take_over(struct cpu *cpu, struct thread *thread)
 {
     if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu)) {
         move_here(cpu, thread);
-        atomic_thread_fence(memory_order_release); /* pairs with sched_kick, which looks in that order */
+        atomic_thread_fence(memory_order_release); /* pairs with sched_kick, which reads in that order */
     }
     atomic_store_explicit(&thread->wait_lock, NULL, memory_order_relaxed);
 }
 
-/* This thread waits from here on. Sequentially consistent, then `pending`: as in thread_begin_wait. */
+/* Begins a wait of this thread. The store is sequentially consistent and the load of `pending` follows, as
+ * in thread_begin_wait. */
 static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
 {
     atomic_store_explicit(&self->state, state, memory_order_relaxed);
@@ -59,12 +61,12 @@ static inline bool is_killed(const struct thread *self)
     return unlikely(atomic_load_explicit(&self->pending, memory_order_relaxed) & PENDING_KILL);
 }
 
-/* The other thread has another priority: what is ready may now come first. */
+/* The next thread has another priority, so a ready thread may now come first. */
 static inline void change_priority(struct cpu *cpu, const struct thread *next)
 {
     struct run_queue *queue = &cpu->run_queue;
     uint32_t priority = thread_priority(next);
-    /* Then the bitmap: see sched.h. */
+    /* The bitmap is read after this store: see sched.h. */
     atomic_store(&queue->running, (int)priority);
     if (unlikely(atomic_load(&queue->bitmap) >> priority > 1))
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);

@@ -39,8 +39,7 @@ static void construct(void *object)
 static struct slab irq_slab = SLAB("irq", struct irq, construct, &irq_slab_class);
 static struct irq *_Atomic irq_table[ARCH_IRQ_COUNT]; /* claimed and given back by compare and swap */
 
-/* ---- taking interrupts ------------------------------------------------------------------------------------
- */
+/* ---- Taking interrupts ---- */
 
 static bool signal_object(struct irq *irq, uint32_t number)
 {
@@ -111,8 +110,7 @@ void handle_ipi(uint32_t kind)
     trace_irq_ipi_exit(kind);
 }
 
-/* ---- objects
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Objects ---- */
 
 static int64_t new_irq(uint32_t number, bool is_message)
 {
@@ -171,8 +169,7 @@ void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context
     }
 }
 
-/* ---- system calls
- * --------------------------------------------------------------------------------------------- */
+/* ---- System calls ---- */
 
 int64_t sys_irq_create(cap_t machine, uint32_t number)
 {

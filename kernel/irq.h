@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/irq.h - interrupt objects: a line or a message that signals a notification.
+ * irq.h - interrupt objects: a line or a message that signals a notification.
  *
- * An interrupt is masked when it is taken and unmasked by irq_acknowledge. One object per number. The lock of
- * an object is taken with interrupts off like every other; the handler only reads what is under it.
+ * An interrupt is masked when it is taken and unmasked by irq_acknowledge. There is one object per number.
+ * Its lock is taken with interrupts off, as every other lock; the interrupt handler only reads what it
+ * protects.
  */
 #ifndef KERNEL_IRQ_H
 #define KERNEL_IRQ_H
@@ -19,15 +20,16 @@ struct irq {
     _Atomic uint32_t references;
     uint32_t number; /* constant */
     bool is_message; /* constant */
-    /* under lock */
+    /* under lock: */
     struct notification *notification; /* a reference, or NULL */
     uint64_t bits;
 };
 
-bool irq_deliver(uint32_t number); /* it came, and is masked: signals its object; false: nobody wants it */
+/* The interrupt occurred and is masked: signals its object. Returns false if it has none. */
+bool irq_deliver(uint32_t number);
 void irq_put(struct irq *irq);
 uint64_t irq_count_live(void);
-/* Names of interrupts for the statedump: calls visit with each that exists. */
+/* Calls `visit` with the name of each interrupt, for the statedump. */
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
 
 #endif

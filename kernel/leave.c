@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/leave.c - what this processor runs next. Interface and policy: sched.h.
+ * kernel/leave.c - what this CPU runs next. Interface and policy: sched.h.
  *
- * A processor schedules at its kernel exit (kernel_leave), when need_resched is set. sched_reschedule decides
+ * A CPU schedules at its kernel exit (kernel_leave), when need_resched is set. sched_reschedule decides
  * what becomes of the running thread (settle_current), picks the next (pick_next, steal), and switches
  * (switch_to). The port calls kernel_leave with all registers stored, so it may compile this file not to keep
  * any.
@@ -39,7 +39,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
     return true;
 }
 
-/* The best ready thread of this processor's queue, taken out; NULL: `current` stays (it may be NULL too). */
+/* The best ready thread of this CPU's queue, taken out; NULL: `current` stays (it may be NULL too). */
 static struct thread *pick_next(struct cpu *cpu, struct thread *current)
 {
     struct run_queue *queue = &cpu->run_queue;
@@ -63,7 +63,7 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
     return next;
 }
 
-/* A thread in another's queue that may run here, and whose processor has let go of it. That queue's lock
+/* A thread in another's queue that may run here, and whose CPU has let go of it. That queue's lock
  * held. */
 static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
 {
@@ -82,7 +82,7 @@ static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
     return NULL;
 }
 
-/* Takes a ready thread from the processor with the longest queue. */
+/* Takes a ready thread from the CPU with the longest queue. */
 static struct thread *steal(struct cpu *cpu)
 {
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~bit_of(cpu);
@@ -159,7 +159,7 @@ static void idle(struct cpu *cpu)
     if (thread) {
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
-        space_leave(cpu); /* lest a shootdown wake this processor, and wait for it */
+        space_leave(cpu); /* lest a shootdown wake this CPU, and wait for it */
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();

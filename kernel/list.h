@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/list.h - doubly linked rings with a head, links inside the objects.
+ * list.h - doubly linked circular lists with a head; the links are inside the objects.
  *
- * A link that is in no list points to itself or is zero. Locking is the caller's.
+ * A link that is in no list points to itself or is zero. The caller does the locking.
  */
 #ifndef KERNEL_LIST_H
 #define KERNEL_LIST_H
@@ -49,7 +49,7 @@ static inline void list_add_head(struct list *head, struct list *link)
 
 static inline void list_remove(struct list *link)
 {
-#ifdef TARN_EXPLORE /* what is in no list would break somebody else's, and much later */
+#ifdef TARN_EXPLORE /* removing a link that is in no list would break another list, much later */
     assert(link->previous->next == link && link->next->previous == link);
 #endif
     link->previous->next = link->next;

@@ -20,7 +20,7 @@
 #define INIT_PATH   "sbin/init"
 #define STACK_BYTES 0x40000ull
 
-/* ---- the archive -------------------------------------------------------------------------------------- */
+/* ---- The archive ---- */
 
 /* Header of an entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits; then name and data, each
  * padded to 4. */
@@ -57,8 +57,7 @@ const char *boot_archive_file(const char *path, uint64_t *file_size)
     return NULL;
 }
 
-/* ---- the program -----------------------------------------------------------------------------------------
- */
+/* ---- The program ---- */
 
 struct elf_segment {
     uint32_t type, flags;

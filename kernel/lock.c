@@ -122,9 +122,9 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
     *lock = (struct spinlock)SPINLOCK(class);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------- */
+/* ---- Waiting ---- */
 
-/* Who has a lock. Another processor's thread may be switched away meanwhile, or end: its memory remains one
+/* Who has a lock. Another CPU's thread may be switched away meanwhile, or end: its memory remains one
  * of a thread. */
 struct holder {
     uint32_t tid, pid, cpu;
@@ -152,7 +152,7 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, const
                          holder->cpu, 0, depth, chain);
 }
 
-/* The holder may be waiting for this processor to flush translations, so requests are answered meanwhile. */
+/* The holder may be waiting for this CPU to flush translations, so requests are answered meanwhile. */
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;
@@ -184,8 +184,7 @@ struct cpu *spin_holder(const struct spinlock *lock)
     return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
 }
 
-/* ---- watched classes ------------------------------------------------------------------------------------
- */
+/* ---- Watched classes ---- */
 
 static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/lock_inline.h - the uncontended half of kernel/lock.h; the other half is lock.c.
+ * lock_inline.h - the uncontended path of kernel/lock.h; the contended one is in lock.c.
  */
 #ifndef KERNEL_LOCK_INLINE_H
 #define KERNEL_LOCK_INLINE_H
@@ -8,19 +8,19 @@
 #include <arch/cpu.h>
 #include <kernel/explore.h>
 
-/* lock.c: waits for its turn, and logs. */
+/* lock.c: waits for the lock, and logs. */
 void spin_lock_contended(struct spinlock *lock);
-/* lock.c: acquisitions of watched classes, and hold times. */
+/* lock.c: log acquisitions and hold times of sampled classes. */
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);
 
-/* One for each processor, and not 0: they lie side by side in the kernel's image. */
+/* Not 0, and different for each CPU: their structs are side by side in the kernel's image. */
 static inline uint32_t spin_owner(void)
 {
     return (uint32_t)(uintptr_t)this_cpu();
 }
 
-/* Without a note of it. */
+/* Takes the lock if it is free, without logging. */
 static inline bool spin_take_free(struct spinlock *lock)
 {
     uint32_t free = 0;
@@ -51,12 +51,12 @@ static inline void spin_unlock(struct spinlock *lock)
     if (__builtin_expect(lock->class->watch, 0))
         spin_note_released(lock);
     explore_lock_released(lock);
-    /* Release: pairs with the acquire of whoever takes the lock next. */
+    /* Release: pairs with the acquire of the next holder. */
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* For paths that count instructions: fails for classes that are watched, and so need not ask again when it
- * lets go. Only together with spin_unlock_unwatched. */
+/* For paths that count instructions. Fails for sampled classes, so that the release need not test again.
+ * Use only with spin_unlock_unwatched. */
 static inline bool spin_try_lock_unwatched(struct spinlock *lock)
 {
     uint32_t free = 0;
@@ -65,7 +65,7 @@ static inline bool spin_try_lock_unwatched(struct spinlock *lock)
                                                  memory_order_relaxed))
         return false;
     explore_lock_taken(lock);
-    /* Acquire: as in spin_try_lock. As a fence it orders what was loaded before the lock, too. */
+    /* Acquire: as in spin_take_free. As a fence it also orders loads from before the lock. */
     atomic_thread_fence(memory_order_acquire);
     return true;
 }
@@ -76,8 +76,8 @@ static inline void spin_unlock_unwatched(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
 }
 
-/* The same where a sequentially consistent fence stands behind all that the lock covers:
- * arch_fence_after_store. */
+/* The same if a sequentially consistent fence (arch_fence_after_store) follows everything that the lock
+ * covers. */
 static inline void spin_unlock_fenced(struct spinlock *lock)
 {
     explore_lock_released(lock);

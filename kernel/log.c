@@ -2,7 +2,7 @@
 /*
  * kernel/log.c - lines on the raw console.
  *
- * console_lock keeps lines of several processors apart. A panic goes ahead without it: the holder may be the
+ * console_lock keeps lines of several CPUs apart. A panic goes ahead without it: the holder may be the
  * one that is broken. What others print then is dropped.
  */
 #include <arch/machine.h>
@@ -18,7 +18,7 @@
 
 static LOCK_CLASS(console_class, "console");
 static struct spinlock console_lock = SPINLOCK(&console_class);
-static _Atomic uint32_t urgent; /* 1 + the processor whose lines do not wait for the lock; 0: none */
+static _Atomic uint32_t urgent; /* 1 + the CPU whose lines do not wait for the lock; 0: none */
 
 void panic_console_put(const char *text, size_t size)
 {
@@ -76,7 +76,7 @@ void log_line(const char *format, ...)
 }
 
 /* Whoever has the lock may be what is to be told about: it is waited for, but not for ever; and not at all
- * where an NMI interrupted this processor while it had it. */
+ * where an NMI interrupted this CPU while it had it. */
 bool log_begin_urgent(void)
 {
     bool locked = false, mine = spin_held(&console_lock);

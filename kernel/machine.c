@@ -54,7 +54,7 @@ int machine_check(cap_t machine, uint32_t rights)
     return cap_look(current_thread()->space, machine, CAP_MACHINE, rights, &cap);
 }
 
-/* ---- console ---------------------------------------------------------------------------------------- */
+/* ---- Console ---- */
 
 static void put_byte(char c)
 {
@@ -193,7 +193,7 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
     return 0;
 }
 
-/* ---- devices and power ------------------------------------------------------------------------------ */
+/* ---- Devices and power ---- */
 
 static bool bad_pci_access(uint32_t device, uint32_t offset, uint32_t width)
 {
@@ -272,7 +272,7 @@ static bool may(const char *option)
     return boot_option(option, text, sizeof text) && text[0] == '1';
 }
 
-/* argument: milliseconds, and above them a bit for each processor; none: this one, here. */
+/* argument: milliseconds, and above them a bit for each CPU; none: this one, here. */
 static int64_t hang_somewhere(uint64_t argument)
 {
     if (!may("debug.hang="))
@@ -309,7 +309,7 @@ static void panic_at(void *time)
     panic("a test, on all processors");
 }
 
-/* Soon: an emulated processor may stand still for a while before it hears of it. */
+/* Soon: an emulated CPU may stand still for a while before it hears of it. */
 static void panic_on_all(void)
 {
     uint64_t time = arch_clock() + clock_hz / 5;

@@ -2,7 +2,7 @@
 /*
  * kernel/main.c - from the port's hand-over to the first program.
  *
- * The boot processor sets everything up, lets the others come, and starts init; then all of them enter the
+ * The boot CPU sets everything up, lets the others come, and starts init; then all of them enter the
  * scheduler by the way out of the kernel (arch_return_to_user -> kernel_leave), each as its idle thread.
  */
 #include <arch/boot.h>
@@ -66,7 +66,7 @@ uint32_t boot_choice(const char *option, const char *const *names, uint32_t coun
     return 0;
 }
 
-/* `smp=N`: how many processors to use. */
+/* `smp=N`: how many CPUs to use. */
 static void limit_cpus(void)
 {
     char text[16];
@@ -79,7 +79,7 @@ static void limit_cpus(void)
         boot_info.cpu_count = limit;
 }
 
-/* On the processor itself. From here on it has a thread, its idle one, and may log and take locks. */
+/* On the CPU itself. From here on it has a thread, its idle one, and may log and take locks. */
 static void init_cpu(struct cpu *cpu)
 {
     cpu->bit = 1ull << cpu->index;

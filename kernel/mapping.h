@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/mapping.h - the mappings of a space, ordered by address: a balanced tree (base/tree.h).
+ * mapping.h - the mappings of a space, ordered by address in a balanced tree (base/tree.h).
  *
- * Pure data structure: no locks, no references. The space's lock covers it (space.c).
+ * A pure data structure without locks and references. The space's lock protects it (space.c).
  */
 #ifndef KERNEL_MAPPING_H
 #define KERNEL_MAPPING_H
@@ -12,16 +12,17 @@
 
 struct mapping;
 
-/* The mapping that holds `address`, or the first one behind it; NULL: none. */
+/* Returns the mapping that contains `address`, or else the first one above it; NULL: none. */
 struct mapping *mapping_find(struct tree_node *root, uint64_t address);
-void mapping_insert(struct tree_node **root, struct mapping *mapping); /* overlaps nothing */
+void mapping_insert(struct tree_node **root, struct mapping *mapping); /* must not overlap another */
 void mapping_remove(struct tree_node **root, struct mapping *mapping);
-void mapping_end_at(struct tree_node **root, struct mapping *mapping, uint64_t end); /* earlier than so far */
+/* shortens it to `end` */
+void mapping_end_at(struct tree_node **root, struct mapping *mapping, uint64_t end);
 /* As tree_take_any(). */
 struct mapping *mapping_take_any(struct tree_node **root);
-/* Lowest address >= from where `size` bytes are free below `limit`; 0: none. Leaves a free page at either
- * end, so that running over an end faults. Takes a few ways down the tree, however many holes are too small.
- */
+/* Returns the lowest address >= `from` where `size` bytes are free below `limit`; 0: none. Leaves a free
+ * page at each end, so that overruns fault. Takes a few descents of the tree, however many gaps are too
+ * small. */
 uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size);
 
 #endif

@@ -27,7 +27,7 @@ void measure_trace_points(void)
         return;
     struct cost nothing = cost_of_nothing();
     uint64_t mask = trace_info_page.mask;
-    /* No other processor runs yet, so the mask may be written here; nothing but this is to be logged. */
+    /* No other CPU runs yet, so the mask may be written here; nothing but this is to be logged. */
     trace_info_page.mask = 0;
     report("trace.disabled.kernel", cost_of_one_word(), &nothing);
     trace_info_page.mask = 1ull << TRACE_CLASS_USER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/measure.h - `bench:` lines about trace points in the kernel, if booted with measure=1. */
+/* measure.h - prints `bench:` lines about trace points in the kernel, if booted with measure=1. */
 #ifndef KERNEL_MEASURE_H
 #define KERNEL_MEASURE_H
 
-void measure_trace_points(void); /* boot processor, tracing set up */
+void measure_trace_points(void); /* on the boot CPU, when tracing is set up */
 
 #endif

@@ -31,7 +31,7 @@ static void construct(void *object)
 static struct slab memory_slab = SLAB("memory", struct memory, construct, &memory_slab_class);
 static _Atomic uint32_t last_number;
 
-/* ---- the frame table; all with memory->lock held, or before anyone else knows the object ------------ */
+/* ---- The frame table; all with memory->lock held, or before anyone else knows the object ---- */
 
 static bool has_table(const struct memory *memory)
 {
@@ -214,7 +214,7 @@ int memory_supply(struct memory *target, uint64_t offset, struct memory *source,
     return error;
 }
 
-/* ---- life and death ---------------------------------------------------------------------------------- */
+/* ---- Life and death ---- */
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size)
 {
@@ -333,7 +333,7 @@ int memory_resize(struct memory *memory, uint64_t size)
     return error;
 }
 
-/* ---- copying ------------------------------------------------------------------------------------------ */
+/* ---- Copying ---- */
 
 enum direction { COPY_OUT, COPY_IN };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/memory.h - memory objects: frames that can be mapped in many spaces.
+ * memory.h - memory objects: page frames that can be mapped in many spaces.
  *
- * An object owns its frames until it dies; it dies with its last reference (capabilities and mappings).
- * Kinds: zero-filled on demand, paged by a server, device memory, contiguous.
+ * An object owns its frames until it dies with its last reference, a capability or a mapping. There are
+ * four kinds: demand zero, paged by a server, device memory, contiguous.
  */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
@@ -17,52 +17,55 @@ enum memory_kind {
     MEMORY_PAGED,
     MEMORY_DEVICE,
     MEMORY_CONTIGUOUS
-}; /* as in trace/schema/mem.ev */
+}; /* same numbers as in trace/schema/mem.ev */
 #define MEMORY_SIZE_MAX (1ull << 39)
 
 struct endpoint;
 struct memory {
     struct spinlock lock;
-    _Atomic uint32_t references; /* capabilities, mappings, and kernel code that works on it */
+    _Atomic uint32_t references; /* capabilities, mappings, and kernel code that uses it */
     uint32_t number;             /* in the trace */
     enum memory_kind kind;       /* constant */
     paddr_t base;                /* device, contiguous: constant */
-    bool adopted;                /* contiguous: not from frame_alloc_order; constant */
-    struct endpoint *pager;      /* paged: constant, a reference */
-    /* under lock */
+    bool adopted;                /* contiguous, but not from frame_alloc_order; constant */
+    struct endpoint *pager;      /* paged: a reference; constant */
+    /* under lock: */
     uint64_t size; /* bytes, whole pages */
     uint64_t frames;
-    uint64_t mapped_end; /* highest byte offset + 1 that some mapping may reach; shrinking stops there */
+    /* Highest byte offset + 1 that a mapping may reach; the object cannot shrink below it. */
+    uint64_t mapped_end;
     uint32_t mappings;
     uint32_t depth; /* levels of the frame table */
-    paddr_t table;  /* radix of 512: frames, FRAME_NONE where none */
+    paddr_t table;  /* radix tree of 512 entries per level; leaves: page frames or FRAME_NONE */
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
 struct memory *memory_new_device(paddr_t base, uint64_t size);
 struct memory *memory_new_contiguous(uint64_t size);
-/* Adopts frames that the kernel already has (the boot archive). */
+/* Takes over page frames that the kernel already has (the boot archive). */
 struct memory *memory_new_adopted(paddr_t base, uint64_t size);
 static inline void memory_get(struct memory *memory)
 {
     atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
 }
-void memory_put(struct memory *memory); /* drops a reference; the last one frees everything */
+void memory_put(struct memory *memory); /* drops a reference; the last one frees the object */
 
-/* The frame at a page offset; with `create`, a zero-filled one is made where there is none (MEMORY_ZERO).
- * FRAME_NONE: none (or no memory, with create). Lock held by the caller. */
+/* Returns the page frame at a page offset. `create`: in a MEMORY_ZERO object, a missing one is allocated
+ * and zeroed. FRAME_NONE: there is none, or no memory. The caller holds the lock. */
 paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
-/* Puts a frame where there is none (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
+/* Inserts a page frame where there is none (for pagers). -E_EXISTS, -E_NO_MEMORY. The caller holds the
+ * lock. */
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
-paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; only what nobody maps */
-/* Forgets the pages in [offset, end), which nobody may still reach. How many frames it had. */
+paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the page must not be mapped */
+/* Frees the pages in [offset, end), which must not be reachable any more. Returns the number of page
+ * frames. */
 uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
-/* Moves a page into a paged object; if that has it already, nothing moves. What the source never had is
- * zeroes. 0, -E_BUSY: the source is mapped, -E_BAD_ARGUMENT: outside, -E_NO_MEMORY. */
+/* Moves a page into a paged object, unless the object has that page already. A page that the source does
+ * not have is zeroes. 0, -E_BUSY: the source is mapped, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
 int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
 int memory_resize(struct memory *memory, uint64_t size);
-/* Copies between kernel buffer and object, creating frames as needed; at most up to its size. Bytes or -E_*.
- */
+/* Copies between a kernel buffer and the object, up to the object's size. Allocates page frames as needed.
+ * Returns the number of bytes, or -E_*. */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
 int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
 uint64_t memory_count_live(void);

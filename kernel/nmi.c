@@ -2,7 +2,7 @@
 /*
  * kernel/nmi.c - an interrupt that nothing masks, from outside: somebody thinks that the machine hangs.
  *
- * It reaches all processors, at once or nearly. By default each reports where it is, one after the other, and
+ * It reaches all CPUs, at once or nearly. By default each reports where it is, one after the other, and
  * goes on; the boot option `nmi=` may want the debugger or a panic instead. The only lock that is taken is
  * the console's, and that is waited for not for ever.
  */
@@ -16,7 +16,7 @@
 #include <kernel/report.h>
 #include <kernel/sched.h>
 
-#define ARRIVAL_MS 500u /* emulated processors may stand still for long */
+#define ARRIVAL_MS 500u /* emulated CPUs may stand still for long */
 
 enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
 static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
@@ -27,9 +27,9 @@ void nmi_boot_options(void)
     answer = (enum answer)boot_choice("nmi=", answer_names, ANSWERS);
 }
 
-/* ---- report ------------------------------------------------------------------------------------------- */
+/* ---- Report ---- */
 
-/* Of those that one NMI reached; a processor that comes again begins the next one. */
+/* Of those that one NMI reached; a CPU that comes again begins the next one. */
 static bool is_first(const struct cpu *cpu)
 {
     static uint64_t reported; /* bits; whose turn it is writes it */
@@ -59,11 +59,11 @@ static void report(const struct kernel_regs *regs)
     report_end_turn();
 }
 
-/* ---- debugger ----------------------------------------------------------------------------------------- */
+/* ---- Debugger ---- */
 
-static _Atomic uint64_t arrived; /* processors that this NMI has reached */
+static _Atomic uint64_t arrived; /* CPUs that this NMI has reached */
 
-/* Where a processor that gets the NMI and the session's interrupt in one moment cannot go on (arch_break_in),
+/* Where a CPU that gets the NMI and the session's interrupt in one moment cannot go on (arch_break_in),
  * it had better get one after the other. */
 static void wait_for_others(void)
 {

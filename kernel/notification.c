@@ -30,7 +30,7 @@ static struct slab notification_slab =
     SLAB("notification", struct notification, construct, &notification_slab_class);
 static _Atomic uint32_t last_number;
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 struct notification *notification_new(void)
 {
@@ -69,8 +69,7 @@ uint64_t notification_count_live(void)
     return slab_live(&notification_slab);
 }
 
-/* ---- signals ----------------------------------------------------------------------------------------------
- */
+/* ---- Signals ---- */
 
 void notification_deliver_bound(struct notification *notification, struct thread *thread)
 {
@@ -182,8 +181,7 @@ int64_t sys_notification_wait(cap_t slot, uint64_t deadline)
     return SYSCALL_NO_RESULT;
 }
 
-/* ---- binding
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Binding ---- */
 
 void notification_unbind(struct thread *thread)
 {

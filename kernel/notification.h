@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/notification.h - bits that are set by anyone and taken by one: asynchronous signals.
+ * notification.h - asynchronous signals: bits that any thread sets and one thread takes.
  *
- * `bits` is atomic, because a thread that is about to block in a receive looks at its bound notification
- * without taking the lock: it first becomes visible as a waiter, then looks at the bits; who signals sets
- * the bits first and then looks for the waiter. Both orders are sequentially consistent, so one of them sees
- * the other, and the exchange of bits with 0 decides who delivers.
+ * `bits` is atomic, because a thread that is about to block in a receive reads its bound notification
+ * without the lock. The thread first becomes visible as a waiter and then reads the bits; a signal first
+ * sets the bits and then looks for the waiter. Both orders are sequentially consistent, so one side sees
+ * the other. The exchange of the bits with 0 decides which side delivers them.
  */
 #ifndef KERNEL_NOTIFICATION_H
 #define KERNEL_NOTIFICATION_H
@@ -22,11 +22,13 @@ struct notification {
     struct spinlock lock; /* survives free and reuse: slab.h */
     _Atomic uint32_t references;
     uint32_t number;       /* in the trace; constant */
-    _Atomic uint64_t bits; /* set by anyone; taken by exchange */
-    /* under lock */
+    _Atomic uint64_t bits; /* set by any thread; taken by exchange */
+    /* under lock: */
     struct list waiters; /* thread.link */
     struct thread
-        *bound; /* whose receives this ends; it holds a reference to us and undoes this before it dies */
+        /* The thread whose receives a signal ends. It holds a reference to this notification, and unbinds
+         * it before it dies. */
+        *bound;
 };
 
 struct notification *notification_new(void); /* one reference; NULL: no memory */
@@ -35,9 +37,9 @@ static inline void notification_get(struct notification *notification)
     atomic_fetch_add_explicit(&notification->references, 1, memory_order_relaxed);
 }
 void notification_put(struct notification *notification);
-/* The caller holds a reference, and no object's lock. */
+/* Sets bits and wakes a waiter. The caller holds a reference, and no object's lock. */
 void notification_signal(struct notification *notification, uint64_t bits);
-/* A thread unbinds what is bound to it (thread_finish). */
+/* Unbinds the thread's notification (thread_finish). */
 void notification_unbind(struct thread *thread);
 uint64_t notification_count_live(void);
 

@@ -3,7 +3,7 @@
  * kernel/panic.c - the end of everything: stops the others, reports (report.c), and does what the boot option
  * `panic=` says.
  *
- * The first processor that panics owns the panic; another one that does tells the owner why, and stops. What
+ * The first CPU that panics owns the panic; another one that does tells the owner why, and stops. What
  * was damaged may make the owner panic again, at any step: then it says so, and goes on with the next step.
  * It takes no lock on the way, and every step ends by itself, or by an NMI from outside.
  *
@@ -28,7 +28,7 @@
 #define LINES_AT_END  4u  /* of those: the empty one before, what is said about the action behind */
 #define AGAIN_MAX     20u /* panics of one panic: more than there are steps */
 
-/* ---- options ------------------------------------------------------------------------------------------ */
+/* ---- Options ---- */
 
 enum action { ACTION_END, ACTION_DEBUGGER, ACTION_REBOOT, ACTION_HALT, ACTION_DUMP, ACTIONS };
 static const char *const action_names[ACTIONS] = {"end", "debugger", "reboot", "halt", "dump"};
@@ -60,11 +60,11 @@ uint32_t panic_lines(void)
     return lines;
 }
 
-/* ---- who panics --------------------------------------------------------------------------------------- */
+/* ---- Who panics ---- */
 
 #define UNKNOWN_CPU (CPUS_MAX + 1)
 
-static _Atomic uint32_t owner; /* 1 + number of the processor; UNKNOWN_CPU; 0: nobody */
+static _Atomic uint32_t owner; /* 1 + number of the CPU; UNKNOWN_CPU; 0: nobody */
 static struct cpu *self;       /* the owner's; NULL: unknown, it is that early */
 static struct kernel_regs *regs;
 static char reason[REASON_MAX];
@@ -91,7 +91,7 @@ bool panic_is_here(void)
     return atomic_load(&owner) == mark_of(known_cpu());
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------- */
+/* ---- Steps ---- */
 
 static void *next_step[5];    /* __builtin_setjmp's */
 static const char *step_name; /* NULL: none that can be left */
@@ -139,7 +139,7 @@ static void __attribute__((noreturn)) panic_again(const char *text)
     end();
 }
 
-/* ---- the others --------------------------------------------------------------------------------------- */
+/* ---- The others ---- */
 
 /* The debugger wants them as they are, where they can be stopped. A session that somebody has goes first. */
 static void take_machine(void)
@@ -154,7 +154,7 @@ static void take_machine(void)
     }
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------ */
+/* ---- The end ---- */
 
 static void __attribute__((noreturn)) halt(void)
 {
@@ -213,7 +213,7 @@ static void end(void)
     arch_stop_forever();
 }
 
-/* ---- panic -------------------------------------------------------------------------------------------- */
+/* ---- Panic ---- */
 
 static enum report_part part; /* static: it outlives the jump out of a step */
 

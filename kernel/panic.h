@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/panic.h - what the rest of the kernel must know of a panic; to panic: kernel.h.
+ * panic.h - panics, as far as the rest of the kernel needs to know. To panic, see kernel.h.
  *
- * Boot options: `panic=` end, debugger, reboot, halt, dump; `panic.lines=N`; `nmi=` report, debugger, panic.
- * boot/README.md says what they mean.
+ * Boot options, described in boot/README.md: `panic=` end, debugger, reboot, halt, dump; `panic.lines=N`;
+ * `nmi=` report, debugger, panic.
  */
 #ifndef KERNEL_PANIC_H
 #define KERNEL_PANIC_H
@@ -14,21 +14,21 @@
 
 struct kernel_regs;
 
-/* Reads the boot options, and says what is wrong with them. Before that the defaults hold. */
+/* Reads the boot options and logs errors in them. Until then the defaults hold. */
 void panic_boot_options(void);
-uint32_t panic_lines(void); /* of a report */
+uint32_t panic_lines(void); /* maximum number of lines of a report */
 
-/* Has some processor panicked? From then on the console is that one's: it takes no lock, and what others
- * would print is dropped. */
+/* Returns whether some CPU has panicked. From then on the console belongs to that CPU: it takes no lock,
+ * and output of other CPUs is dropped. */
 bool panic_is_on(void);
-bool panic_is_here(void); /* on this processor */
+bool panic_is_here(void); /* on this CPU */
 
-/* Text to the raw console, whoever else is at it; "\n" becomes "\r\n". (log.c) */
+/* Writes text to the raw console, even if another CPU is writing; "\n" becomes "\r\n" (log.c). */
 void panic_console_put(const char *text, size_t size);
 
-void panic_interrupt(void); /* an NMI came, and a panic is on */
+void panic_interrupt(void); /* an NMI arrived during a panic */
 
-/* For tests: how a panic copes when it meets faults itself. Each part of the next one begins with a fault. */
+/* For tests: makes every step of the next panic begin with a fault. */
 void panic_test_faults(void);
 
 #endif

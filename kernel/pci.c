@@ -43,7 +43,7 @@ static void write_config(uint32_t device, uint32_t offset, uint32_t width, uint3
     arch_pci_write(device, offset, width, value);
 }
 
-/* ---- one BAR ----------------------------------------------------------------------------------------- */
+/* ---- One BAR ---- */
 
 static struct bar read_bar(uint32_t device, uint32_t index)
 {
@@ -75,7 +75,7 @@ static uint64_t size_bar(const struct bar *bar)
     return mask & -mask;
 }
 
-/* ---- all BARs ------------------------------------------------------------------------------------------ */
+/* ---- All BARs ---- */
 
 static void visit_bars(uint32_t device, void (*visit)(const struct bar *bar))
 {
@@ -107,8 +107,7 @@ static void visit_all(void (*visit)(const struct bar *bar))
     }
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------
- */
+/* ---- Places ---- */
 
 static struct {
     struct pci_window window;

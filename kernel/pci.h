@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/pci.h - places in memory for the registers of PCI devices.
+ * pci.h - addresses for the registers of PCI devices.
  *
  * device = bus << 8 | slot << 3 | function, as in <arch/machine.h>.
  */
@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-/* Gives every memory BAR that the firmware left at 0 a place in the port's windows. While one processor runs:
- * sizing a BAR moves registers for a moment. */
+/* Assigns an address in the port's windows to every memory BAR that the firmware left at 0. Only while one
+ * CPU runs: sizing a BAR moves its registers for a moment. */
 void pci_init(void);
 
-/* Where the processor finds the registers behind a memory BAR (0..5); 0: nowhere. */
+/* Returns the physical address of the registers behind a memory BAR (0 to 5); 0: none. */
 uint64_t pci_bar_address(uint32_t device, uint32_t bar);
 
 #endif

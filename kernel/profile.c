@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/profile.c - samples of what processors do. Interface, and what can be seen: profile.h.
+ * kernel/profile.c - samples of what CPUs do. Interface, and what can be seen: profile.h.
  *
  * Nothing here waits or brings in a page, so call chains end where a page of a stack is missing. Counters of
- * instructions are read where a processor has one; whoever reads the trace can weigh samples by them.
+ * instructions are read where a CPU has one; whoever reads the trace can weigh samples by them.
  */
 #include <arch/clock.h>
 #include <arch/counter.h>
@@ -27,9 +27,9 @@
 uint64_t profile_period;
 uint8_t syscall_watched = 1, fault_watched = 1; /* all classes are on when the system starts */
 
-/* ---- when ------------------------------------------------------------------------------------------- */
+/* ---- When ---- */
 
-/* Xorshift; every processor has its own seed. */
+/* Xorshift; every CPU has its own seed. */
 static uint64_t next_random(struct profile *profile)
 {
     uint64_t x = profile->random;
@@ -60,7 +60,7 @@ static void count_from_here(struct profile *profile, uint64_t now)
     profile->counter = arch_instructions();
 }
 
-/* ---- what ------------------------------------------------------------------------------------------- */
+/* ---- What ---- */
 
 struct where {
     uint64_t chain[1 + CHAIN_MAX]; /* begins with the instruction itself */
@@ -124,7 +124,7 @@ static void log_sample(struct profile *profile, const struct where *where, uint6
     profile->busy = profile->instructions = 0;
 }
 
-/* ---- the timer ---------------------------------------------------------------------------------------- */
+/* ---- The timer ---- */
 
 void profile_timer(uint64_t now)
 {
@@ -173,7 +173,7 @@ void profile_kernel(const struct kernel_regs *regs)
     timer_set_sample(now + draw(&cpu->profile));
 }
 
-/* ---- sleep ------------------------------------------------------------------------------------------- */
+/* ---- Sleep ---- */
 
 /* A sample that is due but did not come belongs to the kernel that leads here. */
 void profile_sleep(void)
@@ -207,7 +207,7 @@ void profile_wake(void)
     timer_program();
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------- */
+/* ---- Windows ---- */
 
 void profile_open_window(void)
 {
@@ -232,7 +232,7 @@ void profile_close_window(void)
     arch_timer_set(now);
 }
 
-/* ---- setting ------------------------------------------------------------------------------------------- */
+/* ---- Setting ---- */
 
 static void start_here(void *nothing)
 {
@@ -277,7 +277,7 @@ static bool is_possible(uint64_t period_ns)
     return period_ns == 0 || (period_ns >= PROFILE_PERIOD_MIN_NS && period_ns <= PROFILE_PERIOD_MAX_NS);
 }
 
-/* Who comes second wins: what each processor does follows from the last period that was stored. */
+/* Who comes second wins: what each CPU does follows from the last period that was stored. */
 int64_t profile_set(uint64_t period_ns)
 {
     if (!is_possible(period_ns))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/profile.h - samples of what processors do, for the trace: events profile_sample.
+ * profile.h - sampling profiler: logs profile_sample events.
  *
- * Each processor is sampled by its timer after so many ticks in which it did not sleep, a quarter more or
- * less at random, so that nothing periodic is always or never seen. An idle processor sleeps on, and what was
- * left of its period then counts on.
+ * Each CPU is sampled by its timer after a period of time in which it did not sleep. The period varies at
+ * random by a quarter either way, so that periodic work is neither always nor never sampled. An idle CPU
+ * sleeps on; the rest of its period counts when it wakes up.
  *
- * The kernel runs with interrupts off, so most of it would never be seen. While sampling is on, system calls
- * and page faults run inside a window: the port lets the timer's interrupt come, and no other. That takes a
- * sample and nothing else: it reads the stack and logs, takes no lock, and changes nothing that the kernel it
- * interrupted could be in the middle of. Interrupts are off again when it returns, and the timer comes again
- * as soon as they are let in outside. What runs outside windows - entry and exit, the scheduler, the
- * interrupts' handlers - is sampled late, at its end, and samples say how late.
+ * The kernel runs with interrupts off, so most of it would never be sampled. While sampling is on, system
+ * calls and page faults run inside a *profiling window*: the port lets the timer's interrupt through, and
+ * no other. The handler only takes a sample: it reads the stack and logs, takes no lock, and changes
+ * nothing that the interrupted kernel may be using. It returns with interrupts off, and the timer interrupt
+ * comes again as soon as interrupts are enabled outside the window. Code outside of windows (entry and
+ * exit, the scheduler, interrupt handlers) is sampled late, at its end, and the sample says how late.
  */
 #ifndef KERNEL_PROFILE_H
 #define KERNEL_PROFILE_H
@@ -24,45 +24,45 @@
 #define PROFILE_PERIOD_MIN_NS  20000ul
 #define PROFILE_PERIOD_MAX_NS  10000000000ul
 
-/* Inside struct cpu; its processor only. */
+/* Inside struct cpu; used only by its CPU. */
 struct profile {
-    uint64_t since;        /* ticks: it was not asleep since then; meaningless while it sleeps */
-    uint64_t busy;         /* ticks since the last sample, those after `since` not counted */
-    uint64_t instructions; /* the same of instructions */
+    uint64_t since;        /* ticks: awake since then; undefined while asleep */
+    uint64_t busy;         /* ticks awake since the last sample, up to `since` */
+    uint64_t instructions; /* the same, in instructions */
     uint32_t counter;      /* arch_instructions() at `since` */
-    uint64_t left;         /* while it sleeps: ticks to the next sample */
+    uint64_t left;         /* while asleep: ticks to the next sample */
     uint64_t random;
     bool window; /* the timer may interrupt the kernel */
-    bool came;   /* and did */
+    bool came;   /* and has done so */
 };
 
 struct cpu;
 struct kernel_regs;
 
-extern uint64_t profile_period; /* ticks, the mean; 0: off. Written by profile_set, read by all */
+extern uint64_t profile_period; /* ticks: mean period; 0: off. Only profile_set writes it. */
 
-/* Not 0: system calls go by syscall_traced, faults by the longer way, because their class is traced or
- * samples are taken. watch_entries(): either may have changed. */
+/* Not 0: system calls go through syscall_traced, and faults take the longer path, because their class is
+ * traced or sampling is on. Call watch_entries() when either may have changed. */
 extern uint8_t syscall_watched, fault_watched;
 void watch_entries(void);
 
-void profile_boot(void); /* the boot processor, before the others come: `profile=US` */
+void profile_boot(void); /* boot option `profile=US`; on the boot CPU, before the others start */
 void profile_init_cpu(struct cpu *cpu);
-/* 0: off. -E_BAD_ARGUMENT. Nothing held: interrupts all processors, and waits for them. */
+/* Sets the mean period; 0: off. -E_BAD_ARGUMENT. Hold no locks: it interrupts all CPUs and waits for them. */
 int64_t profile_set(uint64_t period_ns);
 void profile_statedump(void);
 
-/* The timer came, out of user mode or while this processor slept. */
+/* The timer interrupted user mode or the sleep of this CPU. */
 void profile_timer(uint64_t now);
-/* The timer came inside a window (this_cpu()->profile.window). The port then goes back with interrupts off.
- */
+/* The timer interrupted a window (this_cpu()->profile.window). The port then returns with interrupts off. */
 void profile_kernel(const struct kernel_regs *regs);
 
-/* By the idle loop, around its sleep. */
+/* Called by the idle loop before and after its sleep. */
 void profile_sleep(void);
 void profile_wake(void);
 
-/* Only while profile_period is not 0. Windows do not nest; who closes none was in none. */
+/* Only while profile_period is not 0. Windows do not nest. profile_close_window is allowed without a
+ * window. */
 void profile_open_window(void);
 void profile_close_window(void);
 

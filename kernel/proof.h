@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/proof.h - does a processor that does not answer execute anything?
+ * proof.h - progress checks: does a CPU that does not respond still execute instructions?
  *
- * One that its host does not run is no hang and no target for a break-in (arch_nudge says why). It is one if
- * it executes, several times, with time behind each to take the interrupt that it owes, and takes none.
+ * A CPU that its host does not run is not hung, and must not be broken into (arch_nudge explains why). A
+ * CPU is hung if it executes instructions several times, with time after each to take a pending interrupt,
+ * and takes none.
  */
 #ifndef KERNEL_PROOF_H
 #define KERNEL_PROOF_H
@@ -13,14 +14,15 @@
 
 struct cpu;
 
-/* All zero: nothing yet. Whoever looks into the processor has one, and nobody else looks into it. */
+/* All zero: nothing checked yet. Belongs to the CPU that checks; no other CPU checks the same target. */
 struct proof {
-    uint32_t count;               /* how often it has executed; ARCH_PROOFS are enough */
-    uint64_t nudged_at, noted_at; /* ticks; 0: not yet. noted_at: it was seen to have executed since */
+    uint32_t count; /* times that it has executed; ARCH_PROOFS are enough */
+    /* Ticks; 0: not yet. noted_at: when progress since the nudge was seen. */
+    uint64_t nudged_at, noted_at;
 };
 
-/* Goes on with it, without waiting: to be called again and again until true, which says that the processor
- * takes no interrupts. `grace`: ticks that it is given behind each time. */
+/* Continues the check without waiting; call it until it returns true: the target takes no interrupts.
+ * `grace`: ticks that the target is given after each sign of progress. */
 bool proof_go_on(struct proof *proof, struct cpu *target, uint64_t now, uint64_t grace);
 
 #endif

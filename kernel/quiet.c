@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/quiet.c - epochs: each ends when every processor has reported once in it. Interface: quiet.h.
+ * kernel/quiet.c - epochs: each ends when every CPU has reported once in it. Interface: quiet.h.
  *
- * Why three. A stamp may be one epoch old when it is taken: the processor that takes it reports no more
+ * Why three. A stamp may be one epoch old when it is taken: the CPU that takes it reports no more
  * before it leaves the kernel, so the epoch behind it may have begun, but cannot end. Let the stamp be s. The
- * end of s + 1 needs that processor's report, which comes after the memory was out of reach; the end of s + 2
- * needs, later, a report of every processor. So in s + 3 all have been outside the kernel since.
+ * end of s + 1 needs that CPU's report, which comes after the memory was out of reach; the end of s + 2
+ * needs, later, a report of every CPU. So in s + 3 all have been outside the kernel since.
  */
 #include <kernel/cpu.h>
 #include <kernel/quiet.h>
@@ -22,7 +22,7 @@ uint64_t quiet_stamp(void)
 
 bool quiet_since(uint64_t stamp)
 {
-    /* Acquire: pairs with quiet_report; what all processors did before they reported is done. */
+    /* Acquire: pairs with quiet_report; what all CPUs did before they reported is done. */
     return atomic_load_explicit(&epoch, memory_order_acquire) >= stamp + EPOCHS_TO_WAIT;
 }
 
@@ -31,13 +31,13 @@ void quiet_report(void)
     struct cpu *self = this_cpu();
     /* Acquire: what is found from now on is found after the reports that ended the last epoch. */
     uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
-    /* Release: this processor's use of what it found before is over. Pairs with the loads below. */
+    /* Release: this CPU's use of what it found before is over. Pairs with the loads below. */
     atomic_store_explicit(&self->quiet_epoch, now, memory_order_release);
     for (uint32_t i = 0; i < cpu_count; i++) {
         if (cpus[i].online && atomic_load_explicit(&cpus[i].quiet_epoch, memory_order_acquire) != now)
             return;
     }
-    /* Release: hands on what was acquired from all. Fails where another processor was faster. */
+    /* Release: hands on what was acquired from all. Fails where another CPU was faster. */
     atomic_compare_exchange_strong_explicit(&epoch, &now, now + 1, memory_order_acq_rel,
                                             memory_order_relaxed);
 }

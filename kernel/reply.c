@@ -31,7 +31,7 @@ static void construct(void *object)
 
 static struct slab reply_slab = SLAB("reply", struct reply, construct, &reply_slab_class);
 
-/* ---- answering ---------------------------------------------------------------------------------------- */
+/* ---- Answering ---- */
 
 /* Locks a caller that still waits for this answer. */
 static bool lock_caller(struct reply_target target)
@@ -124,8 +124,7 @@ int64_t sys_ipc_reply(void)
     return error;
 }
 
-/* ---- saved replies --------------------------------------------------------------------------------------
- */
+/* ---- Saved replies ---- */
 
 int64_t sys_ipc_save_reply(void)
 {

@@ -24,7 +24,7 @@ static struct {
 
 static char joined[CPUS_MAX][JOINED_MAX];
 
-/* ---- lines -------------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static void put(const char *text, size_t size)
 {
@@ -94,7 +94,7 @@ static void end_part(void)
         report_say("  (%u lines more)", report.lines - report.room + 1);
 }
 
-/* ---- the parts ---------------------------------------------------------------------------------------- */
+/* ---- The parts ---- */
 
 static const struct thread *current_of(const struct cpu *cpu)
 {
@@ -197,9 +197,9 @@ void report_print(enum report_part part)
     end_part();
 }
 
-#define TURN_MS 10000u /* of one; emulated processors may stand still for long */
+#define TURN_MS 10000u /* of one; emulated CPUs may stand still for long */
 
-static _Atomic uint32_t reporter; /* 1 + number of the processor whose turn it is */
+static _Atomic uint32_t reporter; /* 1 + number of the CPU whose turn it is */
 
 bool report_take_turn(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/report.h - what is told of a processor that failed, in parts: why, what ran there, registers, call
- * chains, the other processors, the last events. For a panic (panic.c), an NMI from outside (nmi.c), and one
- * that hangs (watchdog.c).
+ * report.h - the report about a CPU that failed, in parts: reason, what ran there, registers, call chains,
+ * the other CPUs, the last events. Used for a panic (panic.c), an NMI from outside (nmi.c) and a hang
+ * (watchdog.c).
  *
- * A report has so many lines. Each part may use a share of those that are left, and says how many it would
- * have needed. No locks, no memory; one report at a time.
+ * A report has a limited number of lines. Each part may use a share of the lines that are left, and says
+ * how many it would have needed. No locks, no memory allocation; one report at a time.
  */
 #ifndef KERNEL_REPORT_H
 #define KERNEL_REPORT_H
@@ -16,33 +16,33 @@
 struct cpu;
 struct kernel_regs;
 
-/* For all but a panic, which asks nobody. False: it is not to be had for seconds, or this processor has it,
- * and was interrupted. */
+/* Reserves the right to report; a panic does not ask. Returns false if it is not available for seconds, or
+ * if this CPU had it and was interrupted. */
 bool report_take_turn(void);
 void report_end_turn(void);
 
-/* regs: of what failed there. cpu NULL: it is not known yet where this runs, and there is little to tell. */
+/* `regs`: of the CPU that failed. `cpu` NULL: too early to know the CPU; then the report is short. */
 void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines);
-/* A line that is printed whatever is left; "\n" is added. */
+/* Prints a line even if no lines are left. Adds "\n". */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same behind an empty line: somebody may have begun one. */
+/* The same after an empty line, because an unfinished line may be on the console. */
 void report_title(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 enum report_part {
     REPORT_CURRENT, /* thread and process */
     REPORT_REGISTERS,
     REPORT_KERNEL_CALLS,
-    REPORT_USER_CALLS, /* of the program that was in the kernel, or interrupted */
-    REPORT_OTHERS,     /* where the other processors were stopped */
+    REPORT_USER_CALLS, /* of the program that called the kernel or was interrupted */
+    REPORT_OTHERS,     /* where the other CPUs were stopped */
     REPORT_OWN_EVENTS,
     REPORT_ALL_EVENTS,
     REPORT_PARTS
 };
 const char *report_name(enum report_part part);
-/* May run into a fault when the kernel's data are damaged; the next one can be printed all the same. */
+/* Prints one part. It may fault if the kernel's data are damaged; then the next part can still be printed. */
 void report_print(enum report_part part);
 
-/* A processor panicked while another did that already: told with REPORT_OTHERS. text: copied. */
+/* A second CPU panicked during a panic; printed with REPORT_OTHERS. Copies `text`. */
 void report_join(uint32_t cpu, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/run_queue.h - what the scheduler's two halves share: sched.c, which fills queues, and leave.c, which
- * empties them. The rest of the kernel uses sched.h.
+ * run_queue.h - what the two halves of the scheduler share: sched.c, which fills run queues, and leave.c,
+ * which empties them. The rest of the kernel uses sched.h.
  */
 #ifndef KERNEL_RUN_QUEUE_H
 #define KERNEL_RUN_QUEUE_H
@@ -20,13 +20,14 @@ static inline int top_priority(const struct run_queue *queue)
     return bitmap ? 31 - __builtin_clz(bitmap) : SCHED_IDLE_PRIORITY;
 }
 
-/* The queue's lock held. */
+/* The caller holds the queue's lock. */
 void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head);
 void queue_remove(struct cpu *cpu, struct thread *thread);
 
-/* The thread belongs to `cpu` from now on; it is the caller's, or its queue is locked. */
+/* The thread belongs to `cpu` from now on. The caller owns the thread, or holds its queue's lock. */
 void sched_move(struct thread *thread, struct cpu *cpu);
-/* Puts a thread of the caller's into the queue of `cpu`, and interrupts that if it is more important. */
+/* Puts a thread that the caller owns into the queue of `cpu`, and interrupts that CPU if the thread has a
+ * higher priority than its current one. */
 void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head);
 
 #endif

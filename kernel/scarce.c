@@ -27,8 +27,7 @@
 #define SMALL_PART           64u   /* programs that hold less than this part of memory count as equal */
 #define STATUS_ENDED         (-9)  /* as by SIGKILL */
 
-/* ---- how much a space holds ------------------------------------------------------------------------------
- */
+/* ---- How much a space holds ---- */
 
 static uint64_t frames_of(const struct memory *memory)
 {
@@ -75,8 +74,7 @@ static uint64_t count_frames(struct space *space)
     return dying ? 0 : 1 + frames + count_capable(&space->caps);
 }
 
-/* ---- the choice ------------------------------------------------------------------------------------------
- */
+/* ---- The choice ---- */
 
 struct choice {
     struct space *space; /* a reference; NULL: none */
@@ -145,7 +143,7 @@ static bool is_memory_coming(const struct choice *choice)
 static bool end_largest(const struct thread *needy)
 {
     static _Atomic bool choosing;
-    if (atomic_exchange_explicit(&choosing, true, memory_order_acquire)) /* another processor is at it */
+    if (atomic_exchange_explicit(&choosing, true, memory_order_acquire)) /* another CPU is at it */
         return true;
     struct choice choice = choose();
     bool coming = is_memory_coming(&choice);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/sched.c - where a ready thread waits: queues, and the placement of threads that wake up. Interface
- * and policy: sched.h; states and ownership: thread.h. What a processor runs next is leave.c's.
+ * and policy: sched.h; states and ownership: thread.h. What a CPU runs next is leave.c's.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -31,8 +31,7 @@ void sched_init_cpu(struct cpu *cpu)
     atomic_fetch_or(&sched_online_cpus, bit_of(cpu));
 }
 
-/* ---- queues; their lock held -----------------------------------------------------------------------------
- */
+/* ---- Queues; their lock held ---- */
 
 /* Relaxed: what is certain about it is so under a queue's lock (thread.h). */
 static struct cpu *queued_on(const struct thread *thread)
@@ -85,8 +84,7 @@ void queue_remove(struct cpu *cpu, struct thread *thread)
     trace_sched_dequeue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }
 
-/* ---- placement -------------------------------------------------------------------------------------------
- */
+/* ---- Placement ---- */
 
 static void interrupt(struct cpu *cpu)
 {
@@ -98,7 +96,7 @@ static void interrupt(struct cpu *cpu)
     arch_send_ipi(cpu, IPI_RESCHEDULE);
 }
 
-/* An idle processor that nobody else has chosen meanwhile: its last one if possible, then this one, then any.
+/* An idle CPU that nobody else has chosen meanwhile: its last one if possible, then this one, then any.
  */
 static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
 {
@@ -208,15 +206,14 @@ void sched_hand_over(struct thread *thread)
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-/* ---- changes from outside
- * ---------------------------------------------------------------------------------- */
+/* ---- Changes from outside ---- */
 
 void sched_kick(struct thread *thread)
 {
     interrupt(atomic_load(&thread->cpu));
 }
 
-/* Locks the queue of the processor that the thread belongs to. If the thread is in no queue, who owns it may
+/* Locks the queue of the CPU that the thread belongs to. If the thread is in no queue, who owns it may
  * put it into another's at any moment (sched_enqueue), whatever is locked here: only `queued_on` tells where
  * it is.
  */

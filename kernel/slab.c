@@ -59,8 +59,7 @@ void *slab_object(const struct slab *slab, void *frame, uint32_t index)
     return (char *)frame + index * stride_of(slab);
 }
 
-/* ---- frames; lock held ----------------------------------------------------------------------------------
- */
+/* ---- Frames; lock held ---- */
 
 static void make_known(struct slab *slab)
 {
@@ -124,8 +123,7 @@ static struct frame_end *find_frame(struct slab *slab)
     return end;
 }
 
-/* ---- objects --------------------------------------------------------------------------------------------
- */
+/* ---- Objects ---- */
 
 void *slab_alloc(struct slab *slab)
 {
@@ -167,8 +165,7 @@ uint64_t slab_live(const struct slab *slab)
     return __atomic_load_n(&slab->live, __ATOMIC_RELAXED);
 }
 
-/* ---- giving frames back ----------------------------------------------------------------------------------
- */
+/* ---- Giving frames back ---- */
 
 /* The frame that has been empty longest, if it can be given back; out of all lists. Lock held. */
 static struct frame_end *take_unreachable(struct slab *slab)
@@ -219,8 +216,7 @@ uint64_t slab_frames_total(void)
     return atomic_load_explicit(&frames_total, memory_order_relaxed);
 }
 
-/* ---- for the debugger -----------------------------------------------------------------------------------
- */
+/* ---- For the debugger ---- */
 
 const struct slab *slab_next_unlocked(const struct slab *previous)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/slab.h - caches of kernel objects of one size.
+ * slab.h - caches of kernel objects of one size.
  *
- * A pointer to a freed object points to an object of that type, free or reused, until all processors have
- * been outside the kernel (type-stable for one kernel entry, quiet.h): look-ups without a lock rely on it
- * (cap.h): look up, lock, look again. Keeping a pointer longer takes a reference. A frame whose objects
- * have all been free for that long is given back; each slab keeps one.
+ * Memory is type-stable for one kernel entry: a pointer to a freed object points to an object of that type,
+ * free or reused, until all CPUs have been outside the kernel (quiet.h). Lookups without a lock rely on
+ * this (cap.h): look up, lock, check again. To keep a pointer longer, take a reference. A page frame whose
+ * objects have all been free for that long is given back; each slab keeps one.
  *
- * The lock inside an object is initialised once, by `construct`, when the slab takes its frame, and survives
- * free and reuse.
+ * The lock inside an object is initialized once, by `construct`, when the slab gets the page frame. It
+ * survives free and reuse.
  */
 #ifndef KERNEL_SLAB_H
 #define KERNEL_SLAB_H
@@ -23,12 +23,13 @@ struct slab {
     uint32_t size;                   /* of an object; slab_objects_in_frame says how many fit */
     void (*construct)(void *object); /* once per memory, on zeroed bytes; may be NULL */
     struct spinlock lock;
-    /* under lock */
+    /* under lock: */
     uint64_t live, frames;
     uint64_t empty_count;
-    struct list all, partial, empty; /* frames: all; with free and live objects; the empty, oldest first */
-    struct slab *other;              /* the next of all slabs that have had frames */
-    bool known;                      /* is among them, and its lists are initialised */
+    /* Page frames: all; those with free and live objects; the empty ones, oldest first. */
+    struct list all, partial, empty;
+    struct slab *other; /* the next slab that has had page frames */
+    bool known;         /* is in that list, and its own lists are initialized */
 };
 #define SLAB(slab_name, type, constructor, lock_class)                                                  \
     {                                                                                                   \
@@ -39,14 +40,14 @@ void *slab_alloc(struct slab *slab); /* contents as the last user left them; NUL
 void slab_free(struct slab *slab, void *object);
 uint64_t slab_live(const struct slab *slab);
 uint64_t slab_frames_total(void); /* of all slabs */
-/* Gives back frames that nobody can reach any more, at most `most`; how many. Slabs whose lock is held are
- * left out, so any locks may be held. */
+/* Gives back page frames that no CPU can reach any more, at most `most`; returns how many. Skips slabs
+ * whose lock is held, so the caller may hold any locks. */
 uint32_t slab_reclaim(uint32_t most);
-uint64_t slab_count_empty(void); /* frames that will be given back, sooner or later */
+uint64_t slab_count_empty(void); /* page frames that will be given back at some time */
 
-/* Without locks, for the debugger, while all processors stand: all slabs, the frames of one, and what a frame
- * holds. Free objects are among them, as their last user left them. NULL as previous: the first; NULL as
- * result: no more. */
+/* For the debugger, while all CPUs are stopped; without locks. They iterate over all slabs, the frames of a
+ * slab, and the objects of a frame. Free objects are included, as their last user left them. NULL as
+ * `previous`: the first one; NULL as result: no more. */
 const struct slab *slab_next_unlocked(const struct slab *previous);
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous);
 uint32_t slab_objects_in_frame(const struct slab *slab);

@@ -42,7 +42,7 @@ static struct spinlock space_list_lock = SPINLOCK(&space_list_class);
 static struct space *space_list; /* under space_list_lock */
 static _Atomic uint32_t last_pid;
 
-/* ---- birth ------------------------------------------------------------------------------------------- */
+/* ---- Birth ---- */
 
 static void link_space(struct space *space)
 {
@@ -114,7 +114,7 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
     return space;
 }
 
-/* ---- death ------------------------------------------------------------------------------------------- */
+/* ---- Death ---- */
 
 static void drop_mapping(struct mapping *mapping)
 {
@@ -137,7 +137,7 @@ void space_release_memory(struct space *space)
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
     space->released = true;
-    /* No thread is left, so nobody walks these tables any more but a processor that has not yet chosen
+    /* No thread is left, so nobody walks these tables any more but a CPU that has not yet chosen
      * another thread. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
@@ -200,7 +200,7 @@ void space_put(struct space *space)
         space_do_in_turn(space, destroy_space);
 }
 
-/* ---- mappings ------------------------------------------------------------------------------------------ */
+/* ---- Mappings ---- */
 
 static bool bad_range(uint64_t address, uint64_t size)
 {
@@ -441,8 +441,7 @@ int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t
     return error;
 }
 
-/* ---- thread blocks --------------------------------------------------------------------------------------
- */
+/* ---- Thread blocks ---- */
 
 static int take_block_number(struct space *space)
 {
@@ -499,8 +498,7 @@ void space_free_block(struct space *space, uint64_t user_address)
     spin_unlock(&space->lock);
 }
 
-/* ---- all spaces ------------------------------------------------------------------------------------------
- */
+/* ---- All spaces ---- */
 
 void space_for_each(void (*visit)(struct space *space, void *context), void *context)
 {

@@ -139,7 +139,7 @@ static enum fault_result fault_shared(struct space *space, struct mapping *mappi
     return install(space, page, frame, mapping->flags);
 }
 
-/* Another thread was faster, or a processor kept a stale translation. */
+/* Another thread was faster, or a CPU kept a stale translation. */
 static bool is_done(struct space *space, uint64_t page, uint32_t access)
 {
     uint32_t flags;

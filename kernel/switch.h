@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/switch.h - the switch from one thread to another on this processor.
+ * switch.h - the switch from one thread to another on this CPU.
  *
- * Inline, because IPC pays for it twice per call. Who calls it owns `next` (thread.h), and has made up its
- * mind about the running thread.
+ * Inline, because IPC does it twice per call. The caller owns `next` (thread.h), and has decided what
+ * becomes of the running thread.
  */
 #ifndef KERNEL_SWITCH_H
 #define KERNEL_SWITCH_H
@@ -19,16 +19,16 @@ static inline void trace_switch(const struct thread *prev, const struct thread *
                                 enum thread_state prev_state)
 {
     if (!TRACE_ON_SCHED())
-        return; /* the state is looked up only if it is */
+        return; /* skips looking up the states */
     struct cpu *cpu = this_cpu();
     cpu->switch_told = cpu->switched_at;
-    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, an interrupt */
+    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
     trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
                        (uint16_t)thread_priority(prev), next->block->name, next->tid,
                        (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
-/* Accounts and registers; the next thread's space is active already. */
+/* Updates run times and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, struct thread *prev,
                                                             struct thread *next)
 {
@@ -38,20 +38,20 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
     arch_thread_switch(prev, next);
     cpu->current = next;
-    atomic_signal_fence(memory_order_release); /* then the switch is done (switch_told), for an interrupt */
+    atomic_signal_fence(memory_order_release); /* ends the switch (switch_told), as seen by an interrupt */
     cpu->switched_at = now;
-    /* Release: its registers are in memory. Pairs with wait_until_free and the other looks at on_cpu. */
+    /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
 }
 
-/* `prev_state`: what the trace shall say about the thread that leaves. */
+/* `prev_state`: the state of the old thread, for the trace. */
 static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_state prev_state)
 {
     struct thread *prev = cpu->current;
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     if (prev != next) {
         trace_switch(prev, next, prev_state);
-        if (next->space) /* an idle thread keeps the last one's tables */
+        if (next->space) /* an idle thread keeps the last page tables */
             space_activate(cpu, next->space);
         leave_for(cpu, prev, next);
     }
@@ -59,8 +59,8 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_s
         thread_trace_resumed(next);
 }
 
-/* Waits until the processor that ran `next` last has let go of it. This one lets go of its own thread first:
- * two processors that want each other's thread must not both hold on. */
+/* Waits until the CPU that ran `next` last has released it. This CPU releases its own thread first, so that
+ * two CPUs that want each other's thread do not deadlock. */
 static inline void wait_until_free(struct cpu *cpu, struct thread *next)
 {
     if (next == cpu->current)

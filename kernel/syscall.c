@@ -22,7 +22,7 @@
 
 #define LOG_TEXT_MAX 256u
 
-/* ---- user copies --------------------------------------------------------------------------------------- */
+/* ---- User copies ---- */
 
 static bool is_user_range(const void *user, uint64_t size)
 {
@@ -122,8 +122,7 @@ int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
     return user_read_string(name, user_from, TARN_NAME_BYTES);
 }
 
-/* ---- tracing ----------------------------------------------------------------------------------------------
- */
+/* ---- Tracing ---- */
 
 void thread_trace_resumed(struct thread *thread)
 {
@@ -164,8 +163,7 @@ int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
     return result;
 }
 
-/* ---- calls that belong to no object
- * --------------------------------------------------------------------------- */
+/* ---- Calls that belong to no object ---- */
 
 int64_t sys_null(void)
 {

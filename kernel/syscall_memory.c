@@ -182,7 +182,7 @@ int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, u
     return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
 }
 
-/* ---- pagers -------------------------------------------------------------------------------------------- */
+/* ---- Pagers ---- */
 
 int64_t sys_memory_supply(cap_t slot, uint64_t offset, cap_t source_slot, uint64_t source_offset,
                           uint64_t size)

@@ -30,8 +30,7 @@ static int get_space(cap_t slot, uint32_t rights, struct space **space)
     return error;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---- */
 
 int64_t sys_space_create(const char *user_name)
 {
@@ -158,8 +157,7 @@ int64_t sys_space_status(cap_t slot)
     return result;
 }
 
-/* ---- mappings
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Mappings ---- */
 
 /* Rights of a capability and rights of a mapping are the same three bits. */
 _Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,

@@ -43,7 +43,7 @@ static void *next_element(struct gathering *gathering, size_t size)
     return (char *)gathering->elements + gathering->count++ * size;
 }
 
-/* As another processor sees it, which may be switching at this moment: the stretch that ends may then be
+/* As another CPU sees it, which may be switching at this moment: the stretch that ends may then be
  * counted twice, but never the time before it began, which would be next to for ever. */
 static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
 {

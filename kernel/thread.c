@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/thread.c - birth, suspension and death of threads, and the system calls on them. The states and who
- * may change them: thread.h. Waits: wait.c. The choice of processors: sched.c.
+ * may change them: thread.h. Waits: wait.c. The choice of CPUs: sched.c.
  *
  * thread_list_lock is innermost; it covers the list of all threads, for statedumps and ps.
  */
@@ -37,7 +37,7 @@ static struct spinlock thread_list_lock = SPINLOCK(&thread_list_class);
 static struct list thread_list = {&thread_list, &thread_list}; /* under thread_list_lock */
 static _Atomic uint32_t last_tid;
 
-/* ---- birth --------------------------------------------------------------------------------------------- */
+/* ---- Birth ---- */
 
 /* Everything that a used slab object may still hold, but the lock. A thread begins suspended. */
 static void reset_thread(struct thread *thread)
@@ -164,8 +164,7 @@ struct thread *thread_new_idle(struct cpu *cpu)
     return thread;
 }
 
-/* ---- suspension ------------------------------------------------------------------------------------------
- */
+/* ---- Suspension ---- */
 
 static void unpark(struct thread *thread)
 {
@@ -201,8 +200,7 @@ void thread_suspend(struct thread *thread)
     sched_kick(thread);
 }
 
-/* ---- death
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Death ---- */
 
 void thread_kill(struct thread *thread)
 {

@@ -1,56 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/thread.h - threads: their states, and who may change them.
+ * thread.h - threads: their states, and who may change them.
  *
- * The kernel has one stack per processor and is never preempted. A thread that must wait keeps nothing on a
- * stack: its registers are in its frame, what it waits for is in this struct, and the processor goes on with
- * another.
+ * The kernel has one stack per CPU and is never preempted. A thread that must wait keeps nothing on a
+ * stack: its registers are in its trap frame, what it waits for is in this struct, and the CPU runs another
+ * thread.
  *
- *                     thread_create
- *                          |                       sched_wake
- *                      SUSPENDED ---resume--> READY <--------- BLOCKED_* / SLEEPING
- *                          ^                  |   ^                  ^
- *                  suspend |        reschedule|   | preempted        | ipc, wait, futex, sleep, fault
- *                          +--------------- RUNNING -----------------+
- *                                             | killed
- *                                           DEAD
+ *                      thread_create
+ *                           |                       sched_wake
+ *                       SUSPENDED ---resume--> READY <--------- BLOCKED_* / SLEEPING
+ *                           ^                  |   ^                  ^
+ *                   suspend |        reschedule|   | preempted        | ipc, wait, futex, sleep, fault
+ *                           +--------------- RUNNING -----------------+
+ *                                              | killed
+ *                                            DEAD
  *
  * Who may change the state
- *   READY, RUNNING   the lock of the run queue of thread->cpu covers membership in the queue; RUNNING belongs
- * to the processor that runs it. waiting          (everything else but DEAD) covered by the lock that
- * thread->wait_lock points to: the endpoint's, notification's or futex bucket's, or one of the thread's own:
- * `answer_lock` (BLOCKED_REPLY, a fault being answered) or `lock` (SLEEPING, SUSPENDED). A thread waits
- * exactly while wait_lock is not NULL.
  *
- * Answers. A thread waits for the answer to call N exactly if, with its answer_lock held, wait_lock points to
- * answer_lock and call_id is N. No other wait uses that lock, call_id changes only before the next message is
- * sent, and numbers never come back. So an answer that is late, or the second one, finds nobody, whatever the
- * thread does or waits for by then (reply.c, ipc_fast.c).
+ *   - READY: the lock of the run queue of thread->cpu covers membership in the queue.
+ *   - RUNNING: the CPU that runs the thread.
+ *   - All others but DEAD are waits. They are covered by the lock that thread->wait_lock points to: the
+ *     endpoint's, notification's or futex bucket's, or one of the thread's own, `answer_lock`
+ *     (BLOCKED_REPLY, a fault that waits for its reply) or `lock` (SLEEPING, SUSPENDED). A thread waits
+ *     exactly while wait_lock is not NULL.
  *
- * To wait (thread_begin_wait): with that lock held, the thread itself writes state and wait data, then
- * wait_lock (sequentially consistent), then looks at `pending`. To end a wait: take the lock
- * (thread_lock_wait, which looks again after it got it), unlink the thread, clear wait_lock
- * (thread_end_wait), let go of the lock, write the result into the frame, sched_wake. Whoever cleared
- * wait_lock owns the thread until sched_wake, so a wait ends once.
+ * Replies. A thread waits for the reply to call N exactly if, with its answer_lock held, wait_lock points
+ * to answer_lock and call_id is N. No other wait uses that lock, call_id changes only before the next
+ * message is sent, and ids are never reused. So a late or second reply finds nobody, whatever the thread
+ * does or waits for by then (reply.c, ipc_fast.c).
  *
- * Kill, suspend. The killer sets a bit in `pending` (sequentially consistent), then looks at wait_lock.
- * Either it sees the thread wait, and ends the wait; or the thread sees the bit when it has begun to wait,
- * and ends it itself; or the thread is ready or running, and its processor, which the killer interrupts,
- * looks at `pending` before it lets it go on. So a thread ends in one place only: in the scheduler of the
- * processor where it is current, with no lock held (thread_finish). A suspended thread stays in its wait and
- * stops after it.
+ * To begin a wait (thread_begin_wait), the thread holds that lock, writes state and wait data, then
+ * wait_lock (sequentially consistent), and then reads `pending`.
  *
- * on_cpu. A thread that has just blocked can be woken by another processor before its own has put its
- * floating-point registers away. on_cpu is set while any processor still uses the thread, and who wants to
- * run it waits for that flag to fall, having first let go of its own thread, so that no two processors wait
- * for each other.
+ * To end a wait: take the lock (thread_lock_wait, which checks again once it has the lock), unlink the
+ * thread, clear wait_lock (thread_end_wait), release the lock, write the result into the frame, sched_wake.
+ * Whichever CPU clears wait_lock owns the thread until sched_wake, so a wait ends once.
  *
- * A time-out is somebody who ends the wait with E_TIMEOUT if under its lock the deadline has passed
+ * Kill and suspend set a bit in `pending` (sequentially consistent), then read wait_lock. There are three
+ * cases:
+ *
+ *   - The thread is seen to wait: its wait is ended.
+ *   - The thread sees the bit after it began to wait, and ends the wait itself.
+ *   - The thread is ready or running: its CPU is interrupted, and tests `pending` before it resumes the
+ *     thread.
+ *
+ * So a thread ends in one place only: in the scheduler of the CPU where it is current, with no lock held
+ * (thread_finish). A suspended thread stays in its wait and stops after it.
+ *
+ * on_cpu. A thread that has just blocked can be woken by another CPU before its own CPU has saved its
+ * floating-point registers. on_cpu is set while a CPU still uses the thread. A CPU that wants to run it
+ * waits until the flag is clear, and releases its own thread first, so that two CPUs do not wait for each
+ * other.
+ *
+ * A time-out ends the wait with E_TIMEOUT if, under the lock of the wait, the deadline has passed
  * (thread_expire).
  *
- * References: capabilities, one for being alive, and those of whoever is to answer calls that it gave up
- * (endpoint.h, reply_target). A pointer that was found without one may be locked and looked at until this
- * kernel entry ends (slab.h).
+ * References: capabilities, one for being alive, and one for each reply_target whose call the thread gave
+ * up (endpoint.h). A pointer that was found without a reference may be locked and read until this kernel
+ * entry ends (slab.h).
  *
  * Read next: sched.h (READY, RUNNING), endpoint.h (messages), process.h (death).
  */
@@ -71,11 +78,13 @@
 #define PENDING_KILL    1u
 #define PENDING_SUSPEND 2u
 
-/* Parts of thread->traced. */
-#define TRACED_SYSCALL 0xffffu  /* 1 + number of the system call that it will return from; 0: none */
-#define TRACED_CALL    0x10000u /* it will return from an ipc call, or go on after a fault */
+/* Parts of thread->traced: what to log when the thread runs again. */
+/* 1 + number of the system call that it will return from; 0: none. */
+#define TRACED_SYSCALL 0xffffu
+/* It will return from an ipc call, or resume after a fault. */
+#define TRACED_CALL    0x10000u
 
-/* What a thread in an endpoint's queue of senders wants. */
+/* What a thread in an endpoint's queue of senders does. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
 
 struct cpu;
@@ -83,56 +92,57 @@ struct space;
 struct notification;
 
 struct thread {
-    struct arch_frame frame;    /* first: the entry code saves here */
+    struct arch_frame frame;    /* must be first: the entry code saves here */
     struct arch_thread arch;    /* floating point, thread pointer */
     struct thread_block *block; /* kernel address; constant */
-    uint64_t block_user;        /* user address of it; constant */
+    uint64_t block_user;        /* its user address; constant */
     struct space *space;        /* a reference; constant. Idle threads: NULL */
-    _Atomic(struct cpu *) cpu;  /* processor it runs on or ran on last; written by who owns the thread */
-    _Atomic uint32_t on_cpu;    /* release when that processor has let go, acquire by who runs it next */
-    _Atomic uint32_t pending;   /* PENDING_* */
-    _Atomic uint32_t state;     /* enum thread_state, see above */
-    _Atomic uint32_t priority;  /* changes at any time; what it was queued with stands beside it */
-    uint32_t queued_priority;   /* under the run queue's lock: whose list `link` is in ... */
-    /* Whose run queue it is in; NULL: in none. Changes only under that queue's lock, so under the lock of X
-     * "it is X's" is certain, and so is "it is not X's". */
+    /* CPU where it runs or ran last. The owner of the thread writes it. */
+    _Atomic(struct cpu *) cpu;
+    _Atomic uint32_t on_cpu; /* release when that CPU has released it, acquire by the CPU that runs it next */
+    _Atomic uint32_t pending;  /* PENDING_* */
+    _Atomic uint32_t state;    /* enum thread_state, see above */
+    _Atomic uint32_t priority; /* may change at any time; queued_priority is the one it was queued with */
+    uint32_t queued_priority;  /* under the run queue's lock: the list that `link` is in */
+    /* The CPU whose run queue it is in; NULL: none. Changes only under that queue's lock, so the lock of X
+     * makes it certain whether the thread is in X's queue. */
     _Atomic(struct cpu *) queued_on;
     _Atomic uint64_t affinity;
 
-    /* The wait. See above. */
+    /* The wait: see above. */
     _Atomic(struct spinlock *) wait_lock;
-    struct list link;       /* in a queue of the object waited for, or in a run queue */
+    struct list link;       /* in a queue of the object it waits on, or in a run queue */
     uint64_t wait_deadline; /* ticks; TIMER_NEVER: none */
     struct timer timer;
     uint64_t futex_address; /* BLOCKED_FUTEX */
 
-    /* Messages. Belongs to the thread while it runs, to who ends its wait while it waits. */
-    struct reply_target reply_target; /* whom this thread has to answer */
-    uint64_t call_id;                 /* of its last call or fault; under answer_lock while it waits there */
-    uint64_t send_badge;              /* in a queue of senders: badge of the capability it called */
-    uint32_t message_kind;            /* enum message_kind */
-    uint32_t fault_kind;              /* enum fault_kind of fault.ev, of the fault being answered */
+    /* Messages. Belong to the thread while it runs, and to the CPU that ends its wait while it waits. */
+    struct reply_target reply_target; /* the caller to which this thread has to reply */
+    uint64_t call_id;      /* id of its last call or fault; under answer_lock while it waits there */
+    uint64_t send_badge;   /* in a queue of senders: badge of the capability that it used */
+    uint32_t message_kind; /* enum message_kind */
+    uint32_t fault_kind;   /* enum fault_kind of fault.ev: the fault that waits for its reply */
     uint64_t fault_label, fault_words[IPC_WORDS];
     uint64_t fault_since, fault_address; /* for fault_exit; fault_since 0: an exception */
     struct notification *bound;          /* a reference; written by the thread itself */
 
-    /* Accounts. */
-    uint64_t run_ticks;  /* until it was last switched out */
-    uint64_t slice_used; /* ticks of the current slice */
-    uint32_t traced;     /* TRACED_*: what is to be logged when it runs again */
+    /* Accounting. */
+    uint64_t run_ticks;  /* total, up to the last switch away from it */
+    uint64_t slice_used; /* ticks of the current time slice */
+    uint32_t traced;     /* TRACED_* */
     uint32_t tid;        /* constant */
 
-    struct spinlock lock, answer_lock; /* survive free and reuse. Cover the waits named above */
+    struct spinlock lock, answer_lock; /* for the waits described above; survive free and reuse */
     _Atomic uint32_t references;
-    /* under space->lock */
+    /* under space->lock: */
     struct thread *space_next, *space_previous;
-    /* under thread_list_lock (thread.c) */
+    /* under thread_list_lock (thread.c): */
     struct list all;
 };
 
 extern struct lock_class thread_lock_class;
 
-/* The waits that no queue knows of are under one of the thread's own locks. */
+/* A wait that is in no object's queue is under one of the thread's own locks. */
 static inline bool thread_owns_lock(const struct thread *thread, const struct spinlock *lock)
 {
     return lock == &thread->lock || lock == &thread->answer_lock;
@@ -140,13 +150,13 @@ static inline bool thread_owns_lock(const struct thread *thread, const struct sp
 
 static inline struct thread *current_thread(void);
 
-/* As it is at this moment; who changes it (sched_set_priority) makes processors look again. */
+/* The current value. sched_set_priority makes CPUs check again after a change. */
 static inline uint32_t thread_priority(const struct thread *thread)
 {
     return atomic_load_explicit(&thread->priority, memory_order_relaxed);
 }
 
-/* thread.c: life */
+/* thread.c: creation, suspension, death */
 struct thread *thread_new(struct space *space, const struct thread_config *config, int *error);
 struct thread *thread_new_idle(struct cpu *cpu);
 static inline void thread_get(struct thread *thread)
@@ -157,26 +167,27 @@ void thread_put(struct thread *thread);
 void thread_resume(struct thread *thread);
 void thread_suspend(struct thread *thread);
 void thread_kill(struct thread *thread);
-void thread_finish(struct thread *thread); /* on its processor, which has let go of it; no locks held */
-void thread_park(struct thread *self);     /* the scheduler met PENDING_SUSPEND */
+/* on the thread's CPU, which has switched away from it; hold no locks */
+void thread_finish(struct thread *thread);
+void thread_park(struct thread *self); /* the scheduler found PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint64_t thread_count_live(void);
-/* The list's next (of NULL: the first), without its lock: for the debugger, while all processors stand. */
+/* Returns the next in the list of all threads (NULL: the first). Without the lock, for the debugger, while
+ * all CPUs are stopped. */
 struct thread *thread_next_unlocked(const struct thread *previous);
 
 /* wait.c: waits */
-/* The current thread begins to wait under `lock`, which is held and given up here. The caller linked it
- * already. Returns with need_resched set; the handler returns SYSCALL_NO_RESULT. */
+/* The current thread, already linked by the caller, begins to wait. `lock` is held, and released here.
+ * Returns with need_resched set; the handler then returns SYSCALL_NO_RESULT. */
 void thread_begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock,
                        uint64_t deadline);
-/* The lock of its wait, held; NULL if it does not wait. */
+/* Takes and returns the lock of the thread's wait; NULL if it does not wait. */
 struct spinlock *thread_lock_wait(struct thread *thread);
-/* With that lock held: the wait is over, and the thread is the caller's until sched_wake. Unlinks nothing. */
+/* Ends the wait; its lock is held. The caller owns the thread until sched_wake. Does not unlink. */
 void thread_end_wait(struct thread *thread);
-/* Ends whatever wait there is, with an error. False: it did not wait (a suspended thread is not ended by
- * this). */
+/* Ends the thread's wait with an error. Returns false if it did not wait. Does not end a suspension. */
 bool thread_abort_wait(struct thread *thread, int64_t error);
-void thread_expire(struct thread *thread, uint64_t now); /* its timer was due */
+void thread_expire(struct thread *thread, uint64_t now); /* its timer has expired */
 
 #include <kernel/cpu.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/timer.c - queues of deadlines, one per processor, and the hardware timer. Interface: timer.h.
+ * kernel/timer.c - queues of deadlines, one per CPU, and the hardware timer. Interface: timer.h.
  *
  * A queue is a pairing heap: adding is one comparison, taking the earliest costs a few, and a timer can be
  * taken out of the middle, because each knows the one that points to it.
@@ -26,7 +26,7 @@
 static LOCK_CLASS(timer_class, "timer queue");
 uint64_t clock_hz;
 
-/* ---- units ------------------------------------------------------------------------------------------- */
+/* ---- Units ---- */
 
 static uint64_t ticks_per_ns, ns_per_tick; /* fixed point */
 #define FRACTION 32
@@ -57,7 +57,7 @@ uint64_t timer_nanoseconds(uint64_t ticks)
     return (uint64_t)((unsigned __int128)ticks * ns_per_tick >> FRACTION);
 }
 
-/* ---- the heap; queue's lock held ----------------------------------------------------------------------- */
+/* ---- The heap; queue's lock held ---- */
 
 static struct timer *meld(struct timer *a, struct timer *b)
 {
@@ -119,7 +119,7 @@ static void take_out(struct timer_queue *queue, struct timer *timer)
     atomic_store_explicit(&timer->where, NULL, memory_order_release);
 }
 
-/* ---- interface --------------------------------------------------------------------------------------- */
+/* ---- Interface ---- */
 
 void timer_init_cpu(struct cpu *cpu)
 {
@@ -200,14 +200,14 @@ void timer_set_sample(uint64_t deadline)
     find_periodic(queue);
 }
 
-/* A few times a second. The console's own processor may be the one that hangs: all look. */
+/* A few times a second. The console's own CPU may be the one that hangs: all look. */
 static void beat(struct timer_queue *queue, uint64_t now)
 {
     queue->heartbeat = trace_heartbeat(now);
     find_periodic(queue);
     console_poll();
     watchdog_beat(now);
-    quiet_report(); /* the timer came out of a program or out of this processor's sleep */
+    quiet_report(); /* the timer came out of a program or out of this CPU's sleep */
     slab_reclaim(RECLAIM_AT_ONCE);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/tlb.c - shootdown: making other processors forget translations.
+ * kernel/tlb.c - shootdown: making other CPUs forget translations.
  *
- * The initiator has changed the tables (under the space's lock), looks which processors run the space, writes
+ * The initiator has changed the tables (under the space's lock), looks which CPUs run the space, writes
  * one request of its own, marks itself in each target's shootdown_pending, and interrupts them. A target
  * flushes and takes its bit out of the request's `waiting`. Interrupts are off in the kernel, so whoever
  * spins - here, or for a lock (lock.c) - answers pending requests by polling; that is why locks may be held.
  *
- * To load tables is to forget translations (arch_space_switch), so a processor has to be asked only while
+ * To load tables is to forget translations (arch_space_switch), so a CPU has to be asked only while
  * they are loaded: those in space->cpus have been since the space began, and cpu->space says whether they are
- * now. An idle processor leaves its last space before it sleeps, so that nobody waits for it to wake up.
+ * now. An idle CPU leaves its last space before it sleeps, so that nobody waits for it to wake up.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -24,10 +24,10 @@
 static struct request {
     struct space *space;
     uint64_t address, count;  /* pages; count 0: everything */
-    _Atomic uint64_t waiting; /* processors that have not answered */
+    _Atomic uint64_t waiting; /* CPUs that have not answered */
 } requests[CPUS_MAX];         /* by initiator: one at a time, it waits for the end */
 
-/* Out of line: once for each processor, and the switch counts its instructions. */
+/* Out of line: once for each CPU, and the switch counts its instructions. */
 __attribute__((cold)) void space_add_cpu(struct space *space, struct cpu *cpu)
 {
     atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed); /* ordered in space_activate */
@@ -43,7 +43,7 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* A processor without a thread may still have the last space's tables loaded; it lets go when asked, also
+/* A CPU without a thread may still have the last space's tables loaded; it lets go when asked, also
  * because the space may be about to free them. */
 static void leave_if_idle(struct cpu *cpu, struct space *space)
 {

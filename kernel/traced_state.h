@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/traced_state.h - a thread's state as the trace tells it (trace/schema/sched.ev). */
+/* traced_state.h - maps a thread's state to its number in the trace (trace/schema/sched.ev). */
 #ifndef KERNEL_TRACED_STATE_H
 #define KERNEL_TRACED_STATE_H
 

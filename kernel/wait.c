@@ -18,8 +18,7 @@ void thread_begin_wait(struct thread *self, enum thread_state state, struct spin
     atomic_store_explicit(&self->state, state, memory_order_relaxed);
     self->wait_deadline = deadline;
     if (deadline != TIMER_NEVER)
-        timer_add(&self->timer,
-                  deadline); /* of this processor, whose interrupts are off: it cannot fire yet */
+        timer_add(&self->timer, deadline); /* of this CPU, whose interrupts are off: it cannot fire yet */
     /* Visible as a waiter from here on. Sequentially consistent: pairs with thread_kill, which sets `pending`
      * and then looks at wait_lock. */
     atomic_store(&self->wait_lock, lock);
@@ -102,7 +101,7 @@ void thread_expire(struct thread *thread, uint64_t now)
     finish_wait(thread, lock, sleeps ? 0 : -E_TIMEOUT);
 }
 
-/* ---- sleeping --------------------------------------------------------------------------------------- */
+/* ---- Sleeping ---- */
 
 int64_t sys_thread_sleep(uint64_t deadline)
 {

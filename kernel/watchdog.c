@@ -2,14 +2,14 @@
 /*
  * kernel/watchdog.c - who is silent, and why. Interface: watchdog.h.
  *
- * One processor is looked into at a time, by one observer, at the observer's beats: begin(), then
+ * One CPU is looked into at a time, by one observer, at the observer's beats: begin(), then
  * go_on_with() until the silent one has beaten again (it clears its own suspicion), or there is proof that it
  * executes without a timer interrupt (proof.h). That one is broken into, and waits until the observer has
  * looked at it (look_at()). If there is no proof for long the observer says so, and gives up. Others that are
  * silent too wait for their turn; an observer that looks no more itself loses the case. All words that others
  * read are atomic, and no lock is taken.
  *
- * Whoever waits for another processor with interrupts off, spinning, looks around as well, or nobody would
+ * Whoever waits for another CPU with interrupts off, spinning, looks around as well, or nobody would
  * when all wait for the one that hangs; it is silent nevertheless, see is_dragged().
  */
 #include <arch/clock.h>
@@ -45,7 +45,7 @@ enum sight { HIDDEN, SHOWN, LOOKED_AT };
 static struct watch {
     _Atomic uint64_t beat_at;   /* ticks, of its last beat; 0: none yet */
     _Atomic uint64_t looked_at; /* ticks, when it last looked around: at a beat, or spinning */
-    _Atomic uint32_t suspicion; /* raised by observers, cleared by the processor itself */
+    _Atomic uint32_t suspicion; /* raised by observers, cleared by the CPU itself */
     _Atomic bool asked;         /* to show where it is; cleared when it does */
     _Atomic uint32_t sight;     /* of its registers and stacks, while it waits */
     const struct kernel_regs *regs;
@@ -62,7 +62,7 @@ static struct {
     uint64_t asked_at;
 } the_case;
 
-/* ---- boot options ------------------------------------------------------------------------------------- */
+/* ---- Boot options ---- */
 
 static bool is_word(const char *text, const char *word)
 {
@@ -86,7 +86,7 @@ void watchdog_init(void)
         action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
 }
 
-/* ---- on the silent processor -------------------------------------------------------------------------- */
+/* ---- On the silent CPU ---- */
 
 /* Until the observer has read its registers and stacks, or does not come. */
 static void stay(struct watch *mine)
@@ -112,15 +112,15 @@ bool watchdog_answer(const struct kernel_regs *regs)
     return true;
 }
 
-/* ---- silence ------------------------------------------------------------------------------------------ */
+/* ---- Silence ---- */
 
-/* Clocks of two processors may differ a little. */
+/* Clocks of two CPUs may differ a little. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
 
-/* As far as this processor can tell. */
+/* As far as this CPU can tell. */
 static uint64_t silence_since(uint64_t time, uint64_t now)
 {
     uint64_t since = watches[this_cpu()->index].since;
@@ -143,7 +143,7 @@ static bool spins(const struct watch *watch, uint64_t now)
     return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
 }
 
-/* For this processor, perhaps for all: whoever was silent meanwhile may have had no time. */
+/* For this CPU, perhaps for all: whoever was silent meanwhile may have had no time. */
 static bool time_stood_still(struct watch *mine, uint64_t gap)
 {
     uint32_t sessions = debugger_sessions();
@@ -152,7 +152,7 @@ static bool time_stood_still(struct watch *mine, uint64_t gap)
     return stood;
 }
 
-/* ---- the report --------------------------------------------------------------------------------------- */
+/* ---- The report ---- */
 
 static uint64_t milliseconds_of(uint64_t ticks)
 {
@@ -185,7 +185,7 @@ static void act(const char *what)
         panic("watchdog: %s", what);
 }
 
-/* ---- hanging on purpose ------------------------------------------------------------------------------- */
+/* ---- Hanging on purpose ---- */
 
 static struct {
     _Atomic uint64_t cpus;      /* that shall hang at their next beat */
@@ -229,7 +229,7 @@ static void hang_if_asked(struct cpu *cpu)
     hang(hangs.milliseconds);
 }
 
-/* ---- a case ------------------------------------------------------------------------------------------- */
+/* ---- A case ---- */
 
 static void close_case(void)
 {
@@ -333,7 +333,7 @@ static void go_on_with(uint64_t now)
         await_proof(now);
 }
 
-/* ---- every processor, a few times a second ------------------------------------------------------------ */
+/* ---- Every CPU, a few times a second ---- */
 
 static uint32_t next_online(uint32_t cpu)
 {

@@ -2,7 +2,7 @@
 /*
  * kernel/debug/chains.c - who waits for whom, and deadlocks.
  *
- * A thread waits for one thread (who has its call, its lock, the processor that shall forget translations) or
+ * A thread waits for one thread (who has its call, its lock, the CPU that shall forget translations) or
  * for any one of several (the threads of the servers that may receive from an endpoint, or that hold a saved
  * reply). Threads that wait for nobody in particular - for a message, a signal, a time - may go on by
  * themselves, and so may whoever waits for at least one that may. What remains waits for each other only: a
@@ -32,8 +32,7 @@ static struct node {
 } nodes[NODES_MAX];
 static uint32_t node_count;
 
-/* ---- edges
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Edges ---- */
 
 static bool has_call_of(const struct thread *server, const struct thread *caller)
 {
@@ -139,8 +138,7 @@ static void find_edges(struct node *node)
     }
 }
 
-/* ---- the graph
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- The graph ---- */
 
 static void collect(void)
 {
@@ -191,8 +189,7 @@ static void find_live(void)
     }
 }
 
-/* ---- what is told
- * -------------------------------------------------------------------------------------------------- */
+/* ---- What is told ---- */
 
 static void put_member(const struct node *node)
 {

@@ -17,7 +17,7 @@
 #define LINE_MAX    160u
 #define HISTORY_MAX 16u
 
-/* ---- output ------------------------------------------------------------------------------------------- */
+/* ---- Output ---- */
 
 static uint32_t page = PAGE_LINES, on_page, lines;
 
@@ -92,8 +92,7 @@ void debug_set_page(uint32_t count)
     on_page = 0;
 }
 
-/* ---- a line of input ------------------------------------------------------------------------------------
- */
+/* ---- A line of input ---- */
 
 static struct {
     const char *prompt;
@@ -166,8 +165,7 @@ static void remember(void)
     memcpy(history[history_count++ % HISTORY_MAX], line.text, line.length + 1);
 }
 
-/* ---- completion -----------------------------------------------------------------------------------------
- */
+/* ---- Completion ---- */
 
 /* What all continuations have in common beyond the first `length` characters. */
 static uint32_t common_length(const char *start, uint32_t length, const char **first, uint32_t *count)
@@ -228,8 +226,7 @@ static void complete(void)
         insert(' ');
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------
- */
+/* ---- Keys ---- */
 
 static void move_to(uint32_t at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/debug.h - what the debugger's files share. All of it runs in a session only, on one processor,
+ * kernel/debug/debug.h - what the debugger's files share. All of it runs in a session only, on one CPU,
  * with the others stopped.
  *
  * Commands print with debug_print and may be ended at any moment, by a fault, by too much output or by the
@@ -19,7 +19,7 @@ struct kernel_regs;
 struct space;
 struct thread;
 
-/* ---- enter.c ---------------------------------------------------------------------------------------- */
+/* ---- enter.c ---- */
 
 enum stop_state {
     STOP_RUNNING, /* it does not answer */
@@ -31,10 +31,10 @@ enum stop_state {
 enum stop_state debug_stop_state(uint32_t cpu);
 /* Goes on with stopping those that do not answer: while the session waits for something else. */
 void debug_press_on(void);
-/* What the processor did when it stopped; NULL: unknown. Valid during the session. */
+/* What the CPU did when it stopped; NULL: unknown. Valid during the session. */
 const struct kernel_regs *debug_regs(uint32_t cpu);
 
-/* ---- session.c -------------------------------------------------------------------------------------- */
+/* ---- session.c ---- */
 
 void debug_session(const char *reason, const char *continues); /* what `continue` does */
 void debug_end_command(void) __attribute__((noreturn));
@@ -56,7 +56,7 @@ struct debug_command {
 extern const struct debug_command debug_commands[];
 extern const uint32_t debug_command_count;
 
-/* ---- console.c -------------------------------------------------------------------------------------- */
+/* ---- console.c ---- */
 
 /* Text on the raw console; waits for a key after each page. */
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -68,7 +68,7 @@ char *debug_read_line(const char *prompt); /* with editing, history and completi
  * Called with index 0, 1, ... */
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
-/* ---- words.c: arguments ------------------------------------------------------------------------------ */
+/* ---- words.c: arguments ---- */
 
 bool debug_is(const char *a, const char *b);
 /* The text behind "NAME=" if that is how the word begins; NULL. */
@@ -80,7 +80,7 @@ uint64_t debug_address(const char *text);
 /* Says that the command has no such argument as word[index], and ends it. */
 void debug_refuse(const struct debug_words *words, uint32_t index) __attribute__((noreturn));
 
-/* ---- symbols.c, user_symbols.c ----------------------------------------------------------------------- */
+/* ---- symbols.c, user_symbols.c ---- */
 
 struct debug_symbol {
     const char *name;
@@ -94,13 +94,13 @@ const char *debug_user_name_of(const struct space *space, uint64_t address);
 /* Address of a symbol of the space's program; 0: none. */
 uint64_t debug_user_symbol_named(const struct space *space, const char *name);
 
-/* ---- memory.c: other memory, which may not be there --------------------------------------------------- */
+/* ---- memory.c: other memory, which may not be there ---- */
 
 /* Up to `size` bytes, as many as there are without a gap. space NULL: the kernel's. */
 uint64_t debug_read(const struct space *space, uint64_t address, void *to, uint64_t size);
 bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
 
-/* ---- objects.c: what the kernel has ------------------------------------------------------------------- */
+/* ---- objects.c: what the kernel has ---- */
 
 /* The one behind `previous` (NULL: the first); NULL: no more. They end even if a list is damaged. */
 struct thread *debug_next_thread(struct thread *previous, uint32_t *count);
@@ -121,12 +121,12 @@ const char *debug_thread_state(const struct thread *thread);
 /* What it waits for, "call to endpoint 3 of fs[4]"; empty if for nothing. */
 const char *debug_wait_reason(const struct thread *thread);
 struct endpoint *debug_waits_at_endpoint(const struct thread *thread); /* NULL: at none */
-/* The processor where it is current; NULL: none. */
+/* The CPU where it is current; NULL: none. */
 struct cpu *debug_cpu_of(const struct thread *thread);
 /* A holder of the right to receive from the endpoint; index 0, 1, ...; NULL: no more. */
 struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index);
 
-/* ---- commands ----------------------------------------------------------------------------------------- */
+/* ---- Commands ---- */
 
 typedef void debug_run(const struct debug_words *words);
 debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat,

@@ -2,7 +2,7 @@
 /*
  * kernel/debug/debugger.h - the kernel's debugger, as the rest of the kernel and the ports see it.
  *
- * A session stops all processors, talks on the raw console, and lets all go on exactly where they were. It
+ * A session stops all CPUs, talks on the raw console, and lets all go on exactly where they were. It
  * takes no lock, allocates nothing, and changes nothing but what it is told to.
  */
 #ifndef KERNEL_DEBUG_DEBUGGER_H
@@ -18,11 +18,11 @@ struct kernel_regs;
 struct space;
 struct thread;
 
-/* ---- for anyone ------------------------------------------------------------------------------------ */
+/* ---- For anyone ---- */
 
-/* Begins a session on this processor, and returns when somebody says `continue`. From anywhere in the kernel
- * once the processor is online, whatever locks are held, also from an interrupt that nothing masks (better
- * than that: from the processor that noticed something, about the one that hangs). `reason` is kept until
+/* Begins a session on this CPU, and returns when somebody says `continue`. From anywhere in the kernel
+ * once the CPU is online, whatever locks are held, also from an interrupt that nothing masks (better
+ * than that: from the CPU that noticed something, about the one that hangs). `reason` is kept until
  * then. In a session: ends the command that runs, and does not return. */
 void debugger_enter(const char *reason);
 /* Is a session going on? Who watches over time must know that it stood still; `debugger_sessions` counts
@@ -40,7 +40,7 @@ int debugger_return_symbol(char *text, size_t size, uint64_t address);
 int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 
-/* arch_read_word of a processor's kernel stacks; context: struct cpu. No locks. */
+/* arch_read_word of a CPU's kernel stacks; context: struct cpu. No locks. */
 bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);
 
 /* Call chains as lines of text, with symbols; no locks. What a trap of kernel mode interrupted on `cpu`; what
@@ -49,21 +49,21 @@ void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs
 void debugger_print_user_calls(const struct thread *thread, const struct kernel_regs *regs,
                                arch_print *print);
 
-/* ---- for a panic --------------------------------------------------------------------------------------- */
+/* ---- For a panic ---- */
 
-/* Waits until nobody else has a session; this processor, which shows `regs`, can be stopped meanwhile. */
+/* Waits until nobody else has a session; this CPU, which shows `regs`, can be stopped meanwhile. */
 void debugger_wait(struct kernel_regs *regs);
-/* The same, then stops all other processors for good, as for a session, which may come later. */
+/* The same, then stops all other CPUs for good, as for a session, which may come later. */
 void debugger_hold(struct kernel_regs *regs);
 /* That session. Returns when somebody says `continue`; the others stay stopped. */
 void debugger_of_panic(struct kernel_regs *regs, const char *reason);
 /* Those that are stopped need no longer look for what else may be wanted of them. */
 void debugger_end(void);
 bool debugger_have_ended(uint64_t which); /* bits: all of them told debugger_note_end */
-/* Where the processor was stopped; NULL: it was not. */
+/* Where the CPU was stopped; NULL: it was not. */
 const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
 
-/* ---- from the console's interrupt ------------------------------------------------------------------ */
+/* ---- From the console's interrupt ---- */
 
 /* The key sequence that begins a session: Ctrl-] twice, then d. */
 #define DEBUGGER_KEY 0x1d
@@ -71,21 +71,21 @@ const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
     "\x1d\x1d"        \
     "d"
 
-/* ---- from traps ------------------------------------------------------------------------------------- */
+/* ---- From traps ---- */
 
 /* The kernel's breakpoint instruction; regs: what goes on behind it. */
 void debugger_trap(struct kernel_regs *regs);
 /* A session about what some other trap interrupted: debugger_enter without a trap of its own. */
 void debugger_enter_trap(struct kernel_regs *regs, const char *reason);
-/* An interrupt that nothing masks came. True: it was to stop this processor, which goes on now. */
+/* An interrupt that nothing masks came. True: it was to stop this CPU, which goes on now. */
 bool debugger_stop(struct kernel_regs *regs);
-/* It came to stop this processor for good, which is done next: there is something to be looked at. */
+/* It came to stop this CPU for good, which is done next: there is something to be looked at. */
 void debugger_note_end(struct kernel_regs *regs);
 /* An exception of kernel mode that nobody deals with. Does not return if a session ran into it on this
- * processor: the command ends. address: what was accessed, 0 if that says nothing. */
+ * CPU: the command ends. address: what was accessed, 0 if that says nothing. */
 void debugger_fault(uint64_t ip, uint64_t address);
 /* The kernel is about to panic: the same, if a session is to blame. */
 void debugger_fail(const char *reason);
-void debugger_poll(void); /* an IPI came, perhaps to stop this processor */
+void debugger_poll(void); /* an IPI came, perhaps to stop this CPU */
 
 #endif

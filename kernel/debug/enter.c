@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/enter.c - stopping all processors, and letting them go on.
+ * kernel/debug/enter.c - stopping all CPUs, and letting them go on.
  *
- * A session belongs to the processor in `owner`. It sets the bits of all others in `wanted`, asks them by an
+ * A session belongs to the CPU in `owner`. It sets the bits of all others in `wanted`, asks them by an
  * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
  * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (proof.h). One that its
  * host does not run stops when it does; the session begins without it after STOP_MS, and goes on asking for
@@ -30,9 +30,9 @@
 #define STOP_MS  10000u /* without progress */
 #define GAP_MS   100u   /* of one turn of waiting; a longer one was the host's, for everybody */
 
-static _Atomic uint32_t owner; /* 1 + number of the processor that has the session; 0: none */
+static _Atomic uint32_t owner; /* 1 + number of the CPU that has the session; 0: none */
 static _Atomic uint32_t sessions;
-static _Atomic uint64_t wanted;  /* processors that shall stand still; written by the owner */
+static _Atomic uint64_t wanted;  /* CPUs that shall stand still; written by the owner */
 static _Atomic uint64_t stopped; /* those that do */
 static _Atomic uint64_t ended;   /* those that will never run again */
 static _Atomic uint64_t forced;  /* that an unmaskable interrupt is under way to; cleared when it arrives */
@@ -44,13 +44,13 @@ static struct {
     struct kernel_regs *regs;
     const char *reason; /* debugger_enter's, on its way through the trap */
     bool by_force;
-} stops[CPUS_MAX]; /* each its processor's */
+} stops[CPUS_MAX]; /* each its CPU's */
 
 static const char asked_to_stop[] = "asked to stop"; /* a reason that begins no session */
 
-/* ---- standing still ----------------------------------------------------------------------------------- */
+/* ---- Standing still ---- */
 
-/* `answers`: the processor is between two instructions of its own code, so that others who wait for its
+/* `answers`: the CPU is between two instructions of its own code, so that others who wait for its
  * translations to be forgotten need not be forced. */
 static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
 {
@@ -95,7 +95,7 @@ void debugger_poll(void)
     arch_breakpoint();
 }
 
-/* ---- stopping the others ------------------------------------------------------------------------------ */
+/* ---- Stopping the others ---- */
 
 /* Those that have not stopped when asked and still owe the proof; the owner's. */
 static uint64_t unproven;
@@ -179,7 +179,7 @@ static void let_go(void)
         arch_relax();
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------ */
+/* ---- Sessions ---- */
 
 static void run_session(struct cpu *self, struct kernel_regs *regs, const char *reason)
 {
@@ -260,7 +260,7 @@ void debugger_boot(void)
         debugger_enter("boot option debug=1");
 }
 
-/* ---- panics ------------------------------------------------------------------------------------------- */
+/* ---- Panics ---- */
 
 void debugger_wait(struct kernel_regs *regs)
 {
@@ -296,7 +296,7 @@ void debugger_end(void)
     atomic_store(&none_goes_on, true);
 }
 
-/* ---- what others may know ------------------------------------------------------------------------------ */
+/* ---- What others may know ---- */
 
 bool debugger_is_active(void)
 {

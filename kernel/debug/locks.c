@@ -10,8 +10,7 @@
 
 #define WAITERS_SHOWN 100u
 
-/* ---- endpoints
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Endpoints ---- */
 
 static void put_queue(const char *what, const struct list *queue)
 {
@@ -40,8 +39,7 @@ void debug_endpoints(const struct debug_words *words)
     debug_each_object("endpoint", put_endpoint, NULL);
 }
 
-/* ---- locks
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Locks ---- */
 
 static void put_waiters(const struct spinlock *lock)
 {

@@ -55,8 +55,7 @@ bool debug_read_user_word(void *space, uint64_t address, uint64_t *word)
     return debug_read(space, address, word, sizeof *word) == sizeof *word;
 }
 
-/* ---- mem --------------------------------------------------------------------------------------------------
- */
+/* ---- mem ---- */
 
 static void put_line(uint64_t address, const uint8_t *bytes, uint64_t count)
 {
@@ -121,8 +120,7 @@ void debug_memory(const struct debug_words *words)
     put_memory(space, address, size < BYTES_MAX ? size : BYTES_MAX);
 }
 
-/* ---- sym
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- sym ---- */
 
 void debug_symbols(const struct debug_words *words)
 {

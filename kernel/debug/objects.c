@@ -2,7 +2,7 @@
 /*
  * kernel/debug/objects.c - finds threads, spaces, endpoints, locks, and says what a thread waits for.
  *
- * Without locks: all processors stand, but one may have been stopped in the middle of a change. Lists are
+ * Without locks: all CPUs stand, but one may have been stopped in the middle of a change. Lists are
  * linked so that they can be walked forwards at every moment; the memory of objects keeps its type while all
  * stand (slab.h); walks are bounded; and what leads nowhere ends the command by a fault, not the system.
  */
@@ -21,8 +21,7 @@
 #define SPACES_MAX  100000u
 #define FRAMES_MAX  100000u
 
-/* ---- threads and spaces
- * ------------------------------------------------------------------------------------- */
+/* ---- Threads and spaces ---- */
 
 struct thread *debug_next_thread(struct thread *previous, uint32_t *count)
 {
@@ -64,8 +63,7 @@ struct cpu *debug_cpu_of(const struct thread *thread)
     return NULL;
 }
 
-/* ---- names
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Names ---- */
 
 /* Several names may be wanted for one line. */
 static char *name_buffer(size_t size)
@@ -108,8 +106,7 @@ const char *debug_thread_state(const struct thread *thread)
     return state < sizeof names / sizeof names[0] ? names[state] : "?";
 }
 
-/* ---- endpoints
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Endpoints ---- */
 
 struct endpoint *debug_waits_at_endpoint(const struct thread *thread)
 {
@@ -148,8 +145,7 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
     return NULL;
 }
 
-/* ---- waits
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Waits ---- */
 
 static const char *whose(const struct endpoint *endpoint)
 {
@@ -214,8 +210,7 @@ const char *debug_wait_reason(const struct thread *thread)
     return text;
 }
 
-/* ---- slabs and locks
- * -------------------------------------------------------------------------------------------- */
+/* ---- Slabs and locks ---- */
 
 void debug_each_object(const char *name, void (*visit)(void *object, void *context), void *context)
 {
@@ -235,7 +230,7 @@ extern const char data_start[], kernel_end[];                   /* the link scri
 extern struct lock_class lock_class_first[], lock_class_last[]; /* the same */
 
 /* A lock is known by the pointer to its class: nothing else that the kernel keeps points there from behind
- * the name of a processor. */
+ * the name of a CPU. */
 static bool is_held_lock(const struct spinlock *lock)
 {
     uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;

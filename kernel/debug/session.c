@@ -44,8 +44,7 @@ void debug_fail_try(void)
     __builtin_longjmp(try_state, 1);
 }
 
-/* ---- commands about the session itself --------------------------------------------------------------------
- */
+/* ---- Commands about the session itself ---- */
 
 static void end_session(const struct debug_words *words)
 {
@@ -100,8 +99,7 @@ static void help(const struct debug_words *words)
         debug_print("help COMMAND tells more. Tab completes; blank, return and q answer --more--.\n");
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------
- */
+/* ---- The table ---- */
 
 static const char *const trace_words[] = {"cpu=", "class=", "event=", "pid=", "tid=", "back=", NULL};
 static const char *const mask_words[] = {"show", "set", NULL};
@@ -147,8 +145,7 @@ const struct debug_command debug_commands[] = {
 };
 const uint32_t debug_command_count = sizeof debug_commands / sizeof debug_commands[0];
 
-/* ---- completion -------------------------------------------------------------------------------------------
- */
+/* ---- Completion ---- */
 
 static bool begins_with(const char *text, const char *start, uint32_t length)
 {
@@ -239,8 +236,7 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
     return complete_word(command->completions, start, length, index);
 }
 
-/* ---- the dialogue
- * ------------------------------------------------------------------------------------------- */
+/* ---- The dialogue ---- */
 
 static void split(char *line, struct debug_words *words)
 {

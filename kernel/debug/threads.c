@@ -8,15 +8,14 @@
 #include <kernel/space.h>
 #include <kernel/thread.h>
 
-/* ---- call chains
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Call chains ---- */
 
 static const struct space *space_of(const struct cpu *cpu)
 {
     return cpu->current ? cpu->current->space : NULL;
 }
 
-/* A processor that was asked stopped on the way back to a thread, which is in its frame, or in the idle loop.
+/* A CPU that was asked stopped on the way back to a thread, which is in its frame, or in the idle loop.
  */
 static bool was_left_in_frame(const struct cpu *cpu)
 {
@@ -78,8 +77,7 @@ void debug_backtrace(const struct debug_words *words)
         put_thread_chain(thread_numbered(words->word[words->count > 2 ? 2 : 1]));
 }
 
-/* ---- cpu
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- cpu ---- */
 
 static const char *const stop_names[] = {
     [STOP_RUNNING] = "no answer", [STOP_ASKED] = "stopped",   [STOP_FORCED] = "forced",
@@ -141,8 +139,7 @@ void debug_cpus(const struct debug_words *words)
         put_cpu(&cpus[i]);
 }
 
-/* ---- threads
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Threads ---- */
 
 static void put_thread(const struct thread *thread)
 {
@@ -183,9 +180,7 @@ void debug_thread(const struct debug_words *words)
     put_thread_chain(thread);
 }
 
-/* ---- spaces
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Spaces ---- */
 
 void debug_spaces(const struct debug_words *words)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/trace.c - the events of all processors, or of one, merged by time and filtered: commands
+ * kernel/debug/trace.c - the events of all CPUs, or of one, merged by time and filtered: commands
  * trace, n, p, follow, stat, mask.
  *
  * A view is a filter and a place: so many matching events from the end. It is shown by walking the newest
  * packets of the rings twice, to count what matches and to print; more packets are taken until enough match.
- * What runs on a processor is told by context and switch events on the way. The rings stand still, because
- * all processors do; those that do not answer may still log, and what they overwrite is skipped.
+ * What runs on a CPU is told by context and switch events on the way. The rings stand still, because
+ * all CPUs do; those that do not answer may still log, and what they overwrite is skipped.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu.h>
@@ -40,10 +40,9 @@ static bool has_view;
 static struct trace_newest newest;
 static struct {
     uint32_t pid, tid;
-} runs[TRACE_CPUS_MAX]; /* on each processor, at this place of the walk */
+} runs[TRACE_CPUS_MAX]; /* on each CPU, at this place of the walk */
 
-/* ---- who logged
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Who logged ---- */
 
 static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name)
 {
@@ -93,9 +92,7 @@ static void note_running(const struct trace_moment *moment, const struct trace_e
         set_running(moment->cpu, moment, info, "next_pid", "next_tid");
 }
 
-/* ---- filters
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Filters ---- */
 
 static bool ends_with_tid(const char *name)
 {
@@ -138,9 +135,7 @@ static bool matches(const struct trace_moment *moment, const struct trace_event_
     return view.follow == ANY || tid == view.follow || names_thread(moment, info, view.follow);
 }
 
-/* ---- a page
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- A page ---- */
 
 static bool next_match(struct trace_moment *moment)
 {
@@ -225,9 +220,7 @@ void debug_trace_next(const struct debug_words *words)
     show_page();
 }
 
-/* ---- commands
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---- */
 
 static void reset_view(void)
 {
@@ -367,9 +360,7 @@ void debug_follow(const struct debug_words *words)
     show_page();
 }
 
-/* ---- statistics
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Statistics ---- */
 
 static uint64_t by_class[TRACE_CLASS_COUNT];
 
@@ -410,9 +401,7 @@ void debug_stat(const struct debug_words *words)
     put_classes();
 }
 
-/* ---- mask
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- Mask ---- */
 
 static void put_mask(void)
 {

@@ -50,8 +50,7 @@ struct symbols {
     uint64_t names_size;
 };
 
-/* ---- the file ---------------------------------------------------------------------------------------------
- */
+/* ---- The file ---- */
 
 static const void *at(const struct file *file, uint64_t offset, uint64_t size)
 {
@@ -115,8 +114,7 @@ static bool open_symbols(const struct space *space, struct symbols *symbols)
            find_symbols(&file, symbols);
 }
 
-/* ---- looking up -------------------------------------------------------------------------------------------
- */
+/* ---- Looking up ---- */
 
 static const char *name_of(const struct symbols *symbols, const struct elf_symbol *symbol)
 {

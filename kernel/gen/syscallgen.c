@@ -54,7 +54,7 @@ static unsigned call_count;
 static struct error errors[ERRORS_MAX];
 static unsigned error_count;
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- Reading ---- */
 
 static const char *input_path;
 static unsigned input_line;
@@ -199,7 +199,7 @@ static void read_list(const char *path, void (*read_line)(char *))
     fclose(file);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- Writing ---- */
 
 static const char *output_directory;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/any_value.h - for a register that goes into the kernel and that nobody looks at there: whatever it
- * holds.
+ * any_value.h - an undefined register value, for a message word that nobody reads.
  *
- * Costs no instruction. Volatile, lest the compiler take two of them for one value, and copy it.
+ * Costs no instruction. The asm is volatile because otherwise the compiler may treat two of these as the
+ * same value, and copy it.
  */
 #ifndef TARN_ANY_VALUE_H
 #define TARN_ANY_VALUE_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/ipc.h - sending and receiving messages from a program.
+ * ipc.h - sending and receiving messages from a program.
  *
- * Everything here is inlined, so that a message whose fields are known costs no memory traffic:
+ * All functions are inlined, so that a message whose fields are known costs no memory traffic:
  *
  *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to     struct ipc_message
- *     ipc_call_label, ipc_reply_receive_label     the label alone; words and capabilities are not looked at
+ *     ipc_call_label, ipc_reply_receive_label     the label only; words and capabilities are ignored
  *     ipc_call_words4, ipc_reply_receive_words4   the label and four words
  *
- * each with a *_deadline variant where it can wait. The label and words4 variants send no capabilities;
- * words that they do not set travel with whatever the registers held, so use them between parties that
- * trust each other that far. A failed call leaves the message's contents undefined.
+ * Those that can wait have a *_deadline variant. The label and words4 variants send no capabilities. They
+ * leave the other words as the registers happen to be, so use them only between parties that may see each
+ * other's data. If a call fails, the message's contents are undefined.
  */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
@@ -23,7 +23,7 @@
 
 #define IPC_INLINE static inline __attribute__((always_inline))
 
-/* ---- whole messages ------------------------------------------------------------------------------ */
+/* ---- Whole messages ---- */
 
 IPC_INLINE struct ipc_registers ipc_load(const struct ipc_message *message)
 {
@@ -51,7 +51,7 @@ IPC_INLINE void ipc_store(struct ipc_message *message, const struct ipc_register
     message->badge = registers->badge;
 }
 
-/* For what nobody looks at: no capabilities, anything in the words. */
+/* No capabilities, undefined words. */
 IPC_INLINE struct ipc_registers ipc_label_only(uint64_t label)
 {
     return (struct ipc_registers){.label = label,
@@ -63,7 +63,7 @@ IPC_INLINE struct ipc_registers ipc_label_only(uint64_t label)
                                   .word5 = any_value()};
 }
 
-/* The message goes out, and is replaced by what comes back. */
+/* Sends the message and replaces it by the one that comes back. */
 IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *message, uint64_t deadline)
 {
     struct ipc_registers registers = ipc_load(message);
@@ -72,7 +72,7 @@ IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *
     return result;
 }
 
-/* Sends the message and waits for the answer, which replaces it. */
+/* Sends the message and waits for the reply, which replaces it. */
 IPC_INLINE int64_t ipc_call_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
 {
     return ipc_exchange(SYS_ipc_call, endpoint, message, deadline);
@@ -105,7 +105,7 @@ IPC_INLINE int64_t ipc_receive(cap_t endpoint, struct ipc_message *message)
     return ipc_receive_deadline(endpoint, message, TARN_FOREVER);
 }
 
-/* Answers whoever sent what this thread received last. */
+/* Replies to the sender of the message that this thread received last. */
 IPC_INLINE int64_t ipc_reply(const struct ipc_message *message)
 {
     struct ipc_registers registers = ipc_load(message);
@@ -116,12 +116,12 @@ IPC_INLINE int64_t ipc_reply_to(cap_t reply, const struct ipc_message *message)
     struct ipc_registers registers = ipc_load(message);
     return arch_ipc(SYS_ipc_reply_to, reply, 0, &registers);
 }
-IPC_INLINE int64_t ipc_save_reply(void) /* slot of the saved caller */
+IPC_INLINE int64_t ipc_save_reply(void) /* returns the slot of the saved caller */
 {
     return sys_ipc_save_reply();
 }
 
-/* Answers and waits for the next message, which replaces the answer. */
+/* Replies and waits for the next message, which replaces the reply. */
 IPC_INLINE int64_t ipc_reply_receive_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
 {
     return ipc_exchange(SYS_ipc_reply_receive, endpoint, message, deadline);
@@ -131,9 +131,9 @@ IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message
     return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
 }
 
-/* ---- the label alone ----------------------------------------------------------------------------- */
+/* ---- The label alone ---- */
 
-/* The label and the badge are replaced by what comes back. */
+/* Replaces label and badge by those that come back. */
 IPC_INLINE int64_t ipc_exchange_label(uint64_t number, cap_t cap, uint64_t *label, uint64_t *badge,
                                       uint64_t deadline)
 {
@@ -166,9 +166,9 @@ IPC_INLINE int64_t ipc_reply_receive_label(cap_t endpoint, uint64_t *label, uint
     return ipc_reply_receive_label_deadline(endpoint, label, badge, TARN_FOREVER);
 }
 
-/* ---- the label and four words -------------------------------------------------------------------- */
+/* ---- The label and four words ---- */
 
-/* Label, words and badge are replaced by what comes back. */
+/* Replaces label, words and badge by those that come back. */
 IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *label, uint64_t word[4],
                                        uint64_t *badge, uint64_t deadline)
 {
@@ -187,7 +187,7 @@ IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *lab
     return result;
 }
 
-/* Label and words are replaced by the answer's. */
+/* Replaces label and words by the reply's. */
 IPC_INLINE int64_t ipc_call_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
                                             uint64_t deadline)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/keys.h - what a terminal of the VT100 family sends, as keys: for whoever lets a line be edited, in the
- * kernel's debugger and in programs.
+ * keys.h - decodes the keys of a VT100-like terminal, for line editors in the kernel's debugger and in
+ * programs.
  */
 #ifndef TARN_KEYS_H
 #define TARN_KEYS_H
@@ -27,14 +27,14 @@ enum tarn_key {
     KEY_END,             /* Ctrl-E */
     KEY_BACKSPACE,       /* Ctrl-H, DEL */
     KEY_DELETE,
-    KEY_NONE,    /* none that is known */
-    KEY_PENDING, /* the sequence goes on */
+    KEY_NONE,    /* unknown sequence */
+    KEY_PENDING, /* the sequence is not complete */
 };
 
-/* Zeroed at first. */
+/* Zero-initialized. */
 struct key_decoder {
     enum { KEY_PLAIN, KEY_BEHIND_ESCAPE, KEY_IN_SEQUENCE } state;
-    uint32_t number; /* the first of a sequence */
+    uint32_t number; /* first number of the sequence */
     bool is_first_over;
 };
 
@@ -61,7 +61,7 @@ static inline int key_of_control(int byte)
     }
 }
 
-/* Of the byte that ends a sequence. */
+/* Returns the key for the byte that ends a sequence. */
 static inline int key_of_sequence(int byte, uint32_t number)
 {
     switch (byte) {
@@ -87,8 +87,8 @@ static inline int key_of_sequence(int byte, uint32_t number)
     }
 }
 
-/* The next byte. A key: enum tarn_key, or the byte itself; negative if the byte is (the input ended). ESC [
- * and ESC O begin sequences: numbers with semicolons, then what ends it. */
+/* Decodes the next byte. Returns a key (enum tarn_key, or the byte itself), or `byte` if it is negative
+ * (end of input). ESC [ and ESC O begin a sequence: numbers separated by semicolons, then the final byte. */
 static inline int key_decode(struct key_decoder *decoder, int byte)
 {
     if (byte < 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/abi/tarn/thread_block.h - what a thread may know about itself without asking.
+ * thread_block.h - what a thread can read about itself without a system call.
  *
- * One per thread, written by the kernel, mapped read-only at USER_THREAD_BLOCKS. While the thread runs the
- * port's thread-block register points here (x86_64: GS base), so that logging finds the processor's trace
- * window in one load that migration cannot make unsafe. struct cpu in the kernel begins with the same
- * struct, so kernel code logs through the same source.
+ * Each thread has one block. The kernel writes it; the thread sees it read-only, at USER_THREAD_BLOCKS.
+ * While the thread runs, the port's thread-block register points to it (x86_64: GS base), so the logging
+ * path finds the CPU's trace ring with one load that migration cannot make unsafe. struct cpu in the kernel
+ * begins with the same struct, so that kernel and programs share the source of the logging path.
  */
 #ifndef TARN_THREAD_BLOCK_H
 #define TARN_THREAD_BLOCK_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 struct thread_block {
-    uint64_t self;   /* user address of this block; in struct cpu: the kernel's address of it */
-    uint64_t window; /* trace window of the processor that it runs on */
+    uint64_t self;   /* address of this block: of user space, or in struct cpu of the kernel */
+    uint64_t window; /* trace ring of the CPU that the thread runs on */
     uint32_t cpu;
     uint32_t pid;
     uint32_t tid;

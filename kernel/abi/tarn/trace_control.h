@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/abi/tarn/trace_control.h - operations of the trace_control system call.
+ * trace_control.h - operations of the trace_control system call.
  *
- * All need RIGHT_WRITE on the trace object. What is in force now stands in the trace info page.
+ * All need RIGHT_WRITE on the trace object. The trace info page holds the current settings.
  */
 #ifndef TARN_TRACE_CONTROL_H
 #define TARN_TRACE_CONTROL_H
 
 enum trace_operation {
-    TRACE_OP_SET_MASK = 1,      /* a = class mask; switching on from 0 logs a statedump */
-    TRACE_OP_SET_MODE = 2,      /* a = enum trace_mode */
-    TRACE_OP_SET_SWITCHES = 3,  /* a = class, b = bits of its minors */
-    TRACE_OP_SET_GEOMETRY = 4,  /* a = bytes of a buffer, b = buffers of a ring; clears */
-    TRACE_OP_CLEAR = 5,         /* forgets what was logged */
-    TRACE_OP_FLUSH = 6,         /* closes the open packet of processor a (~0: all) */
+    TRACE_OP_SET_MASK = 1,     /* a = class mask; a change from 0 logs a statedump */
+    TRACE_OP_SET_MODE = 2,     /* a = enum trace_mode */
+    TRACE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
+    /* a = bytes of a buffer, b = buffers of a ring. Clears the rings. */
+    TRACE_OP_SET_GEOMETRY = 4,
+    TRACE_OP_CLEAR = 5,         /* drops all logged events */
+    TRACE_OP_FLUSH = 6,         /* closes the open packet of CPU a (~0: all) */
     TRACE_OP_STATEDUMP = 7,     /* logs what exists */
-    TRACE_OP_DROP_PREVIOUS = 8, /* forgets the trace of the system before; -E_NOT_FOUND */
-    TRACE_OP_WATCH_LOCKS = 10,  /* of so many acquisitions of locks of class a (~0: of all), b, one is logged;
-                                 * 0: none. -E_NOT_FOUND */
-    TRACE_OP_SET_PROFILE = 9,   /* samples every a nanoseconds on average, 20 us to 10 s; 0: none */
+    TRACE_OP_DROP_PREVIOUS = 8, /* drops the previous boot's trace; -E_NOT_FOUND */
+    /* Of each b acquisitions of locks of class a (~0: all classes) one is logged; 0: none. -E_NOT_FOUND. */
+    TRACE_OP_WATCH_LOCKS = 10,
+    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
+    TRACE_OP_SET_PROFILE = 9,
 };
 
 #endif

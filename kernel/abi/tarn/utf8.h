@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/utf8.h - UTF-8 text in a line that is edited: where its characters begin, and how many columns of a
- * terminal they take. For the shell's prompt and the console's line discipline.
+ * utf8.h - UTF-8 in line editing: where characters begin, and how many terminal columns they take.
  *
- * A character is a code point with the marks behind it that combine with it. Bytes that are no UTF-8 are
- * characters of one column each, so that damaged text can be edited, too.
+ * Used by the shell's prompt and the console's line discipline. A character is a code point and the
+ * combining marks that follow it. Bytes that are not UTF-8 count as characters of one column each, so that
+ * damaged text can be edited.
  */
 #ifndef TARN_UTF8_H
 #define TARN_UTF8_H
@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a code point by its first one: 1 to 4; 0: none begins so. */
+/* Length of a code point by its first byte: 1 to 4; 0: not a first byte. */
 static inline size_t utf8_length(unsigned char first)
 {
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-/* The code point that begins at text; its bytes in *length. What is none is a code point of one byte. */
+/* Returns the code point at `text` and its length in bytes. An invalid byte is a code point of length 1. */
 static inline uint32_t utf8_decode(const char *text, size_t size, size_t *length)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -43,7 +43,7 @@ struct utf8_range {
     uint32_t first, last;
 };
 
-/* Marks that combine with what stands before them, and joiners. */
+/* Combining marks and joiners: zero columns. */
 static const struct utf8_range utf8_combining[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
     {0x93c, 0x93c},   {0x941, 0x948},   {0x94d, 0x94d},   {0xe31, 0xe31},   {0xe34, 0xe3a},
@@ -51,7 +51,7 @@ static const struct utf8_range utf8_combining[] = {
     {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
 };
 
-/* East Asian wide and full-width characters, and pictures: two columns. */
+/* East Asian wide and full-width characters, and emoji: two columns. */
 static const struct utf8_range utf8_wide[] = {
     {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97f}, {0xac00, 0xd7a3},
     {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
@@ -73,7 +73,7 @@ static inline size_t utf8_width(uint32_t code)
     return utf8_is_among(code, utf8_wide, sizeof(utf8_wide) / sizeof(utf8_wide[0])) ? 2 : 1;
 }
 
-/* Columns of a text. */
+/* Returns the number of columns of a text. */
 static inline size_t utf8_columns(const char *text, size_t size)
 {
     size_t columns = 0, length;
@@ -82,7 +82,7 @@ static inline size_t utf8_columns(const char *text, size_t size)
     return columns;
 }
 
-/* Where the character that begins at AT ends. */
+/* Returns where the character that begins at `at` ends. */
 static inline size_t utf8_next(const char *text, size_t size, size_t at)
 {
     size_t length;
@@ -95,8 +95,8 @@ static inline size_t utf8_next(const char *text, size_t size, size_t at)
     return at;
 }
 
-/* Where the last character before AT begins. From the start, because only that way is certain where bytes are
- * damaged; lines are short. */
+/* Returns where the last character before `at` begins. Scans from the start of the line, because damaged
+ * text cannot be read backwards reliably; lines are short. */
 static inline size_t utf8_previous(const char *text, size_t at)
 {
     size_t begin = 0;

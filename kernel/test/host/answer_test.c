@@ -40,7 +40,7 @@ enum { FIRST, SECOND, SERVER, THREADS };
 #define SET_BITS  18
 #define DEADLINE  1000u
 
-/* ---- what the kernel expects of others ----------------------------------------------------------------- */
+/* ---- What the kernel expects of others ---- */
 
 static struct space space;
 static struct thread_block blocks[THREADS], idle_block;
@@ -138,7 +138,7 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
     atomic_store(&thread->priority, priority);
 }
 
-/* ---- the machine and its model ------------------------------------------------------------------------- */
+/* ---- The machine and its model ---- */
 
 struct answer {
     int caller;      /* -1: none */
@@ -186,7 +186,7 @@ static void start_machine(void)
         saved[i] = none;
 }
 
-/* The thread is what this processor runs. */
+/* The thread is what this CPU runs. */
 static void let_run(struct thread *thread)
 {
     this_cpu()->current = thread;
@@ -226,7 +226,7 @@ static void stop_machine(void)
     cap_close(&space, service);
 }
 
-/* ---- what threads look like ---------------------------------------------------------------------------- */
+/* ---- What threads look like ---- */
 
 static struct {
     struct arch_frame frame;
@@ -269,7 +269,7 @@ static void check_after(void)
     }
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------ */
+/* ---- Messages ---- */
 
 static void prepare_frame(struct thread *thread, uint64_t label, uint64_t deadline)
 {
@@ -363,7 +363,7 @@ static uint64_t answer_label(struct answer answer, bool kill)
     return fault || kill ? kill : 0x10000 + answer.serial;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------- */
+/* ---- Steps ---- */
 
 /* In the hands of the server; `k`: kill, if it answers a fault. */
 static void receive(void)
@@ -627,7 +627,7 @@ static void take_step(struct step step)
     check_after();
 }
 
-/* ---- states -------------------------------------------------------------------------------------------- */
+/* ---- States ---- */
 
 /* All that what happens next can depend on; serials only as far as they tell waits apart. */
 struct key {
@@ -702,7 +702,7 @@ static bool remember(const struct key *key)
     return true;
 }
 
-/* ---- the search ---------------------------------------------------------------------------------------- */
+/* ---- The search ---- */
 
 /* A state is the step that led to it from another. */
 struct node {

@@ -78,7 +78,7 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     (void)target, (void)kind;
 }
 
-/* ---- page tables as a list ----------------------------------------------------------------------------- */
+/* ---- Page tables as a list ---- */
 
 int arch_space_init(struct arch_space *space)
 {
@@ -156,8 +156,7 @@ paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *f
     return page->frame;
 }
 
-/* ---- TAP --------------------------------------------------------------------------------------------------
- */
+/* ---- TAP ---- */
 
 static int checks, failures;
 

@@ -59,8 +59,7 @@ static unsigned pick(unsigned limit)
     return (seed >> 8) % limit;
 }
 
-/* ---- frames
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Frames ---- */
 
 static int compare_frames(const void *a, const void *b)
 {
@@ -87,7 +86,7 @@ static void test_all_frames(void)
     for (uint64_t i = 0; i < count; i++)
         frame_free(frames[i * 7919 % count]);
     tap_check(frame_count_free() == before, "all frames are back, in another order");
-    /* Once more, in order, so that what stays in the processor's cache lies side by side. */
+    /* Once more, in order, so that what stays in the CPU's cache lies side by side. */
     for (uint64_t i = 0; i < count; i++)
         frames[i] = frame_alloc();
     qsort(frames, count, sizeof *frames, compare_frames);
@@ -158,8 +157,7 @@ static void test_processors(void)
     tap_check(frame_count_free() == before, "four processors share the frames, none gets lost");
 }
 
-/* ---- slabs
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Slabs ---- */
 
 struct thing {
     uint64_t constructed, payload[20];
@@ -193,7 +191,7 @@ static void test_slab(void)
               "each piece of memory is constructed once");
 }
 
-/* All processors but `but` leave the kernel, one after another. */
+/* All CPUs but `but` leave the kernel, one after another. */
 static void leave_kernel(uint32_t but)
 {
     for (uint32_t i = 0; i < cpu_count; i++) {
@@ -213,7 +211,7 @@ static void reclaim_all(void)
         ;
 }
 
-/* Once an object is out of reach, its frame waits until every processor has left the kernel. */
+/* Once an object is out of reach, its frame waits until every CPU has left the kernel. */
 static void test_slab_frames(void)
 {
     enum { COUNT = 2000 };
@@ -250,7 +248,7 @@ static void test_slab_frames(void)
     tap_check(frame_count_free() == before - 1, "and those go with their last object");
 }
 
-/* Processors find objects without a lock, and look at them after others have freed them; frames that are
+/* CPUs find objects without a lock, and look at them after others have freed them; frames that are
  * given back are written all over at once. */
 enum { SHARED_THINGS = 64, READER_ROUNDS = 20000 };
 static LOCK_CLASS(shared_class, "shared thing");
@@ -305,8 +303,7 @@ static void test_readers(void)
     tap_check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "and then its frames come back");
 }
 
-/* ---- memory objects
- * ------------------------------------------------------------------------------------------- */
+/* ---- Memory objects ---- */
 
 static void test_copy(void)
 {
@@ -333,8 +330,7 @@ static void test_copy(void)
     tap_check(frame_count_free() + slab_frames_total() == before, "a dead object gives every frame back");
 }
 
-/* ---- mappings
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Mappings ---- */
 
 /* The first of `mappings`, all of which begin at multiples of a page, that has room in front: a search page
  * by page. */
@@ -387,8 +383,7 @@ static void test_mappings(void)
     tap_check(gaps, "and so it does with gaps");
 }
 
-/* ---- spaces: a model of pages
- * ------------------------------------------------------------------------------------- */
+/* ---- Spaces: a model of pages ---- */
 
 #define PAGES 64
 #define BASE  0x10000000ull
@@ -549,8 +544,7 @@ static void test_hostile_ranges(void)
     space_put(space);
 }
 
-/* ---- pagers ----------------------------------------------------------------------------------------------
- */
+/* ---- Pagers ---- */
 
 static uint64_t first_word(struct memory *memory, uint64_t offset)
 {
@@ -592,8 +586,7 @@ static void test_paged(void)
     space_put(space);
 }
 
-/* ---- no memory --------------------------------------------------------------------------------------------
- */
+/* ---- No memory ---- */
 
 /* All free frames but `left` are taken away; the allocation after those fails. */
 static paddr_t *hoard;

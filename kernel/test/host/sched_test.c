@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/test/host/sched_test.c - scheduler and timers on the host: golden schedules on processors that the
- * test moves by hand, then processors that are host threads and wake, block, steal and move threads at once.
+ * kernel/test/host/sched_test.c - scheduler and timers on the host: golden schedules on CPUs that the
+ * test moves by hand, then CPUs that are host threads and wake, block, steal and move threads at once.
  *
- * A golden schedule is what each processor runs after each step, as a line of names; '-' is idle.
+ * A golden schedule is what each CPU runs after each step, as a line of names; '-' is idle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define STEPS        200000u
 #define SECONDS_BUSY 2
 
-/* ---- what the scheduler expects of others -------------------------------------------------------------- */
+/* ---- What the scheduler expects of others ---- */
 
 LOCK_CLASS(thread_lock_class, "thread");
 static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
@@ -138,8 +138,7 @@ static struct thread *make_thread(unsigned n, uint32_t priority, uint64_t affini
     return thread;
 }
 
-/* ---- golden schedules -------------------------------------------------------------------------------------
- */
+/* ---- Golden schedules ---- */
 
 static char history[4096];
 
@@ -162,7 +161,7 @@ static void leave_kernel(unsigned cpu)
         sched_idle_cpus &= ~bit;
 }
 
-/* Lets every processor that was asked to pass its kernel exit, and notes what all run. */
+/* Lets every CPU that was asked to pass its kernel exit, and notes what all run. */
 static void settle(unsigned cpu_total)
 {
     for (bool again = true; again;) {
@@ -321,8 +320,7 @@ static void test_affinity(void)
     tap_check(parked == 1 && finished == 1, "each of them once");
 }
 
-/* ---- timers
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Timers ---- */
 
 static void test_timers(void)
 {
@@ -361,14 +359,13 @@ static void test_timers(void)
     tap_check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
 }
 
-/* ---- processors at once
- * -------------------------------------------------------------------------------------------- */
+/* ---- CPUs at once ---- */
 
 static _Atomic bool stop;
-static _Atomic int runs_on[THREADS_MAX]; /* 1 + processor */
+static _Atomic int runs_on[THREADS_MAX]; /* 1 + CPU */
 static _Atomic uint64_t turns[THREADS_MAX], doubly;
 
-/* A processor: what runs blocks now and then; who blocks can be woken by anybody, under its lock as waits
+/* A CPU: what runs blocks now and then; who blocks can be woken by anybody, under its lock as waits
  * are. */
 static void *be_processor(void *argument)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/cpu.h (host tests) - a processor is a host thread that has chosen one of cpus[]. */
+/* port/cpu.h (host tests) - a CPU is a host thread that has chosen one of cpus[]. */
 #ifndef PORT_CPU_H
 #define PORT_CPU_H
 
