@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/newest.h - the newest events of some processors in order of time, read in the rings
- * themselves.
+ * trace/control/newest.h - the newest events of some CPUs in order of time, read in place from the rings.
  *
- * For a kernel that is about to end, and for one that stands still: takes no lock, allocates nothing. Others
- * may still be logging; what they overwrite meanwhile shows as a packet that ends early.
+ * For a kernel in a panic or in the debugger: takes no lock, allocates nothing. CPUs may still be logging; a
+ * packet that they overwrite meanwhile appears to end early.
  */
 #ifndef TRACE_CONTROL_NEWEST_H
 #define TRACE_CONTROL_NEWEST_H
@@ -20,8 +19,8 @@ struct trace_newest {
     } range[TRACE_CPUS_MAX];
 };
 
-/* Begins with the oldest event of the newest `packets` packets of each processor in `cpus`, a bit each; the
- * one that is not full yet counts as one. */
+/* Begins with the oldest event of the newest `packets` packets of each CPU with a bit in `cpus`; the open
+ * packet counts. */
 void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), for small things: bit by bit.
+/* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), bit by bit, for small data.
  */
 #ifndef TRACE_CRC_H
 #define TRACE_CRC_H
@@ -9,7 +9,7 @@
 
 #define TRACE_CRC_POLYNOMIAL 0x82f63b78u /* bit-reversed */
 
-/* Goes on from `crc`, which is ~0 at the beginning; invert what comes out at the end. */
+/* Continues `crc`. Begin with ~0; invert the final result. */
 static inline uint32_t trace_crc_add(uint32_t crc, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/event_table.h - how an event's body is read: the types of the generated table.
+ * trace/format/event_table.h - types of the generated table that describes the bodies of events.
  *
- * trace/gen fills tables of these types for the system's events (build/gen/trace/events.c); the kernel
- * prints from them, the host decodes with them, and a reader that learns an application's schema builds
- * the same structures at run time.
+ * trace/gen fills such tables for the system's events (build/gen/trace/events.c). The kernel prints from them
+ * and the host decodes with them. A reader of an application's schema builds the same structures at run time.
  */
 #ifndef TRACE_FORMAT_EVENT_TABLE_H
 #define TRACE_FORMAT_EVENT_TABLE_H
@@ -12,12 +11,13 @@
 #include <stdint.h>
 
 enum trace_field_kind {
-    TRACE_FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes, decimal; by name where there is an enumeration */
+    TRACE_FIELD_UNSIGNED, /* 1, 2, 4 or 8 bytes, decimal; by name if there is an enumeration */
     TRACE_FIELD_SIGNED,   /* the same, two's complement */
-    TRACE_FIELD_HEX,      /* unsigned, shown in hexadecimal */
+    TRACE_FIELD_HEX,      /* unsigned, printed in hexadecimal */
     TRACE_FIELD_COMM,     /* TRACE_NAME_BYTES bytes, padded with NUL (not always terminated) */
-    TRACE_FIELD_STRING,   /* NUL-terminated, last field, reaches at most to the event's end */
-    TRACE_FIELD_ARRAY,    /* 64-bit words in hexadecimal, last field; an earlier field says how many */
+    TRACE_FIELD_STRING,   /* NUL-terminated; only as the last field; ends with the event at the latest */
+    /* 64-bit words in hexadecimal; only as the last field; an earlier field has the count */
+    TRACE_FIELD_ARRAY,
 };
 
 struct trace_enum_value {
@@ -37,7 +37,7 @@ struct trace_field_info {
     uint8_t kind;        /* enum trace_field_kind */
     uint8_t bytes;       /* of one element; 1 for a string */
     uint16_t offset;     /* from the end of the event header */
-    int16_t count_field; /* TRACE_FIELD_ARRAY: index of the field that says how many; else -1 */
+    int16_t count_field; /* TRACE_FIELD_ARRAY: index of the field with the count; else -1 */
     const struct trace_enum_table *enumeration; /* or NULL */
 };
 
@@ -47,10 +47,10 @@ struct trace_event_info {
     const char *name;      /* "switch" */
     const char *full_name; /* "sched_switch", the name in the metadata */
     const char *description;
-    const char *format; /* for people: %field% stands for a field, %% for a percent sign */
+    const char *format; /* for people: %field% stands for a field's value, %% for a percent sign */
     const struct trace_field_info *fields;
     uint16_t field_count;
-    uint16_t fixed_bytes; /* body without a string or array at its end: no event is shorter */
+    uint16_t fixed_bytes; /* body without a final string or array: the shortest event */
 };
 
 struct trace_class_info {

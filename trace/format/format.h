@@ -2,12 +2,11 @@
 /*
  * trace/format/format.h - the bytes of a Tarn trace: event header, packet header, fixed events.
  *
- * The layout is one and the same in memory, on the wire and on disk (FORMAT.md says it byte by byte).
- * It is a Common Trace Format 1.8 stream: a trace buffer *is* a CTF packet. Everything is in the byte
- * order of the machine that logged. Shared by kernel, servers, applications and the host tool, so this
- * file includes nothing of ours.
+ * The layout is the same in memory, on the wire and on disk (FORMAT.md specifies every byte): a trace buffer
+ * *is* a packet of the Common Trace Format 1.8. Everything is in the byte order of the machine that logged.
+ * Kernel, servers, applications and the host tool share this file, so it includes nothing else of Tarn.
  *
- * Idea: 64-bit event words, major and minor ids, filler, committed counts are K42's (Wisniewski and
+ * 64-bit event words, major and minor ids, filler and committed counts come from K42 (Wisniewski and
  * Rosenburg, SC'03, 3.1 and 3.2).
  */
 #ifndef TRACE_FORMAT_H
@@ -16,19 +15,19 @@
 #include <stdint.h>
 
 #define TRACE_CTF_MAGIC 0xC1FC1FC1u
-#define TRACE_STREAM_ID 0u /* one CTF stream class; one stream per processor */
+#define TRACE_STREAM_ID 0u /* one CTF stream class; one stream per CPU */
 
-#define TRACE_CLASS_COUNT     64u   /* major ids: one bit each in the mask */
-#define TRACE_CLASS_APP_FIRST 48u   /* 48..63 are handed out to applications at registration */
-#define TRACE_MINORS_SWITCHED 64u   /* minors below this have a switch of their own */
+#define TRACE_CLASS_COUNT     64u   /* major ids; each has a bit in the mask */
+#define TRACE_CLASS_APP_FIRST 48u   /* 48..63 are allocated to applications at registration */
+#define TRACE_MINORS_SWITCHED 64u   /* minors below this can be switched one by one */
 #define TRACE_LENGTH_MAX      1023u /* words of one event, header included */
 #define TRACE_NAME_BYTES      16u   /* process and thread names, NUL padded */
 
-/* One event header: one 64-bit word. GCC lays bit-fields out from the low bit on little-endian machines
- * and from the high bit on big-endian ones, which is how CTF reads them, so one TSDL text fits both. */
+/* An event header is one 64-bit word. GCC lays bit-fields out from the low bit on little-endian machines and
+ * from the high bit on big-endian ones, as CTF reads them, so one TSDL text fits both. */
 struct trace_header {
     uint32_t id : 22;     /* class << 16 | minor */
-    uint32_t length : 10; /* 64-bit words, header included; 0 only in a filler: up to the buffer's end */
+    uint32_t length : 10; /* 64-bit words including the header; 0 only in a filler: up to the buffer's end */
     uint32_t timestamp;   /* low 32 bits of the clock, in ticks */
 };
 _Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
@@ -37,38 +36,41 @@ _Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
 #define TRACE_ID_CLASS(id)     ((id) >> 16)
 #define TRACE_ID_MINOR(id)     ((id)&0xffffu)
 
-/* What every buffer starts with: CTF packet header and packet context. Sizes are in bits, times in clock
- * ticks. A packet is whole when committed == packet_size / 64: every word of the buffer (header, events,
- * closing filler) was written by whoever reserved it. */
+/* The start of every buffer: CTF packet header and packet context. Sizes are in bits, times in clock ticks. A
+ * packet is whole when committed == packet_size / 64: the writers have written and committed every word of
+ * the buffer (header, events, filler). */
 struct trace_packet {
     /* packet.header */
     uint32_t magic;
     uint32_t stream_id;
-    uint8_t uuid[16]; /* hash of the system's schema, see metadata */
+    uint8_t uuid[16]; /* hash of the system's schema, as in the metadata */
     /* packet.context */
     uint64_t timestamp_begin;
-    uint64_t timestamp_end;    /* like content_size written when the packet is closed: no meaning before */
+    /* time of the end event; undefined until the packet is closed, like content_size */
+    uint64_t timestamp_end;
     uint64_t content_size;     /* bits, from the start of the packet */
-    uint64_t packet_size;      /* bits, always the buffer's size */
-    uint64_t events_discarded; /* on this processor since boot, as of the packet's begin */
-    uint64_t packet_seq_num;   /* buffer number on this processor since boot: consecutive */
-    uint64_t committed;        /* 64-bit words committed to this buffer */
+    uint64_t packet_size;      /* bits of the buffer */
+    uint64_t events_discarded; /* on this CPU since boot, when the packet began */
+    uint64_t packet_seq_num;   /* buffer number on this CPU since boot: consecutive */
+    uint64_t committed;        /* 64-bit words of this buffer that writers have committed */
     uint32_t cpu_id;
     uint32_t flags; /* TRACE_PACKET_* */
 };
 #define TRACE_PACKET_WORDS (sizeof(struct trace_packet) / 8)
 _Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are 11 words");
 
-#define TRACE_PACKET_CUT     1u /* a reader cut the content at the first hole or bad event; the rest was lost */
-#define TRACE_PACKET_CLOSING 2u /* made at the end of a pull: without events, it tells what was lost last */
+/* a reader cut the content at the first hole or bad event; the rest was lost */
+#define TRACE_PACKET_CUT     1u
+#define TRACE_PACKET_CLOSING 2u /* made at the end of a pull, without events: records what was lost last */
 
-/* Events of class 0 that the path itself writes; trace/schema/trace.ev declares their fields. */
+/* Events of class 0 that the logging path itself writes; trace/schema/trace.ev declares their fields. */
 #define TRACE_CLASS_TRACE   0u
 #define TRACE_MINOR_FILLER  1u /* covers the rest of a buffer; never inside content_size */
-#define TRACE_MINOR_CONTEXT 2u /* first event of every packet: who was running */
+#define TRACE_MINOR_CONTEXT 2u /* first event of every packet: the running thread */
 
 #define TRACE_MINOR_HEARTBEAT 3u
-#define TRACE_MINOR_END       7u /* one word, last event of every packet: ends in whole words, as content must */
+/* one word, last event of every packet: content must end with a field, this one ends with its word */
+#define TRACE_MINOR_END       7u
 
 /* Body of the context event: pid, tid, name. */
 struct trace_context {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/layout.h - what the logging path finds in memory: info page, control page, window.
+ * trace/format/layout.h - what the logging path uses in memory: info page, control page, buffers.
  *
- * Who maps what (DESIGN 2): the info page is read-only for everyone but the kernel; each processor has a
- * *window* with its control page and its buffers, readable and writable in every address space. Nothing
- * that lies in a window is believed by the kernel: an index taken from it is always confined by masks
- * from the info page, so a hostile program can garble the trace but never make anyone write outside it.
+ * The info page is read-only except for the kernel. Each CPU has a *window*: its control page and its ring of
+ * buffers, readable and writable in every address space. The kernel trusts nothing in a window. It masks
+ * every index with the masks of the info page, so a hostile program can garble the trace but never make
+ * anyone write outside a ring.
  *
- *     window of processor n = TRACE_WINDOWS + (n << TRACE_WINDOW_SHIFT)
+ *     window of CPU n = TRACE_WINDOWS + (n << TRACE_WINDOW_SHIFT)
  *       + 0                     struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (ring, power of two)
  *
- * One pointer names both, so that a thread that migrates between two loads never mixes processors.
- * TRACE_WINDOWS and TRACE_INFO differ between kernel and user and come from <arch/trace.h>.
+ * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. TRACE_WINDOWS and
+ * TRACE_INFO differ between kernel and user and come from <arch/trace.h>.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -38,13 +38,13 @@
 
 enum trace_mode {
     TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
-    TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no room are counted as discarded */
-    TRACE_MODE_ONCE = 2,   /* stop when the ring is full; what follows is counted as discarded */
+    TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no free buffer are discarded */
+    TRACE_MODE_ONCE = 2,   /* stop when the ring is full; later events are discarded */
 };
 
 /* The info page. Written by the kernel only; user space maps it read-only. */
 struct trace_info {
-    uint64_t mask; /* bit c: class c is on. At offset 0: the test must stay two instructions */
+    uint64_t mask; /* bit c: class c is on. Must be at offset 0 to keep the test at two instructions */
     uint64_t magic;
     uint32_t version;
     uint32_t cpu_count;
@@ -52,35 +52,37 @@ struct trace_info {
     uint64_t ring_mask;    /* 64-bit words of a ring, minus one */
     uint64_t buffer_count; /* buffers in a ring */
     uint32_t mode;         /* enum trace_mode */
-    uint32_t generation;   /* + 1 whenever geometry changes or a ring is cleared */
+    uint32_t generation;   /* + 1 when the geometry changes or a ring is cleared */
     uint64_t clock_hz;
     int64_t clock_offset_ns; /* wall time (ns since 1970) at tick 0 */
     uint64_t window_shift;
     uint64_t buffers_offset;
     uint8_t uuid[16];     /* of the system's schema */
-    uint64_t packet_mask; /* from bytes behind the ring's start to the start of their buffer */
-    /* By enum tarn_lock_class: of so many acquisitions a thread logs one; 0: none. */
+    uint64_t packet_mask; /* from a byte offset in the ring to the start of its buffer */
+    /* By enum tarn_lock_class: a thread logs one of this many acquisitions; 0: none. */
     uint32_t lock_watch[TRACE_USER_LOCKS_MAX];
-    uint32_t statedumps;       /* how many there were: who keeps names to itself tells them again */
+    uint32_t statedumps;       /* their number: a program with names of its own logs them again after each */
     uint32_t clock_is_certain; /* 1: two sources agree on the rate, or the architecture fixes it; else 0 */
-    uint64_t geometry; /* what the three masks and buffer_count say, in one word: see trace_geometry_word() */
-    uint32_t clock_error_ppm; /* the clock's true rate differs from clock_hz by at most this much */
-    char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz rests on: words, NUL padded */
+    uint64_t geometry;         /* the three masks and buffer_count in one word: trace_geometry_word() */
+    uint32_t clock_error_ppm;  /* upper bound of the error of clock_hz */
+    char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz is derived from: words, NUL padded */
     uint8_t reserved[512 - 132 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES];
-    uint64_t consumed[TRACE_CPUS_MAX]; /* packet_seq_num that the consumer wants next; buffers before it are
-                                          free */
+    /* packet_seq_num that the consumer wants next; buffers before it are free */
+    uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
 
-/* The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
- * that of a ring's buffers, 32 to 63 how often the rings were set up. That count is odd while they are being
- * set up.
+/*
+ * The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
+ * that of a ring's buffers, 32 to 63 how often the rings were set up, which is odd while they are being set
+ * up.
  *
- * A reader loads the word once and takes every size from it, so it never mixes two geometries. Memory that
- * was once part of a ring stays mapped, so reading by an old word is safe; a reader that finds another word
- * after it has copied a packet throws the copy away. */
+ * A reader loads the word once and derives all sizes from it, so it never mixes two geometries. Memory that
+ * was part of a ring stays mapped, so reading with an old word is safe; a reader that finds another word
+ * after it has copied a packet discards the copy.
+ */
 static inline uint64_t trace_geometry_word(uint64_t buffer_bytes, uint64_t buffer_count, uint64_t changes)
 {
     return changes << 32 | (uint64_t)__builtin_ctzll(buffer_count) << 8 |
@@ -107,13 +109,14 @@ static inline bool trace_geometry_is_changing(uint64_t geometry)
     return trace_geometry_changes(geometry) & 1;
 }
 
-/* Acquire: what is read of the rings afterwards is no older; pairs with the releases in start_over(). */
+/* Acquire: what is read of the rings afterwards is not older; pairs with the releases in start_over(). */
 static inline uint64_t trace_geometry_of(const struct trace_info *info)
 {
     return __atomic_load_n(&info->geometry, __ATOMIC_ACQUIRE);
 }
 
-/* For writers. Whoever shares the page stores `geometry` itself: before, as changing, and afterwards. */
+/* For writers. While the page is shared, the caller stores `geometry` itself: as changing before, the new one
+ * afterwards. */
 static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_bytes, uint64_t buffer_count)
 {
     info->buffer_mask = buffer_bytes / 8 - 1;
@@ -122,24 +125,30 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
     info->buffer_count = buffer_count;
 }
 
-/* packet_seq_num of a buffer that holds none: the ring was cleared or resized. */
+/* packet_seq_num of a buffer without a packet: the ring was cleared or resized. */
 #define TRACE_NO_PACKET (~0ull)
 
-/* What `committed` of a packet holds in memory. The low half counts this packet's words. The high half is 0,
- * or the packet is in doubt: when its buffer was taken, writers of earlier laps had not committed, and one of
- * them may store over it at any time. Then it says how many words they owe (modulo 2^22), and since when
- * (modulo 2^9, in units of 2^25 ticks). FORMAT.md, "Late writers". */
+/* The value of `committed` in memory. The low half counts this packet's words. The high half is 0 unless the
+ * packet inherits uncommitted words: writers of earlier laps had not committed when its buffer was taken, and
+ * may store over it at any time. Then the high half has the number of these words (modulo 2^22), and since
+ * when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md, "Late writers". */
 #define TRACE_DOUBT           (1ull << 63)
 #define TRACE_DOUBT_OWED_BITS 22u
 #define TRACE_DOUBT_TIME_BITS 9u
 #define TRACE_DOUBT_UNIT      25u
 
-/* A writer that owes words for longer than this is taken for dead; until then it may only be slow, as one of
- * many threads that share a processor. Whoever acts on that waits as long: a consumer before it cuts the
- * packet, change_buffer() before it forgives the debt, the kernel's heartbeat before it replaces a packet
- * whose header nobody has written. It must be one time. A debt that outlived the cut would put the buffer's
- * next packet in doubt; a ring that was replaced before the cut would lose a packet that can still be read.
- * TRACE_DOUBT_TIME_BITS must hold it: they count 2^34 ticks, 3.4 seconds at 5 GHz. */
+/*
+ * A writer whose words are uncommitted for longer than this is taken for dead. Until then it may only be
+ * slow, as one of many threads that share a CPU. Three places wait this long:
+ *
+ * - a consumer, before it cuts the packet;
+ * - change_buffer(), before it writes the words off;
+ * - the heartbeat, before it replaces a packet without a header.
+ *
+ * The time must be the same. If words were written off after the cut, the buffer's next packet would inherit
+ * them; if a ring was replaced before the cut, a packet that can still be read would be lost. It must fit in
+ * TRACE_DOUBT_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz.
+ */
 #define TRACE_PATIENCE_SECONDS 2u
 
 static inline bool trace_in_doubt(uint64_t committed)
@@ -149,24 +158,24 @@ static inline bool trace_in_doubt(uint64_t committed)
 
 #define TRACE_SUMS 256u /* a power of two */
 
-/* A bit of `index`: the newest packet is closed, and the one behind it was not begun, for there was no room.
- * The other bits are then the number of the closed packet's last word: no event fits there, so all writers
- * come to trace_log_slow(). */
+/* A bit of `index`: the newest packet is closed and the next one was not begun, because the ring was full.
+ * The other bits are then the closed packet's last word. No event fits there, so all writers call
+ * trace_log_slow(). */
 #define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
 
-/* Number of the newest packet that was begun, closed or open; `words` of a buffer. */
+/* Number of the newest packet that was begun, closed or open. `words`: of a buffer. */
 static inline uint64_t trace_index_newest(uint64_t index, uint64_t words)
 {
     return (index & ~TRACE_INDEX_CLOSED) / words;
 }
 
-/* Number of the packet that the next event goes to: the open one, or the first that was not begun. */
+/* Number of the packet that the next event goes to: the open one, or the first not yet begun. */
 static inline uint64_t trace_index_head(uint64_t index, uint64_t words)
 {
     return trace_index_newest(index, words) + (index >> 63);
 }
 
-/* Number of the oldest packet of which the buffer was not taken again. */
+/* Number of the oldest packet whose buffer was not taken again. */
 static inline uint64_t trace_index_oldest(uint64_t index, uint64_t words, uint64_t buffer_count)
 {
     const uint64_t newest = trace_index_newest(index, words);
@@ -179,16 +188,17 @@ static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
     return index & TRACE_INDEX_CLOSED ? 0 : index & (words - 1);
 }
 
-/* One processor's control page, writable by everyone. */
+/* One CPU's control page, writable by everyone. */
 struct trace_control {
-    uint64_t index;      /* next free 64-bit word, counted from boot; & ring_mask gives the place. And a bit:
-                            TRACE_INDEX_CLOSED */
-    uint64_t time_limit; /* ticks: beyond it a 32-bit timestamp could be misread, so start a new packet */
-    uint64_t discarded;  /* events that found no room, since boot */
-    uint64_t torn;       /* words of earlier laps found uncommitted when their buffer was reused */
+    /* next free 64-bit word since boot, & ring_mask gives its place; and the bit TRACE_INDEX_CLOSED */
+    uint64_t index;
+    /* ticks: a writer past it starts a new packet, because a 32-bit timestamp could be misread */
+    uint64_t time_limit;
+    uint64_t discarded; /* events that found no free buffer, since boot */
+    uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
     uint64_t reserved[252];
-    /* Of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. Written by the
-     * kernel, behind the writers' back: not of every packet, and never of the open one. */
+    /* Checksums of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. The
+     * kernel writes them without the writers' knowledge: not of every packet, and never of the open one. */
     uint64_t sums[TRACE_SUMS];
 };
 _Static_assert(sizeof(struct trace_control) == 4096, "the control page is one page");

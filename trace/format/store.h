@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/store.h - where the trace lies in physical memory, for readers from outside: of a memory dump,
- * of a stopped machine, of memory that host and guest share; and for the kernel that comes after a reset.
+ * trace/format/store.h - records where the trace lies in physical memory: for readers of a memory dump, of a
+ * stopped machine or of memory shared between host and guest, and for the kernel that boots after a reset.
  *
- * A store is a contiguous block of page frames that begins with struct trace_store. It is found by looking at
- * the first words of every frame of RAM, so nobody needs symbols, page tables or the kernel's image. It names
- * the frames of every processor's window (layout.h) and of the trace's metadata, and repeats what stands in
- * the info page, which a reset and a reload destroy. All in the byte order of the machine; the magic tells
- * which.
+ * A store is a contiguous block of page frames that begins with struct trace_store. A reader finds it by the
+ * first words of every frame of RAM; it needs no symbols, page tables or kernel image. The store lists the
+ * frames of every CPU's window (layout.h) and of the trace's metadata, and repeats what the info page has,
+ * because a reset and a reload destroy that page. Everything is in the byte order of the machine; the magic
+ * shows which.
  *
- * There may be two: that of the running system, of age 0, and that of the system before it, of age 1, whose
- * frames the running one keeps. A kernel that starts takes the youngest it finds for that of the dead system;
- * once its own is complete it makes the other one older (trace/control/previous.c).
+ * There may be two: that of the running system, with age 0, and that of the system before it, with age 1,
+ * whose frames the running one keeps. A kernel that starts takes the store with the lowest age for that of
+ * the dead system; once its own is complete, it increments the age of the other (trace/control/previous.c).
  *
- * The kernel changes a store seldom (a ring grows, an application registers events, a panic): it makes
- * `changes` odd, changes, computes the checksum, makes it even. Who reads a live store copies it, and then
- * looks whether `changes` is even and what it was.
+ * The kernel changes a store rarely (a ring grows, an application registers events, a panic): it makes
+ * `changes` odd, changes the store, computes the checksum, makes `changes` even. A reader of a live store
+ * copies it, and then checks that `changes` is even and was the same before.
  *
- * What the rings hold is not covered by the checksum. Packets have their own (FORMAT.md, "After a reset"),
- * which the next kernel compares before it offers them, and are validated as everywhere; the index of a ring
- * is only a hint after a crash.
+ * The checksum does not cover the contents of the rings. Packets have checksums of their own (FORMAT.md,
+ * "After a reset"), which the next kernel verifies before it offers the packets; readers validate them as
+ * usual. The index of a ring is only a hint after a crash.
  */
 #ifndef TRACE_STORE_H
 #define TRACE_STORE_H
@@ -32,50 +32,49 @@
 #define TRACE_STORE_MAGIC     0x5461726e53746f72ull /* "TarnStor" */
 #define TRACE_STORE_VERSION   2u
 #define TRACE_STORE_BYTES_MAX (64u << 10)
-#define TRACE_STORE_PLACES    2u /* where a kernel puts its store, see trace/control/store.c */
+#define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see trace/control/store.c */
 
 enum trace_extent_kind {
     TRACE_EXTENT_WINDOW = 1,   /* pages of processor `number`'s window; offset: from the window's start */
     TRACE_EXTENT_METADATA = 2, /* the metadata: one TSDL text of everything; offset: from its start */
 };
 
-/* A piece of physical memory. Of one kind and number they do not overlap, and come in order of their offsets.
- */
+/* A piece of physical memory. Pieces of one kind and number do not overlap, and are sorted by offset. */
 struct trace_extent {
     uint64_t physical; /* address, page aligned */
     uint64_t offset;   /* bytes, page aligned */
     uint64_t bytes;    /* whole pages in a window; the text ends with its last byte */
     uint32_t kind;     /* enum trace_extent_kind */
-    uint32_t number;   /* processor; of the metadata 0 */
+    uint32_t number;   /* CPU; 0 for the metadata */
 };
 
-/* How the system that wrote it ended. */
+/* How the system that wrote the store ended. */
 enum trace_store_end {
-    TRACE_STORE_RUNNING = 0, /* it did not say: it runs, or was reset */
+    TRACE_STORE_RUNNING = 0, /* unknown: it runs, or was reset */
     TRACE_STORE_PANIC = 1,
     TRACE_STORE_SHUTDOWN = 2, /* in order */
 };
 
 #define TRACE_STORE_REASON_BYTES 128u
 
-/* Packets of a dead system's rings, when the next kernel looked at them. */
+/* Packets of a dead system's rings, as the next kernel found them. */
 struct trace_store_kept {
-    uint32_t packets;  /* that are there, with the open ones */
-    uint32_t unsummed; /* of these without a checksum: what they hold is validated only as it is read */
-    uint32_t damaged;  /* with a wrong one; struck out, so not among `packets` */
+    uint32_t packets;  /* present, including the open ones */
+    uint32_t unsummed; /* of these, without a checksum: validated only when read */
+    uint32_t damaged;  /* with a wrong checksum; removed, so not among `packets` */
     uint32_t reserved;
 };
 
 struct trace_store {
     uint64_t magic;
-    uint64_t self;    /* physical address of this: a copy somewhere else is not the store */
+    uint64_t self;    /* physical address of this struct: a copy elsewhere is not the store */
     uint64_t changes; /* odd while it is being changed */
     uint32_t version;
     uint32_t checksum; /* trace_store_checksum() */
-    uint32_t bytes;    /* of the store: this and the extents */
+    uint32_t bytes;    /* of the store: this struct and the extents */
     uint32_t extent_count;
     uint64_t boot_id; /* differs from boot to boot; never 0 */
-    uint64_t info;    /* physical address of the info page, for who reads a running system */
+    uint64_t info;    /* physical address of the info page, for readers of a running system */
     /* As in the info page and HELLO (wire.h). */
     uint32_t cpu_count;
     uint32_t generation;
@@ -88,8 +87,8 @@ struct trace_store {
     char machine[16];                      /* "x86_64", "ppc64"; NUL padded */
     char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
     uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
-    uint32_t metadata_bytes;               /* as in their extent */
-    struct trace_store_kept kept;          /* what the next kernel found; 0 before */
+    uint32_t metadata_bytes;               /* as in its extent */
+    struct trace_store_kept kept;          /* set by the next kernel; 0 before */
     struct trace_extent extents[];
 };
 _Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) == 32, "no padding");
@@ -97,7 +96,8 @@ _Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) 
 #define TRACE_STORE_EXTENTS_MAX \
     ((TRACE_STORE_BYTES_MAX - sizeof(struct trace_store)) / sizeof(struct trace_extent))
 
-/* CRC-32C of the store's first `bytes` bytes, at least its header, taken with `checksum` and `changes` 0. */
+/* CRC-32C of the store's first `bytes` bytes, at least its header, computed with `checksum` and `changes` 0.
+ */
 static inline uint32_t trace_store_checksum(const void *store, size_t bytes)
 {
     static const uint8_t zeros[8];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/sum.h - the checksum of a packet that lies in memory: what a reset and a reload have done to
- * it.
+ * trace/format/sum.h - the checksum of a packet in memory: detects what a reset and a reload have changed.
  *
- * It must cost little, for whole rings are summed, and tell damage, not forgery. So it is the sum of all
- * words, and the sum of what that sum was after every eight, which tells words that were moved; mixed into 32
- * bits.
+ * It must be cheap, because whole rings are summed, and detect damage, not forgery. So it is the sum of all
+ * words, and the sum of the intermediate results after every eight words, which detects moved words; mixed
+ * into 32 bits.
  */
 #ifndef TRACE_SUM_H
 #define TRACE_SUM_H
@@ -13,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRACE_SUM_STEP 8u /* words; what is added at once is a multiple of it */
+#define TRACE_SUM_STEP 8u /* words; counts passed to trace_sum_add() are multiples of it */
 
 struct trace_sum {
     uint64_t words, steps;
@@ -31,8 +30,7 @@ static inline void trace_sum_add(struct trace_sum *sum, const uint64_t *from, ui
     sum->steps = steps;
 }
 
-/* What struct trace_control keeps of packet `number`: half the number, so that it is known whose sum this is,
- * half the sum. */
+/* The entry of packet `number` in struct trace_control: half of it identifies the packet, half is the sum. */
 static inline uint64_t trace_sum_entry(const struct trace_sum *sum, uint64_t number)
 {
     /* an odd factor loses nothing, and carries every bit into the upper half */

@@ -2,12 +2,12 @@
 /*
  * trace/format/wire.h - how trace packets and control requests travel between guest and host.
  *
- * A link is any ordered stream of bytes, each way: TCP, or a serial port with segment.h. On it travel
- * frames: a checksummed header, then a checksummed payload. Frame headers and all payloads but the raw
- * trace packet are big-endian; a trace packet is sent as it lies in the guest's memory. WIRE.md says it
- * byte by byte and gives the conversation; wire.c has the checksum and the header's check.
+ * A link is any ordered stream of bytes in each direction: TCP, or a serial port with segment.h. It carries
+ * frames: a checksummed header, then a checksummed payload. Frame headers and all payloads are big-endian,
+ * except trace packets, which are sent as they are in the guest's memory. WIRE.md specifies every byte and
+ * the conversation; wire.c has the checksum and checks headers.
  *
- * Shared by servers/traced and the host tool, so this file includes nothing of ours.
+ * Shared by servers/traced and the host tool, so this file includes nothing else of Tarn.
  */
 #ifndef TRACE_WIRE_H
 #define TRACE_WIRE_H
@@ -27,14 +27,14 @@ struct trace_store;
 
 enum wire_type {
     /* guest to host */
-    WIRE_HELLO = 1, /* struct wire_hello: first frame on every connection, the sign that somebody is there */
+    WIRE_HELLO = 1,    /* struct wire_hello: first frame on every connection, the sign that traced is there */
     WIRE_METADATA = 2, /* TSDL text of everything known; sent again when an application registers events */
     WIRE_PACKET = 3,   /* struct wire_packet, then the start of a trace packet; the rest of it is zero */
-    WIRE_STATUS =
-        4,        /* struct wire_status, then struct wire_cpu_status for each processor: losses so far, twice
-                   * a second while a pull runs; and once more before WIRE_END, then they are final */
-    WIRE_END = 5, /* struct wire_end: the pull is over, nothing of it follows */
-    WIRE_REPLY = 6, /* struct wire_reply, then what the operation gives */
+    /* struct wire_status, then struct wire_cpu_status for each CPU: losses so far, twice a second while a
+     * pull runs; and once more before WIRE_END with the final numbers */
+    WIRE_STATUS = 4,
+    WIRE_END = 5,   /* struct wire_end: the pull is over, no more of it follows */
+    WIRE_REPLY = 6, /* struct wire_reply, then the result of the operation */
     /* host to guest */
     WIRE_REQUEST = 16,  /* struct wire_request */
     WIRE_PULL = 17,     /* struct wire_pull */
@@ -54,7 +54,7 @@ struct wire_frame {
 #define WIRE_FRAME_BYTES 24u
 
 struct wire_hello {
-    uint32_t version;    /* WIRE_VERSION; the host refuses one it does not know */
+    uint32_t version;    /* WIRE_VERSION; the host refuses unknown ones */
     uint32_t byte_order; /* of trace packets: 1 little-endian, 2 big-endian */
     uint32_t cpu_count;
     uint32_t mode; /* enum trace_mode */
@@ -70,10 +70,10 @@ struct wire_hello {
     char machine[16]; /* "x86_64", "ppc64"; NUL padded */
 };
 #define WIRE_HELLO_BYTES    104u
-#define WIRE_HELLO_PULLING  1u /* another connection pulls now */
-#define WIRE_HELLO_PREVIOUS 2u /* there is the trace of the system before, too */
+#define WIRE_HELLO_PULLING  1u /* another connection pulls */
+#define WIRE_HELLO_PREVIOUS 2u /* the trace of the system before is available */
 
-/* What stands before the trace packet in WIRE_PACKET. */
+/* What precedes the trace packet in WIRE_PACKET. */
 struct wire_packet {
     uint32_t cpu;
     uint32_t flags;    /* TRACE_PACKET_CUT as in the packet */
@@ -82,30 +82,30 @@ struct wire_packet {
 #define WIRE_PACKET_BYTES 16u
 
 struct wire_status {
-    uint32_t count; /* of processors: entries that follow */
-    uint64_t time;  /* in ticks, when the counts were read; 0: not known */
+    uint32_t count; /* CPUs: entries that follow */
+    uint64_t time;  /* in ticks, when the counts were read; 0: unknown */
 };
 #define WIRE_STATUS_BYTES 16u
 
 struct wire_cpu_status {
     uint64_t next; /* packet that will be sent next */
     uint64_t head; /* packet being written now; before WIRE_END: packets before this one belong to the pull */
-    uint64_t lost; /* packets of this pull that are missing between and behind those that were sent */
+    uint64_t lost; /* packets of this pull that are missing between and after those that were sent */
     uint64_t cut;  /* packets of this pull sent with their end cut off at a hole */
-    uint64_t discarded; /* events that found no room, since boot */
+    uint64_t discarded; /* events that found no free buffer, since boot */
     uint64_t torn;      /* words found uncommitted when their buffer was reused, since boot */
 };
 #define WIRE_CPU_STATUS_BYTES 48u
 
 enum wire_end_reason {
-    WIRE_ENDED_ASKED = 1,    /* the host said so */
+    WIRE_ENDED_ASKED = 1,    /* the host asked */
     WIRE_ENDED_STOPPED = 2,  /* tracing was switched off in the guest: everything logged was sent */
     WIRE_ENDED_SNAPSHOT = 3, /* the snapshot is complete */
     WIRE_ENDED_CHANGED =
         4,                /* rings were cleared or changed: packets before and after do not belong together */
     WIRE_ENDED_BUSY = 5,  /* another connection pulls */
-    WIRE_ENDED_ERROR = 6, /* the guest could not go on; status says why */
-    WIRE_ENDED_GUEST = 7, /* not on a link: who reads the guest's memory saw that the system has ended */
+    WIRE_ENDED_ERROR = 6, /* the guest could not continue; status has the reason */
+    WIRE_ENDED_GUEST = 7, /* not on a link: a reader of guest memory found that the system has ended */
 };
 struct wire_end {
     uint32_t reason;
@@ -119,19 +119,18 @@ enum wire_operation {
     WIRE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
     WIRE_OP_SET_GEOMETRY = 4, /* a = bytes of a buffer, b = buffers of a ring; refused while a pull runs */
     WIRE_OP_CLEAR = 5,
-    WIRE_OP_START = 6,      /* the mask from before the last stop, or all classes */
-    WIRE_OP_STOP = 7,       /* mask 0; a running pull then sends what is left and ends */
-    WIRE_OP_STATISTICS = 8, /* reply data: struct wire_hello, u32 count, u32 0, struct wire_cpu_status each,
-                             * then WIRE_CLASSES switches as u64 */
+    WIRE_OP_START = 6, /* the mask from before the last stop, or all classes */
+    WIRE_OP_STOP = 7,  /* mask 0; a running pull then sends what is left and ends */
+    /* reply data: struct wire_hello, u32 count, u32 0, struct wire_cpu_status each, then WIRE_CLASSES
+     * switches as u64 */
+    WIRE_OP_STATISTICS = 8,
     WIRE_OP_STATEDUMP = 9,
     WIRE_OP_FLUSH = 10,
-    WIRE_OP_PREVIOUS = 11,      /* what trace the system before has left; reply data: struct wire_previous */
-    WIRE_OP_DROP_PREVIOUS = 12, /* forgets it */
-    WIRE_OP_SET_PROFILE =
-        13, /* a = mean nanoseconds between two samples of a processor, 20000 to 10^10; 0: none */
+    WIRE_OP_PREVIOUS = 11,      /* the trace left by the system before; reply data: struct wire_previous */
+    WIRE_OP_DROP_PREVIOUS = 12, /* drops it */
+    WIRE_OP_SET_PROFILE = 13, /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none */
     WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
-    WIRE_OP_WATCH_LOCKS = 15,  /* of so many acquisitions of locks of class a (~0: all), b, one is logged; 0:
-                                * none */
+    WIRE_OP_WATCH_LOCKS = 15,  /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
 };
 #define WIRE_CLASSES 64u
 
@@ -151,37 +150,36 @@ struct wire_reply {
 /* The trace of the system before; -E_NOT_FOUND: there is none. */
 #define WIRE_REASON_BYTES 128u
 struct wire_previous {
-    struct wire_hello hello;             /* its own: what it was when it ended; no flags */
+    struct wire_hello hello;             /* its own, as it was at the end; no flags */
     uint32_t end;                        /* enum trace_store_end of store.h */
     uint32_t packets, unsummed, damaged; /* as in struct trace_store_kept */
     char reason[WIRE_REASON_BYTES];      /* NUL padded */
 };
 #define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 16 + WIRE_REASON_BYTES)
 
-/* A class of locks, and which of them are logged. */
+/* A lock class, and how it is sampled. */
 #define WIRE_LOCK_NAME_BYTES 32u
 struct wire_lock_class {
     uint32_t number;                 /* as in the trace; 0: programs' mutexes */
-    uint32_t watch;                  /* of so many acquisitions one is logged; 0: none */
-    uint64_t contended;              /* how often somebody had to wait; not counted of programs' mutexes */
+    uint32_t watch;                  /* one of this many acquisitions is logged; 0: none */
+    uint64_t contended;              /* contended acquisitions; not counted for programs' mutexes */
     char name[WIRE_LOCK_NAME_BYTES]; /* NUL padded */
 };
 #define WIRE_LOCK_CLASS_BYTES (16u + WIRE_LOCK_NAME_BYTES)
 #define WIRE_LOCK_CLASSES_MAX 64u
 
-/* The positions follow: for each processor the packet wanted next, 0 for the oldest there is. */
+/* The positions follow: for each CPU the packet wanted next, 0 for the oldest. */
 struct wire_pull {
     uint32_t flags; /* WIRE_PULL_* */
-    uint32_t mode;  /* enum trace_mode while the pull runs; the one before it comes back afterwards */
-    uint32_t count; /* positions that follow, 0 or the processor count */
+    uint32_t mode;  /* enum trace_mode while the pull runs; the mode before is restored afterwards */
+    uint32_t count; /* positions that follow, 0 or the CPU count */
     uint32_t reserved;
 };
 #define WIRE_PULL_BYTES    16u
 #define WIRE_PULL_SNAPSHOT 1u /* send what there is now and end; changes nothing in the guest */
-#define WIRE_PULL_RESUME   2u /* go on after a broken link: no statedump, count what was missed */
-#define WIRE_PULL_MODE     4u /* `mode` counts */
-#define WIRE_PULL_PREVIOUS \
-    8u /* the trace of the system before, all that is left of it; no other flag counts */
+#define WIRE_PULL_RESUME   2u /* continue after a broken link: no statedump, count what was missed */
+#define WIRE_PULL_MODE     4u /* `mode` is valid */
+#define WIRE_PULL_PREVIOUS 8u /* everything left of the trace of the system before; no other flag counts */
 
 uint32_t wire_crc(const void *bytes, size_t size);  /* CRC-32C (Castagnoli, reflected) */
 uint32_t wire_hash(const void *bytes, size_t size); /* the low 32 bits of XXH64, seed 0 */
@@ -205,8 +203,8 @@ static inline uint64_t wire_get64(const uint8_t *from)
     return (uint64_t)wire_get32(from) << 32 | wire_get32(from + 4);
 }
 
-/* Headers and fixed payloads to bytes and back. Getting a frame header checks magic, checksum and that
- * the length is at most `limit`; getting anything else checks nothing but copies. */
+/* Headers and fixed payloads to bytes and back. wire_get_frame checks magic, checksum and that the length is
+ * at most `limit`; the other wire_get functions only copy. */
 void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
                     uint32_t payload_hash);
 enum wire_check { WIRE_FINE, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };
@@ -215,8 +213,8 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
 
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello);
 void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello);
-/* What a store (store.h) says of its system, as numbers of who reads it; IS_LITTLE_ENDIAN: its packets.
- * The mask is not in it. */
+/* Describes a store's (store.h) system in a HELLO. The store's numbers are in the reader's byte order;
+ * `is_little_endian`: byte order of its packets. The store does not have the mask. */
 void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *store, bool is_little_endian);
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous);
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous);

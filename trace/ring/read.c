@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/read.c - finding, checking, copying and cutting packets; see read.h.
+ * trace/ring/read.c - finds, checks, copies and cuts packets; see read.h.
  *
- * How a reader tells what is whole (the writers' half is in ring.c, reserve_cas.h):
+ * A packet is whole if (ring.c and reserve_cas.h are the writers' side)
  *   1. the index has left the buffer, or says that it is closed: the packet is closed or being closed;
- *   2. packet_seq_num is the one asked for: its header was written, so (change_buffer) an earlier lap's count
- * is gone from `committed`;
+ *   2. packet_seq_num is the requested number: its header was written, so (change_buffer) `committed` no
+ *      longer has an earlier lap's count;
  *   3. `committed` is the whole buffer: header, events, end and filler are there, and no writer of an earlier
- * lap is left who could store over them (layout.h, TRACE_DOUBT).
- * After the copy the index is read again: had it come round to this buffer, the copy is worthless. So is it
- * if the count has changed: a writer was late beyond all measure. And so is it if the rings were cleared or
- * resized meanwhile.
+ *      lap can still store over them (layout.h, TRACE_DOUBT).
  *
- * Every size comes from the reader's own geometry, never from the info page, so each access lies in the ring
+ * After the copy the reader checks again. The copy is useless if the index has come round to this buffer, if
+ * the count has changed (a very late writer), or if the rings were cleared or resized meanwhile.
+ *
+ * All sizes come from the reader's own geometry, never from the info page. So each access lies in the ring
  * and each copy fits, whatever changes meanwhile and whatever a program writes into a window.
  */
 #include <trace/ring/read.h>
@@ -36,12 +36,12 @@ const struct trace_packet *trace_packet_at(const struct trace_reader *reader, ui
 
 bool trace_reader_is_current(const struct trace_reader *reader)
 {
-    /* what was read before the geometry: pairs with the fence in start_over() */
+    /* orders what was read before the geometry: pairs with the fence in start_over() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&reader->info->geometry, __ATOMIC_RELAXED) == reader->geometry;
 }
 
-/* Acquire: what is read of packets afterwards is no older than this index. */
+/* Acquire: what is read of packets afterwards is not older than this index. */
 static uint64_t index_of(const struct trace_reader *reader)
 {
     return __atomic_load_n(&control_of(reader)->index, __ATOMIC_ACQUIRE);
@@ -81,7 +81,7 @@ uint64_t trace_reader_torn(const struct trace_reader *reader)
     return __atomic_load_n(&control_of(reader)->torn, __ATOMIC_RELAXED);
 }
 
-/* Has the index come round to the buffer that held this packet? */
+/* Whether the index has come round to the buffer of this packet. */
 static bool is_overwritten(const struct trace_reader *reader, uint64_t number)
 {
     const uint64_t newest = trace_index_newest(index_of(reader), buffer_words(reader));
@@ -95,8 +95,8 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
     if (is_overwritten(reader, number))
         return TRACE_PACKET_GONE;
     const struct trace_packet *packet = trace_packet_at(reader, number);
-    /* Acquire of the number: pairs with the release in open_packet(); an earlier lap's count is gone. Acquire
-     * of the count: pairs with release 3 of reserve_cas.h; what was committed is visible. */
+    /* Acquire of the number: pairs with the release in open_packet(); an earlier lap's count is removed.
+     * Acquire of the count: pairs with release 3 of reserve_cas.h; what was committed is visible. */
     if (__atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) != number)
         return TRACE_PACKET_INCOMPLETE;
     const uint64_t committed = __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE);
@@ -105,14 +105,14 @@ enum trace_packet_state trace_packet_state(const struct trace_reader *reader, ui
     return committed == buffer_words(reader) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
 }
 
-/* No event is later. The processors' clocks may differ a little; a time of a far future, once believed, would
- * make every later packet seem to run backwards. */
+/* No event is later. The CPUs' clocks may differ a little. A time in the far future, if accepted, would make
+ * all later packets appear to go backwards. */
 static uint64_t latest_time(const struct trace_reader *reader)
 {
     return reader->latest ? reader->latest : arch_trace_clock() + TRACE_TIME_SPAN;
 }
 
-/* Is a packet's header what FORMAT.md says? A program that scribbled over it makes it fail. */
+/* Whether a packet's header is as FORMAT.md specifies; false if a program has overwritten it. */
 static bool header_is_sound(const struct trace_reader *reader, uint64_t number,
                             const struct trace_packet *packet)
 {
@@ -136,8 +136,8 @@ static uint64_t count_of(const struct trace_packet *packet)
     return __atomic_load_n(&packet->committed, __ATOMIC_RELAXED);
 }
 
-/* The first word of a packet in the ring that no event was seen in. What is copied afterwards holds the data
- * of all events before it: an event that was written in between might be copied half. */
+/* The first word of a packet in the ring where no event was found. A copy made afterwards holds the complete
+ * data of all events before it; events written in between might be copied partly. */
 static uint64_t find_hole(const struct trace_reader *reader, const struct trace_packet *packet,
                           uint64_t limit)
 {
@@ -159,12 +159,12 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     uint64_t words = buffer_words(reader); /* a multiple of eight */
     const uint64_t hole = state == TRACE_PACKET_WHOLE ? words : find_hole(reader, original, words);
     for (uint64_t i = 0; i < words; i += 8, to += 8, from += 8) {
-        /* spelled out: this loop is a third of what a pull costs the guest */
+        /* unrolled: this loop is a third of what a pull costs the guest */
         to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
         to[4] = from[4], to[5] = from[5], to[6] = from[6], to[7] = from[7];
     }
     TRACE_TEST_POINT(TRACE_AFTER_COPY);
-    /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
+    /* the copy before the second check of the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (is_overwritten(reader, number) || !trace_reader_is_current(reader) ||
         (state == TRACE_PACKET_WHOLE && count_of(original) != words) || trace_in_doubt(count_of(original)))
@@ -192,14 +192,14 @@ void trace_walk_begin(struct trace_walk *walk, const void *packet, uint64_t word
     };
 }
 
-/* What a hole holds is an event of an earlier lap, or nothing: its time lies outside the packet's, seen from
- * the event before it. */
+/* A hole holds an event of an earlier lap, or nothing: its time lies outside the packet's, relative to the
+ * event before it. */
 const struct trace_header *trace_walk_next(struct trace_walk *walk)
 {
     if (walk->position >= walk->limit)
         return 0;
     const struct trace_header *event = (const struct trace_header *)(walk->packet + walk->position * 8);
-    /* in one load: who walks a ring in place must not be misled by what changes under him */
+    /* in one load: the ring may change while it is walked in place */
     const union {
         uint64_t word;
         struct trace_header header;
@@ -240,9 +240,9 @@ struct cut {
 };
 
 /* No event is broken, but `missing` words of what was walked were not committed. Either all is written and
- * not yet counted, or an old event stands where one is missing. An old one's time lies between its
- * neighbours' only by a rare chance, but the last one has no neighbour behind it. If it is as long as what is
- * missing, it is the one that a writer is in; else believe none. */
+ * not yet counted, or there is an old event where one is missing. An old event's time rarely lies between its
+ * neighbours' by chance, but the last event has no neighbour after it. If its length equals the missing
+ * words, it is the one being written, and is cut; otherwise cut all. */
 static struct cut choose_cut(uint64_t missing, struct cut context, struct cut before_last, struct cut last)
 {
     if (missing == 0)
@@ -251,7 +251,7 @@ static struct cut choose_cut(uint64_t missing, struct cut context, struct cut be
 }
 
 /* Walks a copy whose header is sound up to `limit`; ends its content before the first hole. `committed`:
- * words of the packet that are known to be written. */
+ * words of the packet known to be written. */
 static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t size, uint64_t end,
                         uint64_t committed)
 {
@@ -268,7 +268,7 @@ static bool cut_content(struct trace_packet *packet, uint64_t limit, uint64_t si
         last = (struct cut){walk.position, walk.time};
     }
     if (event || (!walk.broken && committed > last.position))
-        before_last = last; /* it is closed: what is missing may be anywhere */
+        before_last = last; /* the packet is closed: what is missing may be anywhere */
     const uint64_t missing = (event ? size : last.position) - committed;
     const struct cut cut = walk.broken ? last : choose_cut(missing, context, before_last, last);
     if (walk.broken || missing)
@@ -283,9 +283,9 @@ bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *
     const uint64_t size = buffer_words(reader);
     if (!header_is_sound(reader, number, packet))
         return false;
-    /* Whoever closes the packet writes its end; did he? */
+    /* The closer writes the packet's end; use it if it did. */
     uint64_t end = content_is_sound(reader, packet) ? packet->timestamp_end : ~0ull;
-    /* one word is left for the end in any case */
+    /* leaves one word for the end event */
     return cut_content(packet, size - 1, size, end, packet->committed) && content_is_sound(reader, packet);
 }
 
@@ -296,14 +296,14 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     const uint64_t number = trace_reader_head(reader);
     const struct trace_packet *from = trace_packet_at(reader, number);
     /* Acquire: pairs with release 3 of reserve_cas.h, of the commits that it counts. The index after the
-     * count: if they agree, whoever reserved has committed. */
+     * count: if they agree, all writers have committed. */
     const uint64_t committed = __atomic_load_n(&from->committed, __ATOMIC_ACQUIRE);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
     const uint64_t limit = trace_index_open_words(index, size);
     const uint64_t hole = committed == limit ? limit : find_hole(reader, from, limit);
     for (uint64_t i = 0; i < limit; i++)
         ((uint64_t *)copy)[i] = ((const volatile uint64_t *)from)[i];
-    /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
+    /* the copy before another check of the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (hole < limit)
         ((uint64_t *)copy)[hole] = 0;
@@ -325,7 +325,7 @@ static bool has_packet(const struct trace_reader *reader, uint64_t number)
     return header_is_sound(reader, number, trace_packet_at(reader, number));
 }
 
-/* The greatest number in the ring: for an index that somebody scribbled over. */
+/* The highest number in the ring: for an index that was overwritten. */
 static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
 {
     bool found = false;
@@ -340,8 +340,8 @@ static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
     return found;
 }
 
-/* Does the control page belong to these packets? Whoever changed buffers may not have come to write the
- * header. */
+/* Whether the control page belongs to these packets. A writer that changed buffers may not have written the
+ * header yet. */
 static bool index_is_good(const struct trace_reader *reader)
 {
     const uint64_t newest = trace_index_newest(index_of(reader), buffer_words(reader));

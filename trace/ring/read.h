@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/read.h - the reading side of a ring: which packets are there, and copying one out.
+ * trace/ring/read.h - the reader of a ring: which packets there are, and copying them.
  *
- * Used by the trace server, the kernel's dump and the unit tests. A reader holds nobody up and is held up by
- * nobody: it looks, copies, and looks again whether it was overwritten meanwhile. Nothing read from a ring is
- * believed before it is checked; every place is masked by the info page.
+ * Used by the trace server, the kernel's dump and the unit tests. Readers and writers never wait for each
+ * other: a reader checks, copies, and then checks that the copy was not overwritten meanwhile. It validates
+ * everything that it reads from a ring, and masks every place with the geometry.
  */
 #ifndef TRACE_RING_READ_H
 #define TRACE_RING_READ_H
@@ -16,21 +16,22 @@
 enum trace_packet_state {
     TRACE_PACKET_WHOLE,      /* closed, every word committed */
     TRACE_PACKET_OPEN,       /* writers are in it, or it does not exist yet */
-    TRACE_PACKET_INCOMPLETE, /* closed, but a writer has not committed: not yet, or he never will */
-    TRACE_PACKET_GONE,       /* overwritten, consumed, or never readable: its header is another's, or a late
-                                writer of an earlier packet may have stored over it */
+    TRACE_PACKET_INCOMPLETE, /* closed, but a writer has not committed, and may never */
+    /* overwritten, consumed, or never readable: its header is another packet's, or a late writer of an
+     * earlier packet may have stored over it */
+    TRACE_PACKET_GONE,
 };
 
-/* One ring, as its reader sees it. */
+/* One ring and how to read it. */
 struct trace_reader {
     const struct trace_info *info;
     const char *window;
     uint32_t cpu;
-    uint64_t latest;   /* no event is later, in ticks; 0: what the clock says. Of a dead system ~0 */
-    uint64_t geometry; /* as it was when the reader began: trace_geometry_word() */
+    uint64_t latest;   /* no event is later, in ticks; 0: the current time. ~0 for a dead system */
+    uint64_t geometry; /* trace_geometry_word() when the reader began */
 };
 
-/* Bytes of a buffer as they are now. */
+/* Current size of a buffer in bytes. */
 static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
 {
     return trace_geometry_words(trace_geometry_of(info)) * 8;
@@ -42,7 +43,7 @@ static inline struct trace_reader trace_reader_open(const struct trace_info *inf
     return (struct trace_reader){info, window, cpu, latest, trace_geometry_of(info)};
 }
 
-/* Bytes of a buffer: what trace_packet_copy() and the others write. */
+/* Bytes of a buffer: what trace_packet_copy() and the other functions write. */
 static inline uint64_t trace_reader_bytes(const struct trace_reader *reader)
 {
     return trace_geometry_words(reader->geometry) * 8;
@@ -53,49 +54,48 @@ static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
     return trace_geometry_buffers(reader->geometry);
 }
 
-/* False: the rings were cleared or resized since the reader began. What was read before the call is as old as
- * its answer. */
+/* False: the rings were cleared or resized since the reader began. Covers everything read before the call. */
 bool trace_reader_is_current(const struct trace_reader *reader);
 
-/* Number of the packet that is being written; of a full ring, that will be once there is room. */
+/* Number of the packet that is being written; if the ring is full, of the next one. */
 uint64_t trace_reader_head(const struct trace_reader *reader);
-/* Words that are reserved for events in the packet that is being written. 0: it holds none, and nothing is
- * lost with it. */
+/* Words reserved for events in the packet that is being written. 0: it has no events, and nothing is lost
+ * with it. */
 uint64_t trace_open_words(const struct trace_reader *reader);
 /* Number of the oldest packet that was not overwritten. */
 uint64_t trace_reader_oldest(const struct trace_reader *reader);
-/* Number of the oldest packet that no consumer has taken; up to the head, which is not closed yet. */
+/* Number of the oldest packet that no consumer has taken; at most the head, which is not closed yet. */
 uint64_t trace_reader_tail(const struct trace_reader *reader);
-/* Events that found no room and words never committed, as the control page tells. */
+/* Events that found no free buffer and words never committed, from the control page. */
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
 uint64_t trace_reader_torn(const struct trace_reader *reader);
 
-/* Where packet `number` lies, or another that has its buffer. */
+/* The place of packet `number`; another packet may have its buffer. */
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number);
 enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number);
-/* Copies packet `number`, a whole buffer, to `copy`. WHOLE: it is good. INCOMPLETE: try again; who has waited
- * long enough calls trace_packet_cut. Otherwise `copy` holds nothing of use. */
+/* Copies packet `number`, a whole buffer, to `copy`. WHOLE: the copy is valid. INCOMPLETE: try again; after
+ * waiting long enough call trace_packet_cut. Otherwise `copy` is useless. */
 enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy);
-/* Makes a readable packet of an incomplete copy: content ends before the first event that was not written,
- * flags say TRACE_PACKET_CUT. False: not even header and context are there. */
+/* Makes an incomplete copy readable: ends the content before the first event that was not written, and sets
+ * TRACE_PACKET_CUT. False: not even header and context are there. */
 bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy);
 
-/* Copies the open packet as far as it is written, and closes the copy: for whoever cannot flush, as when the
- * next buffer is not free. Made whole by an end event and a filler; what is doubtful is cut. False: none is
- * open, there is nothing in it yet, or a late writer may have stored over it. */
+/* Copies what is written of the open packet, and closes the copy with an end event and a filler: for readers
+ * that cannot flush, for example because the next buffer is not free. Cuts what is uncertain. False: no
+ * packet is open, it is empty, or a late writer may have stored over it. */
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 
-/* For the rings of a system that is dead, where nobody writes any more and the control page is only a hint.
- * The packets that there may be: [*first, *last], the last one perhaps open; false: there are none. */
+/* For rings of a dead system, where no writer is left and the control page is only a hint. Sets the range of
+ * possible packets, [*first, *last], the last one perhaps open; false: there are none. */
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last);
-/* As trace_reader_discarded(); 0 if the control page is not to be believed. */
+/* As trace_reader_discarded(); 0 if the control page is not plausible. */
 uint64_t trace_salvage_discarded(const struct trace_reader *reader);
-/* Copies what is good of packet `number`, closed or open, and makes it whole; flags say TRACE_PACKET_CUT if
- * something is missing. False: nothing is good. */
+/* Copies the valid part of packet `number`, closed or open, and makes it whole; sets TRACE_PACKET_CUT if
+ * something is missing. False: nothing is valid. */
 bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy);
 
-/* Walks the events of a copy. Starts with trace_walk_begin; each trace_walk_next gives the next event and its
- * full time. False: the content ends, or what follows is no event (`broken`). */
+/* Walks the events of a copy. Begin with trace_walk_begin; each trace_walk_next returns the next event and
+ * sets its full time. NULL: the content ends, or what follows is not an event (`broken`). */
 struct trace_walk {
     const char *packet;
     uint64_t position, limit; /* words */

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/reserve_cas.h - the discipline of the logging path: compare-and-swap reserve, counted commit.
+ * trace/ring/reserve_cas.h - how writers reserve and commit: compare-and-swap reserve, counted commit.
  *
- * Idea: K42 (Wisniewski and Rosenburg, SC'03, 3.1). This file alone decides how a writer gets its words and
- * how it says that they are written; a discipline without atomics (restartable sequences) would replace it.
+ * From K42 (Wisniewski and Rosenburg, SC'03, 3.1). Only this file decides how a writer gets its words and how
+ * it marks them as written; a protocol without atomics (restartable sequences) would replace it.
  *
- * Reserve. Window, index, clock, window again, compare-and-swap:
- *   - index before clock: if the swap succeeds nobody reserved since the index was read, so every earlier
- *     event's time was read before ours: timestamps never decrease along a ring;
- *   - the window again after the clock: a thread may be moved to another processor at any instruction. If it
- *     was moved before this check, it starts over; if after, index and clock were both read on the ring's
- *     own processor and the swap judges them. So every timestamp of a ring is a reading of that ring's
- *     processor, whatever the clocks of others say and however loads are reordered with clock readings.
- *   - anything unusual (time limit, buffer's end, moved, lost the race) goes to trace_log_slow().
+ * Reserve. Ring address, index, clock, ring address again, compare-and-swap:
+ *   - Index before clock: if the swap succeeds, no writer reserved since the index was read, so every earlier
+ *     event's time was read before ours. Timestamps never decrease along a ring.
+ *   - Ring address again after the clock: a thread may migrate at any instruction. If it migrated before this
+ *     check, it starts over. If it migrates later, index and clock were both read on the ring's own CPU, and
+ *     the swap decides. So every timestamp of a ring was read on its own CPU, whatever the clocks of others
+ *     say and however loads are reordered with clock reads.
+ *   - Anything else (time limit, buffer's end, migration, lost race) goes to trace_log_slow().
  *
- * Commit. Data first, then the header word in one store, then the count: a fresh header says that
- * the event is complete; a buffer whose count is full has no hole.
+ * Commit. Data first, then the header word in one store, then the count: a new header means that the event is
+ * complete; a buffer whose count is full has no hole.
  *
- * Order between processors, for machines that keep none by themselves:
+ * Order between CPUs, for weakly ordered machines:
  *
  *     writer                                   reader (read.c)
  *     index = next                             copies the words
  *       fence 1                                  fence
  *     data                                     reads the index: has it come round?
  *
- *     data                                     sees a fresh header
+ *     data                                     sees a new header
  *       fence 2                                  fence
  *     header                                   reads data
  *
@@ -32,22 +32,22 @@
  *       release 3                                acquire
  *     committed += words                       copies the words
  *
- * Who sees a byte of a new lap (1) also sees that the index is in that lap. That the store is done only if
- * the swap succeeded does not suffice: others may see the two in either order. Each writer needs a fence 1 of
- * his own: he may be an interrupt right behind the swap that changed buffers.
+ * A reader that sees a byte of a new lap (1) also sees that the index is in that lap. The dependency of the
+ * store on the swap is not enough: other CPUs may see the two in either order. Each writer needs a fence 1 of
+ * its own, because it may be an interrupt directly after the swap that changed buffers.
  */
 #ifndef TRACE_RING_RESERVE_CAS_H
 #define TRACE_RING_RESERVE_CAS_H
 
-/* Words of the ring that belong to an event being written. */
+/* Reserved words of the ring for one event. */
 struct trace_slot {
-    char *event;                 /* its header word */
+    char *event;                 /* the event's header word */
     struct trace_packet *packet; /* header of the buffer that holds it */
-    uint64_t time;               /* of the event */
+    uint64_t time;               /* of the event, in ticks */
 };
 
-/* An event's header, in one store: a reader sees all of it or nothing, never this event's time beside the
- * length of an event of an earlier lap. */
+/* Stores an event's header with one store: a reader sees all or nothing of it, never this event's time with
+ * the length of an event of an earlier lap. */
 static inline __attribute__((always_inline)) void trace_store_header(char *event, uint32_t id, uint32_t words,
                                                                      uint64_t time)
 {
@@ -55,16 +55,15 @@ static inline __attribute__((always_inline)) void trace_store_header(char *event
         struct trace_header header;
         uint32_t half[2];
     } u = {.header = {.id = id, .length = words}};
-    /* Fence 2, data before header: pairs with the acquire fence of who meets the event in a packet that is
-     * not whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next().
-     */
+    /* Fence 2, data before header: pairs with the acquire fence of readers of packets that are not whole:
+     * trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n((uint64_t *)event, arch_trace_header(u.half[0], time), __ATOMIC_RELAXED);
 }
 
-/* From an index to places in the window. Masks come from the info page: whatever the index holds, the place
- * lies in the ring. Info fields are read with plain loads: they change only when the ring is set up anew, and
- * any mixture of old and new values stays within what is mapped. */
+/* Converts an index to addresses. The masks come from the info page: whatever the index is, the place lies in
+ * the ring. Plain loads are enough: the masks change only when the rings are set up again, and any mixture of
+ * old and new values stays within mapped memory. */
 static inline __attribute__((always_inline)) void trace_place(struct trace_slot *slot,
                                                               const struct trace_info *info, char *window,
                                                               uint64_t index)
@@ -75,23 +74,23 @@ static inline __attribute__((always_inline)) void trace_place(struct trace_slot 
     slot->packet = (struct trace_packet *)(ring + (place & info->packet_mask));
 }
 
-/* Reserves `words` for one event, if that is simple; false: trace_log_slow() knows what to do. */
+/* Reserves `words` for one event in the simple case; false: call trace_log_slow(). */
 static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slot *slot, uint32_t words)
 {
     const struct trace_info *info = arch_trace_info();
     char *window = arch_trace_window();
     struct trace_control *control = (struct trace_control *)window;
-    /* unordered: the swap below detects any change; nothing is read through the index */
+    /* relaxed: the swap below detects any change; nothing is read through the index */
     uint64_t index = arch_trace_index(&control->index);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
     uint64_t now = arch_trace_clock();
     uint64_t next = index + words;
-    /* the limit only moves forward: an old one sends us the slow way, which reads it again */
+    /* the limit only grows: an old value leads to the slow path, which reads it again */
     if (__builtin_expect(now > control->time_limit, 0) ||
         __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_window(window))
         return false;
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
-    /* unordered with what came before: reserving publishes nothing; the commit does */
+    /* relaxed: reserving publishes nothing; the commit does */
     if (!arch_trace_swap(&control->index, index, next))
         return false;
     /* Fence 1, index before data: pairs with the acquire fence of trace_packet_copy(). */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/ring.c - the slow half of the logging path: change of buffer, a full ring, events with a tail.
+ * trace/ring/ring.c - the slow path of logging: change of buffer, a full ring, events with a string or array.
  *
- * Runs in every program and in the kernel, without locks or system calls. One swap of the index takes, all at
- * once: the rest of the old buffer (an end event and a filler), header and context event of the next, and the
- * caller's own event. Whoever wins writes them; nobody waits for him. Others may log in the new buffer before
- * its header is written: a reader knows from the index which buffers are closed and from `committed` whether
- * all is there (FORMAT.md, "A buffer's life").
+ * Runs in every program and in the kernel, without locks or system calls. One swap of the index reserves
+ * three things at once: the rest of the old buffer (an end event and a filler), header and context event of
+ * the next one, and the caller's own event. The winner writes them; no writer waits. Others may log in the
+ * new buffer before its header is written: a reader knows from the index which buffers are closed, and from
+ * `committed` whether everything is there (FORMAT.md, "A buffer's life").
  *
- * If the next buffer is not free, the swap takes the rest of the old one only, and the index says that no
- * packet is open. So the packet ends with the first event that found no room, and no smaller one gets in
- * behind it: readers see a loss where it was, between two packets.
+ * If the next buffer is not free, the swap reserves only the rest of the old one, and the index says that no
+ * packet is open. So the packet ends with the first discarded event, and no smaller event gets in after it:
+ * readers see a loss where it was, between two packets.
  *
- * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so nonsense in a
- * control page makes nonsense in the trace and nothing worse.
+ * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so a corrupt control
+ * page corrupts only the trace.
  */
 #include <trace/ring/ring.h>
 
-/* A swap fails only because somebody else's succeeded. A program that hammers the index in order to stop
- * others costs them this many turns and counted events, no more. */
+/* A swap fails only because another one succeeded. A program that keeps changing the index to stop others
+ * costs them this many attempts and a discarded event, no more. */
 #define RESERVE_TRIES 1000
 
-/* One attempt: what was read, in the order in which it had to be read. */
+/* One attempt: what it read, in the necessary order. */
 struct reservation {
     char *window;
     struct trace_control *control;
@@ -64,7 +64,7 @@ static bool swap_index(struct reservation *r, uint64_t next)
     return true;
 }
 
-/* Moves the time limit forward, never back: no event of the open packet is later than the limit. */
+/* Raises the time limit, never lowers it: no event of the open packet is later than the limit. */
 static void raise_limit(struct trace_control *control, uint64_t limit)
 {
     uint64_t old = __atomic_load_n(&control->time_limit, __ATOMIC_RELAXED);
@@ -79,13 +79,13 @@ static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t t
     trace_store_header(event, TRACE_ID(TRACE_CLASS_TRACE, minor), words, time);
 }
 
-/* Words of this lap alone that a `committed` counts; below 0: who opened the packet came a lap late. */
+/* Words of this lap in a `committed`; negative: the packet's opener was a lap late. */
 static int64_t words_of(uint64_t committed)
 {
     return (int32_t)committed;
 }
 
-/* A packet does not end before it begins. If it did, only its opener logged there, at its begin. */
+/* A packet must not end before it begins. If it does, only its opener logged there, at its begin. */
 static void mend_end(struct trace_packet *packet)
 {
     const uint64_t begin = packet->timestamp_begin;
@@ -99,11 +99,11 @@ static void mend_end(struct trace_packet *packet)
 /*
  * Commits the words of packet `number` that its opener or its closer wrote.
  *
- * Behind a gap a packet begins past the time limit. If its opener is interrupted before he raises the limit,
+ * After a gap a packet begins past the time limit. If its opener is interrupted before it raises the limit,
  * the next writer closes the packet at that limit: before its begin, which may not even be written yet. So
- * whichever of the two commits second mends the end. The closer is second if `packet_seq_num` is there. The
- * opener is second if `others` words are committed: all but his. The swap fails if the other one commits
- * after that look, and then we look again.
+ * the one that commits second corrects the end. The closer is second if `packet_seq_num` is set. The opener
+ * is second if at least `others` words are committed: all but its own. The swap fails if the other one
+ * commits after this check, and then it is repeated.
  */
 static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64_t words, int64_t others)
 {
@@ -117,10 +117,10 @@ static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64
                                         __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
             return;
     }
-    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* somebody hammers the count */
+    __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* a program keeps changing the count */
 }
 
-/* Writes what ends the packet that holds word `index`, `rest` words before the buffer's end. */
+/* Ends the packet that holds word `index`, `rest` words before the buffer's end. */
 static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t time)
 {
     const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
@@ -135,8 +135,8 @@ static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t t
     commit_and_mend(slot.packet, index / (buffer_mask + 1), rest, 0);
 }
 
-/* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` counts
- * from 0 already; the opener will commit `words` more for an event of his own. */
+/* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` already
+ * counts from 0; the opener will commit `words` more for its own event. */
 static void open_packet(char *window, uint64_t start, uint32_t words, uint64_t now, uint64_t discarded)
 {
     const struct trace_info *info = arch_trace_info();
@@ -153,8 +153,8 @@ static void open_packet(char *window, uint64_t start, uint32_t words, uint64_t n
     packet->events_discarded = discarded;
     packet->cpu_id = arch_trace_cpu(window);
     packet->flags = 0;
-    /* release: pairs with the acquire in trace_packet_state(); who reads this number sees the header, and the
-     * earlier lap's count gone */
+    /* release: pairs with the acquire in trace_packet_state(); a reader of this number sees the header, and
+     * the earlier lap's count removed */
     __atomic_store_n(&packet->packet_seq_num, start / size, __ATOMIC_RELEASE);
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
     arch_trace_context(window, context);
@@ -172,8 +172,8 @@ static bool is_negative(uint64_t owed)
     return owed >> (TRACE_DOUBT_OWED_BITS - 1);
 }
 
-/* Of a packet that was opened as `number`: when its last words were reserved, at the latest. An end of an
- * earlier packet is no later than its begin. */
+/* The latest time at which the last words of a packet opened as `number` were reserved. The end of an earlier
+ * packet is not later than its begin. */
 static uint64_t end_of_reserving(const struct trace_packet *packet, uint64_t number, uint64_t now)
 {
     const uint64_t end = packet->timestamp_end;
@@ -181,7 +181,7 @@ static uint64_t end_of_reserving(const struct trace_packet *packet, uint64_t num
     return is_closed ? end : now;
 }
 
-/* How long the words that `high`, the upper half of a count, says to be owed have been owed, at least. */
+/* Minimum time for which the inherited words in `high`, the upper half of a count, have been uncommitted. */
 static uint64_t age_of_debt(const struct trace_packet *packet, uint64_t number, uint64_t high, uint64_t now)
 {
     const uint64_t since = low_bits(high >> TRACE_DOUBT_OWED_BITS, TRACE_DOUBT_TIME_BITS);
@@ -192,7 +192,7 @@ static uint64_t age_of_debt(const struct trace_packet *packet, uint64_t number, 
     return is_older ? now - begin : age;
 }
 
-/* Whether this is the header of a packet that had this buffer: `number`'s, or of a lap before, whose follower
+/* Whether this is the header of a packet of this buffer: of `number`, or of an earlier lap whose successor
  * was not opened yet. */
 static bool is_header_of_buffer(const struct trace_packet *packet, uint64_t number)
 {
@@ -203,13 +203,13 @@ static bool is_header_of_buffer(const struct trace_packet *packet, uint64_t numb
            (seq == TRACE_NO_PACKET || ((number - seq) & (info->buffer_count - 1)) == 0);
 }
 
-/* What a buffer's `committed` begins with, from what it was when the buffer was taken and `packet` number
- * `number` was there: 0, or a doubt. Words ever reserved in a buffer and words ever committed are kept apart
- * exactly, from lap to lap: only if they agree is no writer late. */
+/* The initial `committed` of a buffer: 0, or inherited uncommitted words. `earlier` is its value when the
+ * buffer was taken, with packet `number` in it. Words ever reserved in a buffer and words ever committed are
+ * tracked exactly from lap to lap: no writer is late only if they agree. */
 static uint64_t first_count(const struct trace_packet *packet, uint64_t number, uint64_t earlier,
                             uint64_t now)
 {
-    /* If a program has written all over it this count, too, is random, and tells of nobody's debt. */
+    /* If a program has overwritten the header, this count is random too. */
     const bool is_opened = packet->magic || packet->packet_size;
     if (is_opened && !is_header_of_buffer(packet, number))
         return 0;
@@ -218,8 +218,8 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
     const uint64_t owed_before = low_bits(high, TRACE_DOUBT_OWED_BITS);
     const uint64_t owed = low_bits(owed_before + size - counted, TRACE_DOUBT_OWED_BITS);
     const bool was_opened = packet->packet_seq_num == number || packet->packet_seq_num == TRACE_NO_PACKET;
-    /* Too much was committed: somebody paid a debt that had been forgotten. Or whoever was to open the
-     * earlier packet has not made it count from 0 yet: he owes, and still does a lap later. */
+    /* Too much was committed: a writer committed words that had been written off. Or the opener of the
+     * earlier packet has not made it count from 0 yet: its words stay uncommitted, also a lap later. */
     const bool is_forgotten_debt = is_negative(owed) && was_opened && !is_negative(owed_before);
     if (!owed || is_forgotten_debt)
         return 0;
@@ -236,27 +236,27 @@ static bool is_closed(const struct reservation *r)
     return r->index & TRACE_INDEX_CLOSED;
 }
 
-/* If the clock went beyond the limit the low halves of the times may have wrapped unseen. The limit itself is
- * no earlier than any event of the open packet and less than 2^32 later than the last: so it ends there, or
- * at its begin (commit_and_mend). */
+/* If the clock passed the limit, the low halves of the times may have wrapped unnoticed. The limit is not
+ * earlier than any event of the open packet and less than 2^32 after the last one, so the packet ends there,
+ * or at its begin (commit_and_mend). */
 static uint64_t end_of_open(const struct reservation *r)
 {
     return r->now < r->limit ? r->now : r->limit;
 }
 
-/* Whether packet `number` may be begun: its buffer holds nothing that is still wanted. */
+/* Whether packet `number` may begin: its buffer was consumed, or may be overwritten. */
 static bool is_free(const struct reservation *r, uint64_t number)
 {
     const struct trace_info *info = arch_trace_info();
-    /* acquire of the mode: its `consumed` are there; pairs with the release in set_mode(). Acquire of
+    /* Acquire of the mode: makes its `consumed` visible; pairs with the release in set_mode(). Acquire of
      * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
-     * release in sys_trace_consume() */
+     * release in sys_trace_consume(). */
     return __atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) == TRACE_MODE_FLIGHT ||
            number - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) <
                info->buffer_count;
 }
 
-/* Takes the next buffer, for `words` of the caller's behind its header; 0: a flush. */
+/* Takes the next buffer, with `words` for the caller after its header; 0: a flush. */
 static enum attempt change_buffer(struct reservation *r, uint32_t words, struct trace_slot *slot)
 {
     const struct trace_info *info = arch_trace_info();
@@ -266,15 +266,15 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     if (!is_free(r, start / size))
         return NO_ROOM;
-    /* Somebody found no room since we read the clock: the packet is to begin after that. */
+    /* An event was discarded since we read the clock: the packet must begin after that. */
     if (__atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED) != r->discarded)
         return AGAIN;
     struct trace_slot first;
     trace_place(&first, info, r->window, start);
     uint64_t *committed = &first.packet->committed;
-    /* acquire: pairs with release 3, the earlier lap's stores come before ours */
+    /* acquire: pairs with release 3, orders the earlier lap's stores before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
-    const bool is_fresh = !earlier_lap && !first.packet->magic; /* memory where nobody was */
+    const bool is_fresh = !earlier_lap && !first.packet->magic; /* memory never used */
     const uint64_t begin =
         is_fresh ? 0 : first_count(first.packet, start / size - info->buffer_count, earlier_lap, r->now);
 
@@ -282,10 +282,10 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     if (!swap_index(r, own + words))
         return AGAIN;
     TRACE_TEST_POINT(TRACE_AFTER_CHANGE);
-    /* First of all the earlier lap's count goes, before packet_seq_num says that this is another packet:
-     * until then a reader refuses it by its number, afterwards by its count. */
+    /* Remove the earlier lap's count first, before packet_seq_num names another packet: until then a reader
+     * rejects the packet by its number, afterwards by its count. */
     __atomic_fetch_add(committed, begin - earlier_lap, __ATOMIC_RELAXED);
-    /* Release: whoever sees the header change sees the count changed, also if we come a lap late; pairs with
+    /* Release: a reader that sees the new header sees the new count, even if we come a lap late; pairs with
      * the fence in trace_packet_copy(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     const int64_t missing = (int64_t)size - words_of(earlier_lap);
@@ -317,16 +317,17 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
     return DONE;
 }
 
-/* An event found no room: counts it, and closes the open packet. Whoever finds a free buffer later opens the
- * next one. */
+/* An event found no free buffer: counts it, and closes the open packet. A writer that later finds a free
+ * buffer opens the next one. */
 static enum attempt discard(struct reservation *r)
 {
     const uint64_t last = r->index | arch_trace_info()->buffer_mask, closed = last | TRACE_INDEX_CLOSED;
     TRACE_TEST_POINT(TRACE_BEFORE_STOP);
     if (!is_closed(r) && !swap_index(r, closed))
         return AGAIN;
-    /* A loss that is counted while a packet is open is told one packet too late. So look, and count at once,
-     * without a branch: a thread that finds no room again and again is likely to be interrupted here. */
+    /* A loss counted while a packet is open is reported one packet too late. So check, and count at once,
+     * without a branch: a thread that finds the ring full again and again is likely to be interrupted here.
+     */
     const bool is_lost = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED) == closed;
     __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELAXED);
     TRACE_TEST_POINT(TRACE_AFTER_STOP);
@@ -345,7 +346,7 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
         if (result == NO_ROOM && discard(r) == NO_ROOM)
             return false;
     }
-    /* somebody hammers the control page */
+    /* a program keeps changing the control page */
     __atomic_fetch_add(&r->control->discarded, 1, __ATOMIC_RELAXED);
     return false;
 }
@@ -392,7 +393,7 @@ void trace_ring_open(char *window, uint64_t number)
     __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
 }
 
-/* The limit moves only when the event found room: else two events could lie too far apart. */
+/* The limit is raised only when the event was reserved: otherwise two events could be too far apart. */
 void trace_ring_heartbeat(void)
 {
     struct reservation r;
@@ -404,7 +405,7 @@ void trace_ring_heartbeat(void)
     raise_limit(r.control, r.now + TRACE_TIME_SPAN);
 }
 
-/* --- events with a tail --------------------------------------------------------------------------- */
+/* --- events with a string or array ------------------------------------------------------------------ */
 
 static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_t fixed_bytes, uint32_t bytes,
                          uint32_t *words)
@@ -432,7 +433,7 @@ void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, 
     if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + length + 1, &words))
         return;
     char *to = slot.event + 8 + fixed_bytes;
-    /* The text may change under us, but must not end early: readers find the next event behind its NUL. */
+    /* The text may change meanwhile, but must not end early: readers find the next event after its NUL. */
     for (uint32_t i = 0; i < length; i++) {
         char c = ((const volatile char *)text)[i];
         to[i] = c ? c : '?';
