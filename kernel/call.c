@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/call.c - functions run by other CPUs. Interface: call.h.
+ * call.c - smp calls: functions run by other CPUs. Interface: call.h.
  *
- * Requests are written and answered as shootdowns are (tlb.c). They are not answered by whoever spins for a
- * lock: the function may do anything that an interrupt may.
+ * Requests are written and handled like TLB shootdowns (tlb.c). A CPU that spins for a lock does not handle
+ * them, because the function may do anything that an interrupt handler may.
  */
 #include <kernel/call.h>
 #include <kernel/cpu.h>
@@ -15,8 +15,8 @@
 static struct call {
     void (*function)(void *argument);
     void *argument;
-    _Atomic uint64_t waiting; /* CPUs that have not answered */
-} calls[CPUS_MAX];            /* by caller: one at a time, it waits for the end */
+    _Atomic uint64_t waiting; /* CPUs that have not finished */
+} calls[CPUS_MAX];            /* by caller; one at a time, because the caller waits for the end */
 
 static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */
 
@@ -30,7 +30,7 @@ void call_handle_requests(void)
     for (; pending; pending &= pending - 1) {
         struct call *call = &calls[__builtin_ctzll(pending)];
         call->function(call->argument);
-        /* Release: what the function did is seen by the caller. */
+        /* Release: the caller sees what the function did. */
         atomic_fetch_and_explicit(&call->waiting, ~cpu->bit, memory_order_release);
     }
 }
@@ -54,7 +54,8 @@ void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argu
     call->argument = argument;
     atomic_store_explicit(&call->waiting, targets, memory_order_relaxed);
     ask(cpu, targets);
-    /* Acquire: pairs with the targets' release. Two that call each other must both answer. */
+    /* Acquire: pairs with the targets' release. The loop also handles requests, because two CPUs may call
+     * each other. */
     for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
         watchdog_spin(turns);

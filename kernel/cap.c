@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/cap.c - capability tables. Interface, and why look-up needs no lock: cap.h. The system calls:
- * syscall_cap.c.
+ * cap.c - capability tables. cap.h has the interface, and says why lookups need no lock. The system calls
+ * are in syscall_cap.c.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -20,7 +20,7 @@
 _Static_assert(sizeof(struct cap_slot) * CAP_SLOTS_PER_LEAF == FRAME_SIZE, "a leaf is a frame");
 _Static_assert(sizeof(struct cap_slot *) * CAP_LEAVES_MAX == FRAME_SIZE, "so is the directory");
 
-#define META_GENERATION 65536ull /* one, in the bits above type and rights */
+#define META_GENERATION 65536ull /* 1 in the bits above type and rights */
 
 static LOCK_CLASS(cap_table_class, "capability table");
 
@@ -52,7 +52,7 @@ void object_get(enum cap_type type, void *object)
         break;
     case CAP_NONE:
     case CAP_TRACE:
-    case CAP_MACHINE: /* there is one, for ever */
+    case CAP_MACHINE: /* exist once and are never freed */
         break;
     }
 }
@@ -88,16 +88,16 @@ void object_put(enum cap_type type, void *object)
     }
 }
 
-/* ---- What objects count: without them they are dead ---- */
+/* ---- References that keep objects alive ---- */
 
-/* An endpoint: who may receive. */
+/* An endpoint lives while a capability has the right to receive. */
 static bool counts_as_receiver(uint64_t meta)
 {
     return cap_meta_type(meta) == CAP_ENDPOINT && cap_meta_rights(meta) & RIGHT_RECEIVE;
 }
 
-/* A space: what others hold. Nobody could ever end it after the last of them; that it holds itself does not
- * count. */
+/* A space lives while other spaces hold capabilities to it: without those nobody could end it. A capability
+ * in its own table does not count. */
 static bool counts_as_holder(const struct cap_table *table, uint64_t meta, const void *object)
 {
     return cap_meta_type(meta) == CAP_SPACE && &((const struct space *)object)->caps != table;
@@ -111,8 +111,9 @@ static void count_in(const struct cap_table *table, uint64_t meta, void *object)
         atomic_fetch_add_explicit(&((struct space *)object)->holders, 1, memory_order_relaxed);
 }
 
-/* No lock held. A copy is only made of a capability that exists; but what a space holds of itself may be
- * copied out again just now, when the last of the others goes. Then it dies all the same. */
+/* Hold no lock. Copies are made only from existing capabilities, so a count of 0 is final. An exception: a
+ * space may copy its capability to itself out while the last other one is closed. The space dies
+ * nevertheless. */
 static void count_out(const struct cap_table *table, uint64_t meta, void *object)
 {
     if (counts_as_receiver(meta))
@@ -129,7 +130,7 @@ static struct cap_slot *slot_at(const struct cap_table *table, cap_t slot)
     return &table->leaves[slot / CAP_SLOTS_PER_LEAF][slot % CAP_SLOTS_PER_LEAF];
 }
 
-/* One leaf more; its slots become the free list, lowest first. */
+/* Adds a leaf. Its slots become the free list, lowest first. */
 static int grow(struct cap_table *table)
 {
     uint32_t size = atomic_load_explicit(&table->size, memory_order_relaxed);
@@ -141,12 +142,12 @@ static int grow(struct cap_table *table)
     struct cap_slot *leaf = phys_to_virt(frame);
     table->leaves[size / CAP_SLOTS_PER_LEAF] = leaf;
     for (uint32_t i = CAP_SLOTS_PER_LEAF; i-- > 0;) {
-        if (size + i >= SLOT_FIRST_FREE || size > 0) { /* the low slots are given by number only */
+        if (size + i >= SLOT_FIRST_FREE || size > 0) { /* the low slots are only assigned by number */
             leaf[i].next_free = table->first_free;
             table->first_free = size + i;
         }
     }
-    /* Release: pairs with the acquire of look-ups, which then find the leaf. */
+    /* Release: pairs with the acquire of lookups, which then find the leaf. */
     atomic_store_explicit(&table->size, size + CAP_SLOTS_PER_LEAF, memory_order_release);
     return 0;
 }
@@ -163,7 +164,7 @@ static int reserve_slots(struct cap_table *table, unsigned count)
         }
         if (found == count)
             return 0;
-        /* A new leaf comes before what is left of the list, so that one is enough. */
+        /* A new leaf is put in front of the rest of the list, so one is enough. */
         int error = grow(table);
         if (error)
             return error;
@@ -180,11 +181,11 @@ static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint
     count_in(table, meta, object);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
-    /* Release: who reads the new meta (acquire) reads the object and badge that belong to it. */
+    /* Release: a reader of the new meta (acquire) reads the object and badge that belong to it. */
     atomic_store_explicit(&slot->meta, meta, memory_order_release);
 }
 
-/* What was in a slot, and the slot itself is free again. */
+/* Empties a slot and returns what it held. */
 static struct cap empty(struct cap_table *table, cap_t number)
 {
     struct cap_slot *slot = slot_at(table, number);
@@ -208,7 +209,7 @@ static cap_t take_free(struct cap_table *table)
     return number;
 }
 
-/* A slot of the caller's choice, taken out of the free list. */
+/* Takes a slot that the caller chose out of the free list. */
 static int take_chosen(struct cap_table *table, cap_t number)
 {
     if (number == 0 || number >= CAP_SLOTS_MAX)
@@ -236,7 +237,7 @@ static int take_chosen(struct cap_table *table, cap_t number)
     return 0;
 }
 
-/* The reference of what left a table; no lock held. */
+/* Drops the reference of a capability that left a table. Hold no lock. */
 static void drop(struct cap_table *table, struct cap old)
 {
     count_out(table, old.meta, old.object);
@@ -305,7 +306,7 @@ void cap_table_destroy(struct cap_table *table)
     atomic_store_explicit(&table->size, 0, memory_order_relaxed);
 }
 
-/* ---- Look-up ---- */
+/* ---- Lookup ---- */
 
 static int check(uint64_t meta, enum cap_type type, uint32_t rights)
 {
@@ -423,9 +424,9 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
     return result;
 }
 
-/* ---- With messages ---- */
+/* ---- Transfer with messages ---- */
 
-/* Looks up all that a message names; how many, or an error. Lock held. */
+/* Looks up all capabilities of a message; returns their number, or an error. Lock held. */
 static int gather(struct space *from, const uint16_t slots[IPC_CAPS], struct cap found[IPC_CAPS])
 {
     int count = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/endpoint.c - messages, the general path. The model: endpoint.h; waiting: thread.h; the fast path:
+ * endpoint.c - messages, the general path. The model: endpoint.h; waiting: thread.h; the fast path:
  * ipc_fast.c.
  *
- * A message goes from frame to frame while the endpoint's lock is held and one of the two threads waits under
- * it. The order of each operation: look up, lock, check again; validate (dead, deadline, capabilities); then
- * commit.
+ * A message goes from trap frame to trap frame while the endpoint's lock is held and one of the two threads
+ * waits under it. Each operation looks up, locks and checks again, then validates (dead, deadline,
+ * capabilities), then commits.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -51,7 +51,8 @@ struct endpoint *endpoint_new(void)
     return endpoint;
 }
 
-/* Ends the wait of everybody in a queue. A thread in a fault tries again, and finds out. */
+/* Ends the waits of all threads in a queue. A faulting thread retries, and then learns that the endpoint is
+ * dead. */
 static void wake_all(struct endpoint *endpoint, struct list *queue, int64_t error)
 {
     for (;;) {
@@ -82,7 +83,7 @@ static void make_dead(struct endpoint *endpoint)
 
 void endpoint_put(struct endpoint *endpoint)
 {
-    /* Release: what this user did; acquire: the last one sees what all did. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&endpoint->references, 1, memory_order_acq_rel) != 1)
         return;
     make_dead(endpoint);
@@ -96,7 +97,7 @@ void endpoint_add_receive_cap(struct endpoint *endpoint)
 
 void endpoint_drop_receive_cap(struct endpoint *endpoint)
 {
-    /* A copy is only made of one that exists, so from 0 it never rises again. */
+    /* A copy is only made of one that exists, so the count never rises again from 0. */
     if (atomic_fetch_sub_explicit(&endpoint->receive_caps, 1, memory_order_acq_rel) == 1)
         make_dead(endpoint);
 }
@@ -148,8 +149,8 @@ static int put_message(struct thread *from, struct thread *to)
     return 0;
 }
 
-/* The sender's message into the receiver's frame. Capabilities can fail, and then nothing has happened. The
- * endpoint's lock held. */
+/* Copies the sender's message into the receiver's trap frame. Capabilities can fail; then nothing has
+ * changed. The endpoint's lock is held. */
 static int deliver(struct endpoint *endpoint, struct thread *from, struct thread *to)
 {
     assert(spin_held(&endpoint->lock));
@@ -164,7 +165,7 @@ static int deliver(struct endpoint *endpoint, struct thread *from, struct thread
     return 0;
 }
 
-/* Bound notification: its bits are the message. True if there were any. */
+/* Receives the bits of the bound notification. Returns true if there were any. */
 static bool take_bound_bits(struct thread *self)
 {
     if (!self->bound || atomic_load(&self->bound->bits) == 0)
@@ -187,8 +188,8 @@ void ipc_put_notification(struct thread *to, uint64_t bits)
 
 /* ---- Sending ---- */
 
-/* After delivery: the caller waits for its answer. Before the receiver runs, or its answer would find nobody.
- */
+/* After delivery, the caller waits for the reply. This must happen before the receiver runs, or its reply
+ * would find nobody. */
 static void wait_for_reply(struct thread *self, enum thread_state state, uint64_t deadline)
 {
     spin_lock(&self->answer_lock);
@@ -215,7 +216,7 @@ static int64_t fail_sent(struct thread *self, int64_t error)
     return error;
 }
 
-/* With the endpoint's lock held, which it gives up. Who sends, and how, stands in `self`. */
+/* Sends, and releases the endpoint's lock, which the caller holds. `self` holds badge and message_kind. */
 static int64_t send_locked(struct thread *self, struct endpoint *endpoint, uint64_t deadline)
 {
     bool faulted = self->message_kind == MESSAGE_FAULT;
@@ -301,7 +302,7 @@ int ipc_send_fault(struct endpoint *endpoint)
 
 /* ---- Receiving ---- */
 
-/* Takes the first message that can be delivered. True if there was one. */
+/* Takes the first message that can be delivered. Returns true if there was one. */
 static bool take_message(struct thread *self, struct endpoint *endpoint)
 {
     while (!list_empty(&endpoint->senders)) {
@@ -309,8 +310,8 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
         int error = deliver(endpoint, sender, self);
         list_remove(&sender->link);
         if (!error && sender->message_kind != MESSAGE_SEND) {
-            /* From one wait into the next, without a moment between. Sequentially consistent: as in
-             * thread_begin_wait, but it need not look at `pending`: who set it waits for our lock. */
+            /* Goes from one wait into the next without a gap. Sequentially consistent as in
+             * thread_begin_wait, but need not read `pending`: whoever set it waits for our lock. */
             if (sender->message_kind == MESSAGE_CALL)
                 atomic_store_explicit(&sender->state, THREAD_BLOCKED_REPLY, memory_order_relaxed);
             atomic_store(&sender->wait_lock, &sender->answer_lock);
@@ -325,7 +326,7 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
     return false;
 }
 
-/* The caller's answer would be lost with the next message. */
+/* Fails the previous caller: its reply_target would be lost with the next message. */
 static void give_up_reply(struct thread *self)
 {
     struct reply_target target = self->reply_target;
@@ -348,10 +349,10 @@ static int64_t receive(struct thread *self, const struct cap *cap)
         spin_unlock(&endpoint->lock);
         return taken ? 0 : -E_TIMEOUT;
     }
-    /* The one that waited last is the warmest. */
+    /* The last waiter has the warmest cache. */
     list_add_head(&endpoint->receivers, &self->link);
     thread_begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock, deadline);
-    /* A signal that came before we were seen to wait: see notification.h. */
+    /* A signal that came before we were visible as a waiter: see notification.h. */
     if (self->bound && atomic_load(&self->bound->bits) != 0)
         notification_deliver_bound(self->bound, self);
     return SYSCALL_NO_RESULT;
@@ -373,7 +374,7 @@ int64_t ipc_reply_receive_general(cap_t slot)
     int64_t error = cap_look(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
     if (!error && self->reply_target.caller) {
         error = ipc_answer_own(self, &woken);
-        if (error == -E_DEAD) /* the caller has gone; there may be others */
+        if (error == -E_DEAD) /* the caller is gone; there may be others */
             error = 0;
     }
     if (error)

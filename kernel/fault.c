@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/fault.c - page faults and exceptions of user mode.
+ * fault.c - page faults and exceptions of user mode.
  *
- * space_fault (space_fault.c) does what the kernel can do alone. What is left becomes a message on behalf of
- * the thread, which waits for the answer like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to
- * the fault handler of its space (IPC_LABEL_FAULT). The answer lets it run the same instruction again, or
- * ends it (reply.c). Where nobody is there to ask, the space is killed, with a line in the log.
+ * space_fault (space_fault.c) does what the kernel can do alone. Everything else becomes a message on
+ * behalf of the thread, which waits for the reply as a caller does: to the memory object's pager
+ * (IPC_LABEL_PAGE), or to the fault handler of its space (IPC_LABEL_FAULT). The reply lets the thread retry
+ * the instruction, or ends it (reply.c). If there is neither pager nor handler, the space is killed, with a
+ * line in the log.
  */
 #include <arch/clock.h>
 #include <arch/user.h>
@@ -31,9 +32,9 @@ static const char *reason_name(uint32_t reason)
     return reason < sizeof names / sizeof names[0] && names[reason] ? names[reason] : "fault";
 }
 
-/* Nobody is there to ask. The fault that the space dies of gets a line; of one in a space that is dying
- * already only the thread ends, at once: who kills the others may not come to it before it has faulted many
- * times more. True: this was the one. */
+/* Kills the space, because nobody can handle the fault. Only the fault that the space dies of is logged,
+ * and returns true. In a space that is dying already, only the thread ends, at once: otherwise it might
+ * fault many times more before space_kill reaches it. */
 static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
 {
     if (!space_kill(self->space, -(int32_t)reason)) {
@@ -45,7 +46,7 @@ static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address,
     return true;
 }
 
-/* The space's handler, with a reference; NULL: there is none. */
+/* Returns the space's fault handler, with a reference; NULL: there is none. */
 static struct endpoint *get_fault_handler(struct space *space)
 {
     spin_lock(&space->lock);
@@ -56,7 +57,7 @@ static struct endpoint *get_fault_handler(struct space *space)
     return handler;
 }
 
-/* True: the thread waits for its handler's answer. False: there is no handler. */
+/* Returns true if the thread waits for its handler's reply; false if there is no handler. */
 static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
 {
     uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
@@ -88,7 +89,7 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     return sent;
 }
 
-/* A user's fault that the kernel could not resolve. */
+/* Handles a user fault that the kernel could not resolve. */
 static inline __attribute__((always_inline)) void hand_on(struct thread *self, struct fault_request *request,
                                                           enum fault_result result, uint64_t ip,
                                                           uint64_t since)
@@ -127,7 +128,7 @@ static enum fault_result resolve(struct thread *self, struct fault_request *requ
     return result;
 }
 
-/* Twice: for when nobody looks, and for when faults are traced or samples taken. */
+/* Instantiated twice: without logging and windows, and for when faults are traced or sampling is on. */
 static inline __attribute__((always_inline)) bool handle(uint64_t address, uint32_t access, uint64_t ip,
                                                          bool from_kernel, bool watched)
 {
@@ -142,7 +143,7 @@ static inline __attribute__((always_inline)) bool handle(uint64_t address, uint3
             trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
         return true;
     }
-    if (from_kernel) { /* the copy stops; syscall.c asks the pager */
+    if (from_kernel) { /* stops the copy; syscall.c asks the pager */
         if (result == FAULT_ASK_PAGER)
             endpoint_put(request.pager);
         if (watched)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/fault_fast.c - a fault's message to a thread that waits for it on this CPU: as fast as a call
- * (ipc_fast.c), and for the same reasons.
+ * fault_fast.c - sends a fault's message to a thread that waits for it on this CPU. It is as fast as a call
+ * (ipc_fast.c), and works in the same way.
  */
 #include <kernel/endpoint.h>
 #include <kernel/ipc.h>
@@ -17,9 +17,9 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
         return false;
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
-    /* The memory of endpoints keeps its type while we are in the kernel (slab.h), so a stale pointer could be
-     * locked. If it is found again now, with the lock held, it is not stale: its reference is given back
-     * after it has been replaced, and the last one takes the lock. */
+    /* `endpoint` may be stale, but its memory is still an endpoint while this CPU is in the kernel
+     * (slab.h), so locking it is safe. If `*where` still holds it now, with the lock held, it is valid: the
+     * reference is dropped after `*where` changes, and the last put takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
         spin_unlock_unwatched(&endpoint->lock);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/futex.c - waiting for a word of user memory to change. Waiters hang in their space's buckets
- * (futex.h).
+ * futex.c - waiting for a word of user memory to change. Waiters are in their space's buckets (futex.h).
  *
- * The word is read under the bucket's lock, so that a wake between the look and the wait is not lost. That
- * read may fault and take the space's lock: buckets are outermost. The page is brought in before, without a
- * lock, so it nearly never does, and never has to wait for a pager.
+ * The word is read under the bucket's lock, so that a wake between the test and the wait is not lost. That
+ * read may fault and take the space's lock; bucket locks are outermost. The page is brought in before that,
+ * without a lock, so the read rarely faults and never waits for a pager.
  */
 #include <arch/clock.h>
 #include <arch/user.h>
@@ -56,9 +55,9 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
         return -E_TIMEOUT;
     struct futex_bucket *bucket = find_bucket(self->space, (uint64_t)address);
     spin_lock(&bucket->lock);
-    /* Whoever waits may have said so in another word before (semaphores, workers of servers): that must be
-     * out before this one is read. Pairs with the sequentially consistent change of this word and look at
-     * that one before futex_wake. */
+    /* A waiter may have announced itself in another word (semaphores, workers of servers). That store must
+     * be visible before this load. Pairs with the sequentially consistent change of this word and load of
+     * the other one before futex_wake. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     error = arch_load_user_word(&value, address);
     if (error || value != expected) {
@@ -71,7 +70,7 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
     return SYSCALL_NO_RESULT;
 }
 
-/* Ends the waits of the first `count` waiters on a word, and moves them to `taken`. Lock held. */
+/* Ends the waits of the first `count` waiters on a word and moves them to `taken`. Lock held. */
 static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint32_t count,
                              struct list *taken)
 {
@@ -90,8 +89,8 @@ static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint
     return found;
 }
 
-/* Takes all threads that wait now off the list, then wakes them. A thread that comes back meanwhile waits for
- * the next wake, so the call ends after at most as many threads as the space has. */
+/* Removes all waiters from the list, then wakes them. A thread that waits again meanwhile is left for the
+ * next wake, so the call handles at most as many threads as the space has. */
 int64_t sys_futex_wake(const uint32_t *address, uint32_t count)
 {
     struct list taken;

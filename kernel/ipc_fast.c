@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/ipc_fast.c - the two system calls that matter: ipc_call, and ipc_reply_receive.
+ * ipc_fast.c - the fast paths of ipc_call and ipc_reply_receive.
  *
- * The cases that are nearly all cases: the other side waits already, may run on this CPU and is wanted
- * for nothing else; no capabilities travel, and nobody has set a deadline. Then the message goes from frame
- * to frame and this CPU goes on with the other thread, past all queues. Everything else is left to the
- * general path (endpoint.c) before anything has been changed.
+ * They handle nearly all messages: the other side waits already, may run on this CPU and has nothing
+ * pending; there are no capabilities and no deadline. The message goes from trap frame to trap frame and
+ * this CPU switches to the other thread without using a queue. Every other case goes to the general path
+ * (endpoint.c), before anything has changed.
  *
- * The steps and their order are those of the general path, and the same comments apply. Locks are only tried.
+ * Steps and order are those of the general path, and its comments apply. Locks are only tried.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -21,30 +21,30 @@
 #include <trace/fault.h>
 #include <trace/ipc.h>
 
-/* Type and one right of a capability, as they stand in its meta word. */
+/* Type and one right of a capability, as in its meta word. */
 #define META_SEND    ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_SEND << 8)
 #define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
 #define META_TYPE    0xffull
 
-/* The endpoint behind a slot, locked, the capability checked again; NULL: let the general path see. */
+/* Returns a slot's endpoint, locked, with the capability checked again; NULL: use the general path. */
 static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, uint64_t wanted,
                                              uint64_t *badge)
 {
     const struct cap_table *table = &self->space->caps;
     if (unlikely(number >= atomic_load_explicit(&table->size, memory_order_relaxed)))
         return NULL;
-    atomic_thread_fence(memory_order_acquire); /* pairs with the release of who let the table grow */
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release in grow */
     struct cap_slot *slot = &table->leaves[number / CAP_SLOTS_PER_LEAF][number % CAP_SLOTS_PER_LEAF];
     uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire); /* pairs with the release of who filled the slot */
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release in fill */
     struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
     *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
         unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
         return NULL;
-    /* Whether the endpoint is dead need not be asked: who holds the right to receive keeps it alive, and to
-     * call one where somebody still waits to receive is to have called before. Ordered by the fence with
-     * which the lock was taken, as in cap_unchanged. */
+    /* There is no need to test for a dead endpoint: a capability to receive keeps it alive, and a call to
+     * an endpoint with a waiting receiver counts as made before its death. The fence of the lock orders
+     * this load, as in cap_unchanged. */
     if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
     spin_unlock_unwatched(&endpoint->lock);
@@ -74,7 +74,7 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
     self->traced |= TRACED_CALL;
 }
 
-/* The label as the caller has it: our own frame is by now any sender's who meets us in our wait. */
+/* Uses the label in the caller's frame: any sender may already have overwritten ours. */
 static __attribute__((noinline, cold)) void trace_fast_reply(const struct thread *caller, uint64_t call_id)
 {
     bool called = caller->message_kind == MESSAGE_CALL;
@@ -98,7 +98,7 @@ int64_t sys_ipc_call(uint64_t slot)
         return ipc_call_general(slot);
     }
     uint64_t call_id = ++cpu->next_call_id;
-    if (TRACE_ON_IPC()) /* while the endpoint is locked, and so is there */
+    if (TRACE_ON_IPC()) /* the lock keeps the endpoint alive */
         trace_fast_call(self, server, endpoint->number, call_id);
     list_remove(link);
     take_over(cpu, server);
@@ -107,7 +107,7 @@ int64_t sys_ipc_call(uint64_t slot)
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
     begin_wait(self, THREAD_BLOCKED_REPLY, &self->answer_lock);
-    spin_unlock_fenced(&endpoint->lock); /* by begin_wait */
+    spin_unlock_fenced(&endpoint->lock); /* fenced by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     go_on_with(cpu, self, server, THREAD_BLOCKED_REPLY);
@@ -116,21 +116,21 @@ int64_t sys_ipc_call(uint64_t slot)
 
 /* ---- Reply and receive ---- */
 
-/* The answer to a fault is to go on, and nobody wants to know when. */
+/* The reply to a fault says resume, and no event is to be logged. */
 static inline bool is_plain_resume(const struct thread *self)
 {
     return frame_label(&self->frame) == FAULT_REPLY_RESUME && !TRACE_ON_FAULT() && !TRACE_ON_EXCEPTION();
 }
 
-/* The caller that waits for this answer, its lock held; NULL: not so simple. */
+/* Returns the caller that waits for this reply, locked; NULL: use the general path. */
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
 {
     struct thread *caller = target.caller;
     if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->answer_lock)))
         return NULL;
-    /* Acquire, by the fence in can_run_here: pairs with begin_wait, which stores wait_lock without having the
-     * lock. Who sees a thread wait for its answer sees which one, not the number of a call that it made
-     * before. */
+    /* Acquire, by the fence in can_run_here: pairs with begin_wait, which stores wait_lock without holding
+     * the lock. If the thread is seen to wait for a reply, the call_id is that of this wait, not of an
+     * earlier call. */
     if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->answer_lock &&
                can_run_here(cpu, caller) && caller->call_id == target.call_id))
         return caller;
@@ -175,7 +175,8 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         trace_fast_reply(caller, target.call_id);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
-    else if (unlikely(has_bound_bits(self))) /* came before we were seen to wait: see notification.h */
+    /* it came before we were visible as a waiter: see notification.h */
+    else if (unlikely(has_bound_bits(self)))
         notification_deliver_bound(self->bound, self);
     go_on_with(cpu, self, caller, THREAD_BLOCKED_RECEIVE);
     return arch_switched();

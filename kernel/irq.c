@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/irq.c - interrupts become signals. Interface: irq.h.
+ * irq.c - turns interrupts into signals. Interface: irq.h.
  *
- * irq_table maps numbers to objects. The handler loads the pointer, locks the object and looks at the number
- * again: the memory keeps its type until the handler ends (slab.h), so a pointer that became stale in between
- * does no harm.
+ * irq_table maps numbers to objects. The handler loads the pointer, locks the object and checks its number
+ * again. The memory is still an irq object until the handler ends (slab.h), so a stale pointer does no
+ * harm.
  */
 #include <arch/machine.h>
 #include <kernel/call.h>
@@ -37,7 +37,7 @@ static void construct(void *object)
 }
 
 static struct slab irq_slab = SLAB("irq", struct irq, construct, &irq_slab_class);
-static struct irq *_Atomic irq_table[ARCH_IRQ_COUNT]; /* claimed and given back by compare and swap */
+static struct irq *_Atomic irq_table[ARCH_IRQ_COUNT]; /* entries change by compare-and-swap */
 
 /* ---- Taking interrupts ---- */
 
@@ -56,7 +56,7 @@ static bool signal_object(struct irq *irq, uint32_t number)
     return true;
 }
 
-/* What becomes of an interrupt; NULL: nobody wants it. */
+/* Returns what handles the interrupt; NULL: nothing. */
 static const char *kind_of(uint32_t number)
 {
     static const char line[TRACE_NAME_BYTES] = "line", message[TRACE_NAME_BYTES] = "message",
@@ -106,7 +106,7 @@ void handle_ipi(uint32_t kind)
     } else if (kind == IPI_STOP) {
         arch_stop_forever();
     }
-    /* IPI_RESCHEDULE: need_resched is set, and looked at on the way out. */
+    /* IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
     trace_irq_ipi_exit(kind);
 }
 
@@ -137,7 +137,7 @@ static int64_t new_irq(uint32_t number, bool is_message)
 
 void irq_put(struct irq *irq)
 {
-    /* Release: what this user did; acquire: the last one sees what all did. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&irq->references, 1, memory_order_acq_rel) != 1)
         return;
     spin_lock(&irq->lock);
@@ -185,8 +185,7 @@ int64_t sys_irq_create_message(cap_t machine, uint32_t device, struct irq_messag
 {
     struct irq_message message = {0};
     int64_t error = machine_check(machine, RIGHT_MANAGE);
-    if (error ||
-        (error = user_write(user_message, &message, sizeof message))) /* is there room for the answer? */
+    if (error || (error = user_write(user_message, &message, sizeof message))) /* can the result be stored? */
         return error;
     if (device > PCI_DEVICE_LAST)
         return -E_BAD_ARGUMENT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/leave.c - what this CPU runs next. Interface and policy: sched.h.
+ * leave.c - chooses what this CPU runs next. Interface and policy: sched.h.
  *
- * A CPU schedules at its kernel exit (kernel_leave), when need_resched is set. sched_reschedule decides
- * what becomes of the running thread (settle_current), picks the next (pick_next, steal), and switches
- * (switch_to). The port calls kernel_leave with all registers stored, so it may compile this file not to keep
- * any.
+ * A CPU schedules when it leaves the kernel (kernel_leave) and need_resched is set. sched_reschedule
+ * decides what becomes of the running thread (settle_current), picks the next one (pick_next, steal), and
+ * switches (switch_to). The port calls kernel_leave with all registers stored, so this file may be compiled
+ * not to preserve any.
  */
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
@@ -17,7 +17,7 @@
 #include <kernel/thread.h>
 #include <trace/sched.h>
 
-/* What becomes of the thread that ran until now. True: it can go on. */
+/* Decides what becomes of the thread that ran until now. Returns true if it can continue. */
 static bool settle_current(struct cpu *cpu, struct thread *current)
 {
     if (current == cpu->idle || atomic_load_explicit(&current->state, memory_order_relaxed) != THREAD_RUNNING)
@@ -39,7 +39,8 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
     return true;
 }
 
-/* The best ready thread of this CPU's queue, taken out; NULL: `current` stays (it may be NULL too). */
+/* Removes and returns the best ready thread of this CPU's queue. NULL: `current` continues (it may be NULL,
+ * too). */
 static struct thread *pick_next(struct cpu *cpu, struct thread *current)
 {
     struct run_queue *queue = &cpu->run_queue;
@@ -56,15 +57,15 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
         }
     }
     struct thread *runs = next ? next : current;
-    /* Under the lock: who enqueues later sees it, who enqueued earlier was considered. */
+    /* Under the lock: a later enqueue sees it; an earlier one was taken into account. */
     atomic_store(&queue->running, runs ? (int)thread_priority(runs) : SCHED_IDLE_PRIORITY);
     cpu->wants_yield = false;
     spin_unlock(&queue->lock);
     return next;
 }
 
-/* A thread in another's queue that may run here, and whose CPU has let go of it. That queue's lock
- * held. */
+/* Finds a thread in another CPU's queue that may run here and that its CPU has released. That queue's lock
+ * is held. */
 static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
 {
     for (uint32_t left = queue->bitmap; left;) {
@@ -73,7 +74,7 @@ static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
         struct list *head = &queue->ready[priority];
         for (struct list *link = head->next; link != head; link = link->next) {
             struct thread *thread = list_object(link, struct thread, link);
-            /* Acquire: pairs with the release in switch_to. */
+            /* Acquire: pairs with the release in leave_for. */
             if (atomic_load(&thread->affinity) & bit &&
                 !atomic_load_explicit(&thread->on_cpu, memory_order_acquire))
                 return thread;
@@ -100,7 +101,7 @@ static struct thread *steal(struct cpu *cpu)
         struct thread *thread = find_movable(&victim->run_queue, bit_of(cpu));
         if (thread) {
             queue_remove(victim, thread);
-            sched_move(thread, cpu); /* under the lock, so that nobody looks for it in the wrong queue */
+            sched_move(thread, cpu); /* under the lock, so that lock_queue_of does not find the wrong queue */
         }
         spin_unlock(&victim->run_queue.lock);
         if (thread)
@@ -139,7 +140,7 @@ void sched_reschedule(void)
     }
 }
 
-enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* in the trace: states of Linux's cpu_idle */
+enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle event */
 
 void handle_wake(void)
 {
@@ -150,8 +151,8 @@ void handle_wake(void)
     trace_sched_idle(IDLE_WAKES, cpu->index);
 }
 
-/* Sleeps until something happens. The bit is set before the last look at the other queues: who enqueues a
- * thread anywhere either is seen there, or sees the bit and sends it here. */
+/* Sleeps until something happens. The bit is set before the last search of the other queues. So a thread
+ * that is enqueued anywhere is either found by it, or its CPU sees the bit and sends the thread here. */
 static void idle(struct cpu *cpu)
 {
     atomic_fetch_or(&sched_idle_cpus, bit_of(cpu));
@@ -159,7 +160,7 @@ static void idle(struct cpu *cpu)
     if (thread) {
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
-        space_leave(cpu); /* lest a shootdown wake this CPU, and wait for it */
+        space_leave(cpu); /* else a TLB shootdown would wake this CPU, and wait for it */
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();
@@ -175,11 +176,10 @@ static void idle(struct cpu *cpu)
 void kernel_leave(void)
 {
     struct cpu *cpu = this_cpu();
-    if (!ARCH_SWITCHED_RETURNS && __builtin_expect(cpu->profile.window, 0)) /* a handler did not come back */
+    if (!ARCH_SWITCHED_RETURNS && __builtin_expect(cpu->profile.window, 0)) /* a handler did not return */
         profile_close_window();
     for (;;) {
-        /* Before anything is looked at: pairs with interrupt(), whose 1 must not be overwritten by a 0 that
-         * comes late. */
+        /* Before everything else is read: pairs with interrupt(), whose 1 a late 0 must not overwrite. */
         atomic_store_explicit(&cpu->need_resched, 0, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);
         sched_reschedule();
@@ -187,6 +187,6 @@ void kernel_leave(void)
             idle(cpu);
         else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed) &&
                  !atomic_load_explicit(&cpu->current->pending, memory_order_relaxed))
-            return; /* else what was chosen is to end or to stop before it runs another instruction */
+            return; /* otherwise the chosen thread must end or stop before it executes another instruction */
     }
 }

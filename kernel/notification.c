@@ -46,7 +46,7 @@ struct notification *notification_new(void)
 
 void notification_put(struct notification *notification)
 {
-    /* Release: what this user did; acquire: the last one sees what all did. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&notification->references, 1, memory_order_acq_rel) != 1)
         return;
     for (;;) {
@@ -90,7 +90,7 @@ void notification_deliver_bound(struct notification *notification, struct thread
     sched_wake(thread);
 }
 
-/* Sets bits and lets go of the lock, which the caller holds. */
+/* Sets bits and releases the lock, which the caller holds. */
 static void signal_locked(struct notification *notification, uint64_t bits)
 {
     uint32_t number = notification->number;
@@ -99,7 +99,7 @@ static void signal_locked(struct notification *notification, uint64_t bits)
         struct thread *bound = notification->bound;
         spin_unlock(&notification->lock);
         trace_ipc_signal(number, bound ? bound->tid : 0, bits);
-        if (bound) /* perhaps it has died meanwhile; what is looked at then is still a thread */
+        if (bound) /* it may have died; the memory is still a thread */
             notification_deliver_bound(notification, bound);
         return;
     }
@@ -131,7 +131,7 @@ int64_t sys_notification_create(void)
     return slot;
 }
 
-/* Locks the notification that a slot names. */
+/* Locks the notification in a slot. */
 static int lock_notification(cap_t slot, uint32_t rights, struct notification **notification)
 {
     struct cap cap;
@@ -217,7 +217,7 @@ int64_t sys_notification_bind(cap_t slot)
         notification_put(notification);
         return already ? 0 : -E_BUSY;
     }
-    notification_unbind(self); /* what was bound before */
+    notification_unbind(self); /* the previous one */
     self->bound = notification;
     return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/quiet.c - epochs: each ends when every CPU has reported once in it. Interface: quiet.h.
+ * quiet.c - epochs: each ends when every CPU has reported once in it. Interface: quiet.h.
  *
- * Why three. A stamp may be one epoch old when it is taken: the CPU that takes it reports no more
- * before it leaves the kernel, so the epoch behind it may have begun, but cannot end. Let the stamp be s. The
- * end of s + 1 needs that CPU's report, which comes after the memory was out of reach; the end of s + 2
- * needs, later, a report of every CPU. So in s + 3 all have been outside the kernel since.
+ * Why wait for three epochs? A stamp may be one epoch old when it is taken: its CPU does not report before
+ * it leaves the kernel, so the next epoch may have begun, but cannot end. Let the stamp be s. The end of s
+ * + 1 needs that CPU's report, which comes after the memory became unreachable. The end of s + 2 needs a
+ * later report of every CPU. So in s + 3 every CPU has been outside the kernel since.
  */
 #include <kernel/cpu.h>
 #include <kernel/quiet.h>
@@ -22,22 +22,22 @@ uint64_t quiet_stamp(void)
 
 bool quiet_since(uint64_t stamp)
 {
-    /* Acquire: pairs with quiet_report; what all CPUs did before they reported is done. */
+    /* Acquire: pairs with quiet_report. Everything that CPUs did before they reported is done. */
     return atomic_load_explicit(&epoch, memory_order_acquire) >= stamp + EPOCHS_TO_WAIT;
 }
 
 void quiet_report(void)
 {
     struct cpu *self = this_cpu();
-    /* Acquire: what is found from now on is found after the reports that ended the last epoch. */
+    /* Acquire: pointers found from now on are found after the reports that ended the last epoch. */
     uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
-    /* Release: this CPU's use of what it found before is over. Pairs with the loads below. */
+    /* Release: this CPU no longer uses what it found before. Pairs with the loads below. */
     atomic_store_explicit(&self->quiet_epoch, now, memory_order_release);
     for (uint32_t i = 0; i < cpu_count; i++) {
         if (cpus[i].online && atomic_load_explicit(&cpus[i].quiet_epoch, memory_order_acquire) != now)
             return;
     }
-    /* Release: hands on what was acquired from all. Fails where another CPU was faster. */
+    /* Release: passes on what was acquired from all CPUs. Fails if another CPU was faster. */
     atomic_compare_exchange_strong_explicit(&epoch, &now, now + 1, memory_order_acq_rel,
                                             memory_order_relaxed);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/reply.c - answers: of the thread that took a message, and saved ones.
+ * reply.c - replies of the thread that took a message, and saved replies.
  *
- * Whether the caller that a reply_target names still waits for this very answer is decided by lock_caller,
- * under the caller's answer_lock (thread.h, Answers). Why it may be looked at: endpoint.h, reply_target.
+ * lock_caller decides whether the caller in a reply_target still waits for this very reply, under the
+ * caller's answer_lock (thread.h, Replies). endpoint.h, reply_target, says why it may read the caller.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -31,15 +31,15 @@ static void construct(void *object)
 
 static struct slab reply_slab = SLAB("reply", struct reply, construct, &reply_slab_class);
 
-/* ---- Answering ---- */
+/* ---- Replying ---- */
 
-/* Locks a caller that still waits for this answer. */
+/* Locks a caller that still waits for this reply. */
 static bool lock_caller(struct reply_target target)
 {
     struct thread *caller = target.caller;
     spin_lock(&caller->answer_lock);
-    /* Acquire: pairs with begin_wait, which stores wait_lock without having the lock. Who sees a thread wait
-     * for an answer sees which one, not the number of a call that it made before. */
+    /* Acquire: pairs with begin_wait, which stores wait_lock without holding the lock. If the thread is
+     * seen to wait for a reply, the call_id is that of this wait, not of an earlier call. */
     if (atomic_load_explicit(&caller->wait_lock, memory_order_acquire) == &caller->answer_lock &&
         caller->call_id == target.call_id)
         return true;
@@ -47,7 +47,7 @@ static bool lock_caller(struct reply_target target)
     return false;
 }
 
-/* The answer to a fault is its label: go on, or end. The thread's registers are its own. */
+/* The reply to a fault is only a label: resume or end. The thread keeps its registers. */
 static void answer_fault(struct thread *thread, uint64_t label)
 {
     if (label == FAULT_REPLY_KILL)
@@ -70,7 +70,7 @@ int64_t ipc_answer(struct thread *self, struct reply_target target, struct threa
     } else {
         frame_set_caps(&caller->frame, 0);
         int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
-        if (error && error != -E_DEAD) { /* dead: the caller's space is dying, and the answer ends its wait */
+        if (error && error != -E_DEAD) { /* dead: the caller's space is dying, and the reply ends its wait */
             spin_unlock(&caller->answer_lock);
             return error;
         }
@@ -91,10 +91,10 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
     if (!caller)
         return;
     if (!lock_caller(target)) {
-        thread_put(caller); /* the target's: its wait ended otherwise */
+        thread_put(caller); /* the target's reference: something else ended the wait */
         return;
     }
-    if (caller->message_kind != MESSAGE_FAULT) /* a fault is tried again, and asks whoever is there then */
+    if (caller->message_kind != MESSAGE_FAULT) /* a fault is retried, and asks again */
         frame_set_result(&caller->frame, error);
     thread_end_wait(caller);
     spin_unlock(&caller->answer_lock);
@@ -154,8 +154,8 @@ int64_t sys_ipc_reply_to(uint64_t slot)
     struct reply *reply = object;
     struct reply_target target = {__atomic_load_n(&reply->target.caller, __ATOMIC_RELAXED),
                                   reply->target.call_id};
-    /* Another holder of the capability may answer meanwhile, and the caller end: its memory stays until we
-     * leave the kernel (quiet.h). */
+    /* Another holder of the capability may reply meanwhile, and the caller may end: its memory stays valid
+     * until we leave the kernel (quiet.h). */
     error = target.caller ? ipc_answer(self, target, &woken) : -E_DEAD;
     if (!error)
         __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
@@ -169,7 +169,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
 
 void reply_put(struct reply *reply)
 {
-    /* Release: what this user did; acquire: the last one sees what all did. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&reply->references, 1, memory_order_acq_rel) != 1)
         return;
     struct reply_target target = reply->target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/sched.c - where a ready thread waits: queues, and the placement of threads that wake up. Interface
- * and policy: sched.h; states and ownership: thread.h. What a CPU runs next is leave.c's.
+ * sched.c - run queues, and the placement of threads that wake up. Interface and policy: sched.h. States
+ * and ownership: thread.h. leave.c chooses what a CPU runs next.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -33,13 +33,13 @@ void sched_init_cpu(struct cpu *cpu)
 
 /* ---- Queues; their lock held ---- */
 
-/* Relaxed: what is certain about it is so under a queue's lock (thread.h). */
+/* Relaxed: it is certain only under a queue's lock (thread.h). */
 static struct cpu *queued_on(const struct thread *thread)
 {
     return atomic_load_explicit(&thread->queued_on, memory_order_relaxed);
 }
 
-/* Nobody else writes bitmap or length while the lock is held. */
+/* No other CPU writes bitmap or length while the lock is held. */
 static uint32_t bitmap_of(const struct run_queue *queue)
 {
     return atomic_load_explicit(&queue->bitmap, memory_order_relaxed);
@@ -66,7 +66,7 @@ void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
     thread->queued_priority = priority;
     atomic_store_explicit(&thread->state, THREAD_READY, memory_order_relaxed);
     uint32_t length = add_length(queue, 1);
-    /* Before the look at `running`: see sched.h. */
+    /* Before the load of `running`: see sched.h. */
     atomic_store(&queue->bitmap, bitmap_of(queue) | 1u << priority);
     trace_sched_enqueue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }
@@ -88,7 +88,7 @@ void queue_remove(struct cpu *cpu, struct thread *thread)
 
 static void interrupt(struct cpu *cpu)
 {
-    /* Release is enough: the interrupt, or the target's way out of the kernel, comes after. */
+    /* Release is enough: the interrupt, or the target's kernel exit, comes later. */
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_release);
     if (cpu == this_cpu())
         return;
@@ -96,8 +96,7 @@ static void interrupt(struct cpu *cpu)
     arch_send_ipi(cpu, IPI_RESCHEDULE);
 }
 
-/* An idle CPU that nobody else has chosen meanwhile: its last one if possible, then this one, then any.
- */
+/* Claims an idle CPU that no other CPU has claimed: the last one if possible, then this one, then any. */
 static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
 {
     uint64_t preferred[] = {bit_of(last), bit_of(this_cpu()), ~0ull};
@@ -114,7 +113,8 @@ static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
     return NULL;
 }
 
-/* Where the least important thread runs, if less important than `priority`; else the shortest queue. */
+/* Returns the CPU that runs the thread of lowest priority, if that is below `priority`; else the one with
+ * the shortest queue. */
 static struct cpu *choose_busy(struct cpu *last, uint64_t allowed, int priority)
 {
     struct cpu *shortest = NULL, *lowest = NULL;
@@ -142,7 +142,7 @@ static struct cpu *choose_cpu(struct thread *thread)
     struct cpu *last = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
     uint64_t online = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed);
     uint64_t allowed = atomic_load(&thread->affinity) & online;
-    assert(allowed != 0); /* sched_set_affinity and thread_new see to it */
+    assert(allowed != 0); /* sched_set_affinity's callers and thread_new ensure it */
     int explored = explore_place(allowed);
     if (explored >= 0)
         return &cpus[explored];
@@ -159,7 +159,7 @@ void sched_move(struct thread *thread, struct cpu *cpu)
                              cpu->index);
     thread->block->cpu = cpu->index;
     thread->block->window = trace_user_window(cpu->index);
-    /* Sequentially consistent: pairs with who sets `pending` and then looks where to interrupt. */
+    /* Sequentially consistent: pairs with setting `pending` and then reading which CPU to interrupt. */
     atomic_store(&thread->cpu, cpu);
 }
 
@@ -213,10 +213,8 @@ void sched_kick(struct thread *thread)
     interrupt(atomic_load(&thread->cpu));
 }
 
-/* Locks the queue of the CPU that the thread belongs to. If the thread is in no queue, who owns it may
- * put it into another's at any moment (sched_enqueue), whatever is locked here: only `queued_on` tells where
- * it is.
- */
+/* Locks the queue of the thread's CPU. If the thread is in no queue, its owner may put it into another one
+ * at any time (sched_enqueue), whatever is locked here. Only `queued_on` says where it is. */
 static struct cpu *lock_queue_of(struct thread *thread)
 {
     for (;;) {
@@ -245,7 +243,7 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
         queue_insert(cpu, thread, false);
     spin_unlock(&cpu->run_queue.lock);
     if (queued || is_running(thread))
-        interrupt(cpu); /* it looks again who comes first */
+        interrupt(cpu); /* to choose again */
 }
 
 void sched_set_affinity(struct thread *thread, uint64_t affinity)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/space_fault.c - what a page fault means for a space: demand-zero, copy on write, or somebody else's
- * work.
+ * space_fault.c - resolves page faults in a space: demand zero, copy-on-write, or a request to a pager.
  *
- * Called by fault.c with no lock held. Everything happens under the space's lock, so two threads that fault
- * on one page do the work once: the second finds it done (fault_kind spurious).
+ * Called by fault.c with no lock held. Everything happens under the space's lock, so if two threads fault
+ * on one page the work is done once; the second finds it done (fault_kind spurious).
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
 #include <kernel/space.h>
 
-/* As in trace/schema/fault.ev. */
+/* Same numbers as in trace/schema/fault.ev. */
 enum { KIND_MAPPED, KIND_ZERO, KIND_COPY, KIND_PAGER, KIND_HANDLER, KIND_BAD, KIND_SPURIOUS };
 
 static bool is_allowed(const struct mapping *mapping, uint32_t access)
@@ -22,7 +21,7 @@ static bool is_allowed(const struct mapping *mapping, uint32_t access)
     return mapping->flags & needed;
 }
 
-/* The frame of a page, made if it is to be zero-filled; *created tells. */
+/* Returns a page's frame. *created: it was missing and has been zero-filled. */
 static paddr_t get_frame(struct memory *memory, uint64_t offset, bool *created)
 {
     spin_lock(&memory->lock);
@@ -51,7 +50,7 @@ static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, str
     return FAULT_ASK_PAGER;
 }
 
-/* Why there is no frame: the pager must give it, the object shrank, or memory ran out. */
+/* Decides why there is no frame: the pager must supply it, the object shrank, or memory ran out. */
 static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset,
                                          struct fault_request *request)
 {
@@ -64,8 +63,8 @@ static enum fault_result explain_missing(struct mapping *mapping, uint64_t offse
     return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
 }
 
-/* Where another frame was shown, that one goes first, everywhere: as soon as the new one can be reached, some
- * thread may write to it, and no other may still read the old one then. */
+/* If another frame was mapped, it is removed everywhere first: as soon as the new one is reachable, a
+ * thread may write to it, and then no other thread may still read the old one. */
 static enum fault_result install(struct space *space, uint64_t page, paddr_t frame, uint32_t flags)
 {
     uint32_t old_flags;
@@ -83,8 +82,8 @@ static enum fault_result install(struct space *space, uint64_t page, paddr_t fra
     return FAULT_RESOLVED;
 }
 
-/* A write to a private mapping whose page is still the object's: a frame of our own, a copy if there is
- * anything to copy. */
+/* Handles a write to a private mapping whose page is still the object's: allocates a private frame and
+ * copies the page, if there is one. */
 static enum fault_result copy_page(struct space *space, struct mapping *mapping, uint64_t page,
                                    uint64_t offset, struct fault_request *request)
 {
@@ -139,7 +138,7 @@ static enum fault_result fault_shared(struct space *space, struct mapping *mappi
     return install(space, page, frame, mapping->flags);
 }
 
-/* Another thread was faster, or a CPU kept a stale translation. */
+/* Another thread was faster, or a CPU had a stale translation. */
 static bool is_done(struct space *space, uint64_t page, uint32_t access)
 {
     uint32_t flags;

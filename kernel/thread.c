@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/thread.c - birth, suspension and death of threads, and the system calls on them. The states and who
- * may change them: thread.h. Waits: wait.c. The choice of CPUs: sched.c.
+ * thread.c - creation, suspension and death of threads, and the system calls on them.
  *
+ * thread.h describes the states and who may change them. Waits: wait.c. Choice of CPUs: sched.c.
  * thread_list_lock is innermost; it covers the list of all threads, for statedumps and ps.
  */
 #include <kernel/cap.h>
@@ -37,9 +37,9 @@ static struct spinlock thread_list_lock = SPINLOCK(&thread_list_class);
 static struct list thread_list = {&thread_list, &thread_list}; /* under thread_list_lock */
 static _Atomic uint32_t last_tid;
 
-/* ---- Birth ---- */
+/* ---- Creation ---- */
 
-/* Everything that a used slab object may still hold, but the lock. A thread begins suspended. */
+/* Resets everything that a reused slab object may still hold, except the locks. A thread begins suspended. */
 static void reset_thread(struct thread *thread)
 {
     atomic_store_explicit(&thread->on_cpu, 0, memory_order_relaxed);
@@ -81,10 +81,10 @@ static void trace_birth(const struct thread *thread)
                              thread->tid, thread->block->pid);
 }
 
-/* Enters the space's list, with a reference, and that of all threads; -E_DEAD when the space is dying. Who
- * kills the space finds the thread as soon as the lock is free, and it may end at once: it must be whole
- * then. And only now its block is sure to stay: a space without threads may be released at any moment, with
- * its blocks. */
+/* Adds the thread, with a reference, to the space's list and to the list of all threads. -E_DEAD if the
+ * space is dying. As soon as the lock is free a space_kill can find the thread, and the thread may end at
+ * once, so it must be complete by now. The block can be written only here: a space without threads may be
+ * released, with its blocks, at any time. */
 static int join_space(struct thread *thread, struct space *space, const char *name)
 {
     spin_lock(&space->lock);
@@ -125,7 +125,7 @@ struct thread *thread_new(struct space *space, const struct thread_config *confi
     atomic_store_explicit(&thread->cpu, this_cpu(), memory_order_relaxed);
     frame_init(&thread->frame, config->entry, config->stack, config->arg);
     arch_thread_init(thread, config->tls);
-    /* Waits to be resumed from the first moment in which anyone can see it. */
+    /* Before other CPUs can see the thread, it waits to be resumed. */
     atomic_store(&thread->wait_lock, &thread->lock);
     *error = join_space(thread, space, config->name);
     if (*error) {
@@ -181,7 +181,7 @@ static void unpark(struct thread *thread)
 
 void thread_resume(struct thread *thread)
 {
-    /* Sequentially consistent: pairs with thread_park, which begins to wait and then looks again. */
+    /* Sequentially consistent: pairs with thread_park, which begins to wait and then tests again. */
     atomic_fetch_and(&thread->pending, ~PENDING_SUSPEND);
     unpark(thread);
 }
@@ -207,13 +207,13 @@ void thread_kill(struct thread *thread)
     if (atomic_load(&thread->state) == THREAD_DEAD)
         return;
     atomic_fetch_or(&thread->pending, PENDING_KILL);
-    /* It has to run once more to end; nobody shall keep it from that. */
+    /* The thread has to run once more to end. At this priority nothing delays that. */
     sched_set_priority(thread, TARN_PRIORITIES - 1);
     if (!thread_abort_wait(thread, -E_CANCELED))
         sched_kick(thread);
 }
 
-/* Leaves the space's list. True: it was the last, and the space is now dying. */
+/* Removes the thread from the space's list. Returns true if it was the last one; the space is then dying. */
 static bool leave_space(struct thread *thread, struct space *space)
 {
     spin_lock(&space->lock);
@@ -233,7 +233,7 @@ static bool leave_space(struct thread *thread, struct space *space)
 void thread_finish(struct thread *thread)
 {
     struct space *space = thread->space;
-    spin_lock(&thread->lock); /* who renames it looks at the state under this lock */
+    spin_lock(&thread->lock); /* thread_set_name tests the state under this lock */
     atomic_store(&thread->state, THREAD_DEAD);
     spin_unlock(&thread->lock);
     trace_sched_process_exit(thread->block->name, thread->tid, thread_priority(thread), space->pid);
@@ -252,7 +252,7 @@ void thread_finish(struct thread *thread)
 
 void thread_put(struct thread *thread)
 {
-    /* Release: what this user did; acquire: the last one sees what all did. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&thread->references, 1, memory_order_acq_rel) == 1)
         slab_free(&thread_slab, thread);
 }

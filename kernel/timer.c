@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/timer.c - queues of deadlines, one per CPU, and the hardware timer. Interface: timer.h.
+ * timer.c - queues of deadlines, one per CPU, and the hardware timer. Interface: timer.h.
  *
- * A queue is a pairing heap: adding is one comparison, taking the earliest costs a few, and a timer can be
- * taken out of the middle, because each knows the one that points to it.
+ * A queue is a pairing heap: adding takes one comparison, removing the earliest takes a few, and a timer
+ * can be removed from the middle, because each knows the one that points to it.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -21,7 +21,7 @@
 #include <trace/timer.h>
 
 #define NANOSECONDS     1000000000ull
-#define RECLAIM_AT_ONCE 1024u /* frames: with interrupts off */
+#define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */
 
 static LOCK_CLASS(timer_class, "timer queue");
 uint64_t clock_hz;
@@ -31,7 +31,7 @@ uint64_t clock_hz;
 static uint64_t ticks_per_ns, ns_per_tick; /* fixed point */
 #define FRACTION 32
 
-/* (a << FRACTION) / b in 64 bits; a % b is less than 10^9, which leaves room. */
+/* (a << FRACTION) / b in 64 bits; a % b is less than 10^9, so it does not overflow. */
 static uint64_t fixed_quotient(uint64_t a, uint64_t b)
 {
     return (a / b << FRACTION) + ((a % b << FRACTION) / b);
@@ -76,7 +76,7 @@ static struct timer *meld(struct timer *a, struct timer *b)
     return a;
 }
 
-/* Melds brothers two by two, then the pairs from the last to the first. */
+/* Melds siblings in pairs, then the pairs from last to first. */
 static struct timer *meld_brothers(struct timer *first)
 {
     struct timer *pairs = NULL;
@@ -115,7 +115,7 @@ static void take_out(struct timer_queue *queue, struct timer *timer)
         queue->root = meld(queue->root, below);
     }
     timer->child = timer->sibling = timer->previous = NULL;
-    /* Release: who finds the timer in no queue may use it again. */
+    /* Release: a CPU that finds the timer in no queue may reuse it. */
     atomic_store_explicit(&timer->where, NULL, memory_order_release);
 }
 
@@ -149,8 +149,7 @@ void timer_add(struct timer *timer, uint64_t deadline)
 void timer_remove(struct timer *timer)
 {
     struct cpu *cpu;
-    /* Acquire: pairs with take_out. Only the timer's owner adds, so it cannot move from queue to queue
-     * meanwhile. */
+    /* Acquire: pairs with take_out. Only the timer's owner adds it, so it cannot change queues meanwhile. */
     if (!(cpu = atomic_load_explicit(&timer->where, memory_order_acquire)))
         return;
     spin_lock(&cpu->timer_queue.lock);
@@ -200,18 +199,19 @@ void timer_set_sample(uint64_t deadline)
     find_periodic(queue);
 }
 
-/* A few times a second. The console's own CPU may be the one that hangs: all look. */
+/* Runs a few times a second on every CPU. All CPUs poll the console, because the CPU that gets its
+ * interrupt may be hung. */
 static void beat(struct timer_queue *queue, uint64_t now)
 {
     queue->heartbeat = trace_heartbeat(now);
     find_periodic(queue);
     console_poll();
     watchdog_beat(now);
-    quiet_report(); /* the timer came out of a program or out of this CPU's sleep */
+    quiet_report(); /* the timer interrupted a program or this CPU's sleep */
     slab_reclaim(RECLAIM_AT_ONCE);
 }
 
-/* The sample first: it tells what was interrupted. */
+/* The sample comes first, because it records what was interrupted. */
 static void come_round(struct timer_queue *queue, uint64_t now)
 {
     if (now >= queue->sample)

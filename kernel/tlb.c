@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/tlb.c - shootdown: making other CPUs forget translations.
+ * tlb.c - TLB shootdown: makes other CPUs drop translations.
  *
- * The initiator has changed the tables (under the space's lock), looks which CPUs run the space, writes
- * one request of its own, marks itself in each target's shootdown_pending, and interrupts them. A target
- * flushes and takes its bit out of the request's `waiting`. Interrupts are off in the kernel, so whoever
- * spins - here, or for a lock (lock.c) - answers pending requests by polling; that is why locks may be held.
+ * The initiator has changed the tables (under the space's lock). It finds out which CPUs run the space,
+ * writes its request, sets its bit in each target's shootdown_pending, and interrupts the targets. A target
+ * flushes and clears its bit in the request's `waiting`. Interrupts are off in the kernel, so a CPU that
+ * spins, here or for a lock (lock.c), polls for requests and handles them. Therefore locks may be held.
  *
- * To load tables is to forget translations (arch_space_switch), so a CPU has to be asked only while
- * they are loaded: those in space->cpus have been since the space began, and cpu->space says whether they are
- * now. An idle CPU leaves its last space before it sleeps, so that nobody waits for it to wake up.
+ * Loading tables drops translations (arch_space_switch), so a CPU is asked only while the tables are
+ * loaded. space->cpus has the CPUs that have loaded them at any time, and cpu->space says whether they are
+ * loaded now. An idle CPU leaves its last space before it sleeps, so that nobody waits for it to wake up.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -19,15 +19,15 @@
 #include <trace/irq.h>
 #include <trace/tlb.h>
 
-#define FLUSH_ALL_PAGES 32 /* more than so many pages: forget everything */
+#define FLUSH_ALL_PAGES 32 /* more pages than this: flush everything */
 
 static struct request {
     struct space *space;
-    uint64_t address, count;  /* pages; count 0: everything */
-    _Atomic uint64_t waiting; /* CPUs that have not answered */
-} requests[CPUS_MAX];         /* by initiator: one at a time, it waits for the end */
+    uint64_t address, count;  /* pages; 0: everything */
+    _Atomic uint64_t waiting; /* CPUs that have not finished */
+} requests[CPUS_MAX];         /* by initiator; one at a time, because it waits for the end */
 
-/* Out of line: once for each CPU, and the switch counts its instructions. */
+/* Out of line: it runs once per CPU and space, and the switch counts its instructions. */
 __attribute__((cold)) void space_add_cpu(struct space *space, struct cpu *cpu)
 {
     atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed); /* ordered in space_activate */
@@ -43,8 +43,8 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* A CPU without a thread may still have the last space's tables loaded; it lets go when asked, also
- * because the space may be about to free them. */
+/* A CPU without a thread may still have the last space's tables loaded. It unloads them when asked, because
+ * the space may be about to free them. */
 static void leave_if_idle(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space && cpu->current == cpu->idle)
@@ -67,21 +67,21 @@ void tlb_handle_request(void)
             flush(request->address, request->count);
             trace_tlb_flush(request->address, (uint32_t)request->count, from);
         }
-        /* Release: the flush is done before the initiator sees the answer. */
+        /* Release: the flush is done before the initiator sees the bit clear. */
         atomic_fetch_and_explicit(&request->waiting, ~(1ull << cpu->index), memory_order_release);
     }
 }
 
-/* Others that may hold translations of the space. The tables have been changed. */
+/* Returns the other CPUs that may hold translations of the space. The tables have been changed. */
 static uint64_t find_users(struct cpu *cpu, struct space *space)
 {
-    /* The change before the looks: pairs with space_activate. */
+    /* Orders the change before these loads: pairs with space_activate. */
     atomic_thread_fence(memory_order_seq_cst);
     uint64_t users = 0;
     for (uint64_t left = atomic_load_explicit(&space->cpus, memory_order_relaxed) & ~cpu->bit; left;
          left &= left - 1) {
         struct cpu *other = &cpus[__builtin_ctzll(left)];
-        /* Acquire: who is seen to have left has left. */
+        /* Acquire: a CPU that is seen to have left has left. */
         struct space *loaded = __atomic_load_n(&other->space, __ATOMIC_ACQUIRE);
         if (loaded == space || loaded == SPACE_CHANGING)
             users |= other->bit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/wait.c - how threads begin and end to wait. The protocol stands at the top of thread.h.
+ * wait.c - how threads begin and end a wait. thread.h describes the protocol.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -18,9 +18,9 @@ void thread_begin_wait(struct thread *self, enum thread_state state, struct spin
     atomic_store_explicit(&self->state, state, memory_order_relaxed);
     self->wait_deadline = deadline;
     if (deadline != TIMER_NEVER)
-        timer_add(&self->timer, deadline); /* of this CPU, whose interrupts are off: it cannot fire yet */
-    /* Visible as a waiter from here on. Sequentially consistent: pairs with thread_kill, which sets `pending`
-     * and then looks at wait_lock. */
+        timer_add(&self->timer, deadline); /* on this CPU; interrupts are off, so it cannot expire yet */
+    /* The thread is visible as a waiter from here on. Sequentially consistent: pairs with thread_kill,
+     * which sets `pending` and then reads wait_lock. */
     atomic_store(&self->wait_lock, lock);
     arch_fence_after_store();
     spin_unlock(lock);
@@ -36,8 +36,9 @@ struct spinlock *thread_lock_wait(struct thread *thread)
         if (!lock)
             return NULL;
         spin_lock(lock);
-        /* Certain under the lock. Acquire: it may be a later wait than the one seen above, begun by the fast
-         * path, which does not take the lock; pairs with begin_wait: deadline and state are that wait's. */
+        /* Certain under the lock. Acquire: this may be a later wait than the one seen above, begun by the
+         * fast path, which does not take the lock. Pairs with begin_wait: deadline and state are those of
+         * that wait. */
         if (atomic_load_explicit(&thread->wait_lock, memory_order_acquire) == lock)
             return lock;
         spin_unlock(lock);
@@ -47,17 +48,18 @@ struct spinlock *thread_lock_wait(struct thread *thread)
 void thread_end_wait(struct thread *thread)
 {
     assert(spin_held(atomic_load_explicit(&thread->wait_lock, memory_order_relaxed)));
-    /* Sequentially consistent: who finds that the thread does not wait then looks at where it is. */
+    /* Sequentially consistent: a CPU that finds that the thread does not wait then reads which CPU the
+     * thread is on. */
     atomic_store(&thread->wait_lock, NULL);
 }
 
-/* Ends the wait whose lock is held, and gives the lock up. */
+/* Ends the wait whose lock is held, and releases the lock. */
 static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
 {
     enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
     if (!thread_owns_lock(thread, lock))
         list_remove(&thread->link);
-    if (lock == &thread->answer_lock) /* a reply_target still names it */
+    if (lock == &thread->answer_lock) /* a reply_target still points to it */
         thread_get(thread);
     thread_end_wait(thread);
     spin_unlock(lock);
@@ -66,7 +68,7 @@ static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t er
     sched_wake(thread);
 }
 
-/* A thread in a fault has nobody to tell an error; it would only fault again. */
+/* A faulting thread has no result in which to return an error; it would only fault again. */
 static bool can_tell_error(struct thread *thread)
 {
     uint32_t state = atomic_load_explicit(&thread->state, memory_order_relaxed);
@@ -91,7 +93,7 @@ void thread_expire(struct thread *thread, uint64_t now)
     struct spinlock *lock = thread_lock_wait(thread);
     if (!lock)
         return;
-    if (thread->wait_deadline > now) { /* an old timer, and meanwhile another wait */
+    if (thread->wait_deadline > now) { /* the timer is old; the thread is in another wait now */
         spin_unlock(lock);
         return;
     }
