@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/frame.c - page frames: a cache per CPU before a buddy allocator (Knowlton, CACM 1965).
+ * frame.c - page frames: a cache per CPU in front of a buddy allocator (Knowlton, CACM 1965). Interface:
+ * frame.h.
  *
- * One byte of state per frame of RAM catches double frees and tells the buddy allocator what a neighbour is.
- * Free blocks are linked through their own first bytes, by way of the direct map. Interface: frame.h.
+ * One byte of state per frame of RAM catches double frees and tells the buddy allocator the state of a
+ * neighbour. Free blocks are linked through their own first bytes, in the direct map.
  *
- * Locking: buddy.lock for lists, counts and the states of frames in free blocks. A frame that is handed out
- * or lies in a CPU's cache belongs to its holder, and so does its state byte.
+ * Locking: buddy.lock covers lists, counts and the states of frames in free blocks. An allocated frame, or
+ * one in a CPU's cache, belongs to its holder, and so does its state byte.
  */
 #include <arch/boot.h>
 #include <kernel/cpu.h>
@@ -25,9 +26,9 @@
 /* State of a frame. */
 #define IN_USE    0x00
 #define IN_CACHE  0x40
-#define INSIDE    0x41 /* of a free block, not its first frame */
-#define UNMANAGED 0x42 /* no RAM */
-#define FREE_HEAD 0x80 /* first frame of a free block; the low bits are its order */
+#define INSIDE    0x41 /* inside a free block, not its first frame */
+#define UNMANAGED 0x42 /* not RAM */
+#define FREE_HEAD 0x80 /* first frame of a free block; the low bits are the block's order */
 
 struct free_block {
     struct free_block *next, *previous;
@@ -37,15 +38,16 @@ static LOCK_CLASS(buddy_class, "buddy");
 
 static struct {
     struct spinlock lock;
-    /* constant after frame_allocator_init */
+    /* constant after frame_allocator_init: */
     uint8_t *state; /* indexed by frame number */
     uint64_t frame_limit;
     uint64_t total;
-    uint64_t reserve; /* frames kept for the system (scarce.h) */
-    /* under lock */
+    uint64_t reserve; /* frames reserved for the system (scarce.h) */
+    /* under lock: */
     struct free_block free[FRAME_ORDER_MAX + 1]; /* list heads */
     uint64_t free_count;
-    bool low; /* no more than the reserve are free; also read without the lock, as a hint */
+    /* Only the reserve is free. Also read without the lock, as a hint. */
+    bool low;
 } buddy = {.lock = SPINLOCK(&buddy_class)};
 
 static uint64_t number_of(paddr_t frame)
@@ -53,8 +55,8 @@ static uint64_t number_of(paddr_t frame)
     return frame / FRAME_SIZE;
 }
 
-/* The state of any frame. Atomic: a frame's owner changes it without the lock, as it moves the frame to its
- * cache and back. */
+/* Returns the state of any frame. Atomic: a frame's owner changes it without the lock when it moves the
+ * frame to or from its cache. */
 static uint8_t state_of(uint64_t number)
 {
     return __atomic_load_n(&buddy.state[number], __ATOMIC_RELAXED);
@@ -124,16 +126,16 @@ static uint64_t allocate_block(unsigned order)
 
 /* ---- The reserve ---- */
 
-#define RESERVE_PART 64u /* of all memory */
+#define RESERVE_PART 64u /* of all memory: 1/64 */
 
-/* On whose behalf memory is asked for: the system's, or an ordinary program's. */
+/* Returns whether memory is requested by the system or by an ordinary program. */
 static bool is_for_system(void)
 {
     const struct thread *thread = this_cpu()->current;
     return !thread || !thread->space || thread->space->system;
 }
 
-/* Whether `count` frames may be taken. Lock held. */
+/* Returns whether `count` frames may be taken. Lock held. */
 static bool may_take(uint64_t count)
 {
     uint64_t kept = is_for_system() ? 0 : buddy.reserve;
@@ -179,14 +181,14 @@ void frame_free_order(paddr_t frame, unsigned order)
 
 /* ---- Runs ---- */
 
-/* Buddy.lock held, all three. */
+/* The caller of these three functions holds buddy.lock. */
 static bool is_free(uint64_t number)
 {
     uint8_t state = state_of(number);
     return state == INSIDE || state >= FREE_HEAD;
 }
 
-/* Makes [number, end), which lie in no list, free: in blocks as large as their places allow. */
+/* Frees [number, end), which is in no list, in the largest aligned blocks. */
 static void free_range(uint64_t number, uint64_t end)
 {
     while (number < end) {
@@ -200,7 +202,7 @@ static void free_range(uint64_t number, uint64_t end)
     }
 }
 
-/* Takes a range of free frames out of the blocks that they lie in. */
+/* Removes a range of free frames from the blocks that contain them. */
 static void take_range(uint64_t number, uint64_t end)
 {
     while (number < end) {
@@ -213,7 +215,7 @@ static void take_range(uint64_t number, uint64_t end)
         buddy.state[head] = INSIDE;
         count_free(-(1ll << order));
         for (uint64_t i = number; i < taken_end; i++)
-            buddy.state[i] = IN_USE; /* before the rest is freed: it must not join them */
+            buddy.state[i] = IN_USE; /* before the rest is freed, or it would merge with them */
         free_range(head, number);
         free_range(taken_end, block_end);
         number = taken_end;
@@ -249,7 +251,7 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
     return number * FRAME_SIZE;
 }
 
-/* ---- The CPUs' caches ---- */
+/* ---- Per-CPU caches ---- */
 
 static void refill_cache(struct frame_cache *cache)
 {
@@ -277,8 +279,8 @@ static void drain_cache(struct frame_cache *cache)
     trace_frame_refill((int32_t)cache->count - (int32_t)before, cache->count, left);
 }
 
-/* While memory is low the caches are left alone: a frame that is freed goes back into the reserve, not to the
- * next program on this CPU. Only the system takes from a cache, when nothing else is left. */
+/* While memory is low the caches are not used: a freed frame goes back to the reserve, not to the next
+ * program on this CPU. Only the system takes frames from a cache, when no others are left. */
 static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
 {
     slab_reclaim(FRAME_CACHE_MAX / 2);
@@ -370,7 +372,7 @@ uint64_t frame_count_free(void)
     return count;
 }
 
-/* ---- The beginning ---- */
+/* ---- Boot ---- */
 
 static bool is_in(const paddr_t frame, paddr_t base, uint64_t size)
 {
@@ -395,7 +397,7 @@ static bool is_kept(paddr_t frame, frame_kept_range *kept)
     return false;
 }
 
-/* Finds room for the state bytes in RAM that nobody has reserved. */
+/* Finds space for the state bytes in RAM that is not reserved. */
 static paddr_t place_state(uint64_t size, frame_kept_range *kept)
 {
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
@@ -413,7 +415,7 @@ static paddr_t place_state(uint64_t size, frame_kept_range *kept)
           (unsigned long long)size);
 }
 
-/* Before anything is free: what becomes free is written to, for the lists. */
+/* Before any frame is freed, because the free lists write to free frames. */
 static void mark_kept(frame_kept_range *kept)
 {
     paddr_t base;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/loader.c - the first program: finds sbin/init in the boot archive (cpio "newc"), maps its ELF
- * segments, gives it a stack with a startup block and the capabilities that everybody else's descend from.
+ * loader.c - loads the first program: finds sbin/init in the boot archive (cpio "newc"), maps its ELF
+ * segments, and gives it a stack, a startup block and the capabilities from which all others are derived.
  *
- * The archive is ours, made by the same build, so a broken one is a panic with a reason. All other programs
- * are loaded by init and proc, which trust nothing (servers/lib/elf.c).
+ * The same build makes the archive, so an error in it is a panic with a reason. init and proc load all
+ * other programs, and validate them (servers/lib/elf.c).
  */
 #include <arch/boot.h>
 #include <arch/machine.h>
@@ -22,10 +22,10 @@
 
 /* ---- The archive ---- */
 
-/* Header of an entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits; then name and data, each
- * padded to 4. */
+/* Header of an entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits. Name and data follow, each
+ * padded to 4 bytes. */
 #define CPIO_HEADER_BYTES 110
-enum { CPIO_FILE_SIZE = 6, CPIO_NAME_SIZE = 11 }; /* indices of numbers */
+enum { CPIO_FILE_SIZE = 6, CPIO_NAME_SIZE = 11 }; /* indices of the numbers */
 
 static uint64_t cpio_number(const char *header, unsigned index)
 {
@@ -86,7 +86,7 @@ static uint64_t map_memory(struct space *space, struct memory *memory, uint64_t 
                            uint32_t flags)
 {
     int64_t result = space_map(space, memory, address, size, 0, flags, MAP_READ | MAP_WRITE | MAP_EXECUTE);
-    memory_put(memory); /* the mapping has a reference of its own */
+    memory_put(memory); /* the mapping has its own reference */
     if (result < 0)
         panic("cannot map init at %llx: error %lld", (unsigned long long)address, (long long)result);
     return (uint64_t)result;
@@ -103,7 +103,7 @@ static void map_segment(struct space *space, const char *file, const struct elf_
     map_memory(space, memory, start, end - start, flags);
 }
 
-/* The byte order first: in a file of the other one no other number means anything. */
+/* Checks the byte order first: with the other one, no other number has a meaning. */
 static void check_header(const struct elf_header *header, uint64_t size)
 {
     if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5))
@@ -115,7 +115,7 @@ static void check_header(const struct elf_header *header, uint64_t size)
         panic("%s is cut off", INIT_PATH);
 }
 
-/* Maps all segments; the range they span goes into the startup block. */
+/* Maps all segments. Their extent goes into the startup block. */
 static uint64_t map_program(struct space *space, const char *file, uint64_t size, struct startup *startup)
 {
     const struct elf_header *header = (const void *)file;
@@ -138,7 +138,7 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
     return header->entry;
 }
 
-/* The stack: at its top what the startup block points to, below it the block, below that the first frame. */
+/* Fills the stack. From the top down: what the startup block points to, the block, then the first frame. */
 static uint64_t map_stack(struct space *space, struct startup *startup)
 {
     static const char name[16] = INIT_PATH;

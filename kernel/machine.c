@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/machine.c - system calls on the machine object: raw console, PCI configuration, power.
+ * machine.c - system calls on the machine object: raw console, PCI configuration, power.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -32,20 +32,20 @@ static LOCK_CLASS(hang_class, "debug hang");
 
 char machine_object[1], trace_object[1];
 
-#define PARTNER_NS 5000000000ull /* that the holder of a lock gives who is to wait for it */
+#define PARTNER_NS 5000000000ull /* how long the holder of the lock waits for a second caller */
 
-#define INPUT_MAX 4096u /* bytes that wait for a reader; a power of two */
+#define INPUT_MAX 4096u /* bytes buffered for a reader; a power of two */
 
-/* What was typed, until the console's server asks for it. The kernel takes the bytes from the device itself,
- * to look for the debugger's keys. */
+/* Console input, until the console's server reads it. The kernel reads the device itself, to detect the
+ * debugger's keys. */
 static struct {
     struct spinlock lock;
     struct notification *notification; /* under lock: a reference, or NULL */
     uint64_t bits;                     /* under lock */
-    /* under lock: bytes[taken..put), by INPUT_MAX */
+    /* under lock: bytes[taken..put), modulo INPUT_MAX */
     uint64_t put, taken;
     char bytes[INPUT_MAX];
-    uint32_t matched; /* under lock: keys of DEBUGGER_KEYS that came last, and are kept back */
+    uint32_t matched; /* under lock: the last keys match so many of DEBUGGER_KEYS, and are held back */
 } input = {.lock = SPINLOCK(&console_input_class)};
 
 int machine_check(cap_t machine, uint32_t rights)
@@ -62,7 +62,7 @@ static void put_byte(char c)
         input.bytes[input.put++ % INPUT_MAX] = c;
 }
 
-/* True: the last of the debugger's keys. What only began like them was typed for the reader. */
+/* Returns true for the last of the debugger's keys. If a match fails, the keys held back go to the reader. */
 static bool take_key(char c)
 {
     if (c == DEBUGGER_KEYS[input.matched]) {
@@ -81,8 +81,8 @@ static bool take_key(char c)
     return false;
 }
 
-/* Takes what the device has, while there is room. True: the debugger is wanted; what comes behind is for it.
- * Lock held. */
+/* Reads what the device has, while there is space. Returns true if the debugger is wanted; the following
+ * input is for it. Lock held. */
 static bool take_input(void)
 {
     int c;
@@ -92,8 +92,8 @@ static bool take_input(void)
     return false;
 }
 
-/* Takes bytes, and tells who is bound that there are some; lets go of the lock. The device interrupts again
- * once it is empty; while there is no room it must not. */
+/* Reads input, notifies the bound reader, and releases the lock. The device interrupts again only when it
+ * has been emptied; while the buffer is full it must stay masked. */
 static void take_and_tell(void)
 {
     bool wanted = take_input(), any = input.put != input.taken;
@@ -134,7 +134,7 @@ void console_init(void)
     arch_irq_unmask(arch_console_irq());
 }
 
-/* Takes bytes that wait; how many. */
+/* Takes buffered bytes; returns their number. */
 static uint64_t take_bytes(char *buffer, uint64_t size)
 {
     uint64_t count = 0;
@@ -151,10 +151,11 @@ int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size
     if (size > sizeof buffer)
         size = sizeof buffer;
     int64_t error = machine_check(machine, RIGHT_READ);
-    if (error || (error = user_write(user_buffer, buffer, size))) /* before bytes are taken: is there room? */
+    /* before bytes are taken: can they be stored? */
+    if (error || (error = user_write(user_buffer, buffer, size)))
         return error;
     uint64_t count = take_bytes(buffer, size);
-    if (count == 0) /* more may have waited for room */
+    if (count == 0) /* the device may hold more */
         console_poll();
     error = user_write(user_buffer, buffer, count);
     return error ? error : (int64_t)count;
@@ -189,7 +190,7 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
     spin_unlock(&input.lock);
     if (old)
         notification_put(old);
-    console_poll(); /* bytes may wait already */
+    console_poll(); /* bytes may be buffered already */
     return 0;
 }
 
@@ -231,14 +232,14 @@ int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
 
 #define STOP_MS 200u
 
-/* Of time, or of turns while there is no clock. */
+/* Returns whether so many milliseconds have passed; without a clock it counts turns. */
 static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
 {
     arch_relax();
     return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
 }
 
-/* A line that one of them prints may end first. */
+/* Waits first for a line that another CPU is printing. */
 void machine_stop_others(const struct cpu *self)
 {
     uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
@@ -252,7 +253,8 @@ void machine_stop_others(const struct cpu *self)
         ;
 }
 
-/* The host may take a while to switch the machine off, in which the others would go on, and log. */
+/* Stops the other CPUs, because the host may take a while to switch the machine off, and they would run on
+ * and log. */
 int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
 {
     int error = machine_check(machine, RIGHT_MANAGE);
@@ -265,14 +267,14 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     arch_shutdown(status);
 }
 
-/* Only with the boot option. */
+/* Allowed by a boot option. */
 static bool may(const char *option)
 {
     char text[8];
     return boot_option(option, text, sizeof text) && text[0] == '1';
 }
 
-/* argument: milliseconds, and above them a bit for each CPU; none: this one, here. */
+/* argument: milliseconds in the lower 32 bits, above them a bit for each CPU; 0: this CPU. */
 static int64_t hang_somewhere(uint64_t argument)
 {
     if (!may("debug.hang="))
@@ -281,7 +283,8 @@ static int64_t hang_somewhere(uint64_t argument)
     return 0;
 }
 
-/* Two callers at a time: the first hangs once the second, which a busy host may delay, comes for its lock. */
+/* Works with two callers: the first one hangs when the second one, which a busy host may delay, waits for
+ * its lock. */
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
@@ -309,7 +312,7 @@ static void panic_at(void *time)
     panic("a test, on all processors");
 }
 
-/* Soon: an emulated CPU may stand still for a while before it hears of it. */
+/* At a time in the near future, because a vCPU may stand still for a while before it gets the IPI. */
 static void panic_on_all(void)
 {
     uint64_t time = arch_clock() + clock_hz / 5;

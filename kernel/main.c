@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/main.c - from the port's hand-over to the first program.
+ * main.c - from the port's boot code to the first program.
  *
- * The boot CPU sets everything up, lets the others come, and starts init; then all of them enter the
- * scheduler by the way out of the kernel (arch_return_to_user -> kernel_leave), each as its idle thread.
+ * The boot CPU sets everything up, starts the others, and starts init. Then all CPUs enter the scheduler
+ * through the kernel exit (arch_return_to_user -> kernel_leave), each as its idle thread.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -66,7 +66,7 @@ uint32_t boot_choice(const char *option, const char *const *names, uint32_t coun
     return 0;
 }
 
-/* `smp=N`: how many CPUs to use. */
+/* `smp=N`: maximum number of CPUs to use. */
 static void limit_cpus(void)
 {
     char text[16];
@@ -79,7 +79,7 @@ static void limit_cpus(void)
         boot_info.cpu_count = limit;
 }
 
-/* On the CPU itself. From here on it has a thread, its idle one, and may log and take locks. */
+/* Runs on the CPU itself. From here on it has a thread, its idle thread, and may log and take locks. */
 static void init_cpu(struct cpu *cpu)
 {
     cpu->bit = 1ull << cpu->index;
@@ -118,7 +118,7 @@ static void start_cpus(void)
     }
 }
 
-/* Warns on the console if times cannot be trusted, as the trace's metadata does. */
+/* Warns on the console, as the trace's metadata does, if times cannot be trusted. */
 static void tell_start(const struct arch_clock_rate *rate)
 {
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,
@@ -152,7 +152,7 @@ void kernel_main(void)
     tell_start(&rate);
     measure_trace_points();
     debugger_boot();
-    trace_statedump(); /* who takes the trace from memory asks for none */
+    trace_statedump(); /* a reader that takes the trace from memory cannot ask for one */
     loader_start_init();
     arch_return_to_user();
 }

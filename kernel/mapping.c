@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/mapping.c - a balanced tree of mappings. Interface: mapping.h; base/tree.h says why it is balanced.
+ * mapping.c - a balanced tree of mappings. Interface: mapping.h. base/tree.h says how it is balanced.
  *
- * Each mapping knows the extent of those below it and the largest hole among them, so the way to a hole
- * passes by what has none: a program that leaves many small holes does not make the kernel look into each.
+ * Each mapping knows the extent of its subtree and the largest gap in it. So the search for a gap skips
+ * subtrees without one, and a program with many small gaps does not make the kernel visit each.
  */
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
@@ -52,7 +52,7 @@ static void summarize(struct tree_node *node)
     }
 }
 
-/* To the mapping that begins at `start`, or to where it would be. */
+/* Descends to the mapping that begins at `start`, or to its place. */
 static void go_to(struct tree_path *path, struct tree_node **root, uint64_t start)
 {
     tree_begin(path, root);
@@ -87,9 +87,8 @@ struct mapping *mapping_take_any(struct tree_node **root)
     return mapping_of(tree_take_any(root));
 }
 
-/* Is there a hole of `size` at or behind `low`: in front of the mappings below this one, or among them? Of
- * those that `low` runs through it may be wrong: their hole may lie in front of it. That costs one way down.
- */
+/* Returns whether there may be a gap of `size` at or above `low`, in or below this subtree. It may be wrong
+ * for a subtree that contains `low`, whose gap may be below `low`. That costs one descent. */
 static bool may_have_hole(const struct mapping *mapping, uint64_t low, uint64_t size)
 {
     return mapping->last > low &&
@@ -98,9 +97,9 @@ static bool may_have_hole(const struct mapping *mapping, uint64_t low, uint64_t 
 
 uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size)
 {
-    const struct mapping *up[TREE_DEPTH_MAX]; /* those whose right sides are still to be looked at */
+    const struct mapping *up[TREE_DEPTH_MAX]; /* their right subtrees are still to be searched */
     unsigned depth = 0;
-    uint64_t low = from - TARN_PAGE_SIZE; /* the hole begins here, or further on */
+    uint64_t low = from - TARN_PAGE_SIZE; /* the gap begins here or above */
     if (size > limit - from)
         return 0;
     for (const struct mapping *mapping = mapping_of(root); mapping || depth > 0;) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/memory.c - memory objects: frames that can be mapped in many spaces. Interface: memory.h.
+ * memory.c - memory objects: page frames that can be mapped in many spaces. Interface: memory.h.
  *
- * The frames of an object hang in a radix table, 512 entries to a frame, as deep as the object's size needs;
- * an entry of 0 is "no frame" (frame 0 is never given out). Device and contiguous memory need no table.
+ * An object's page frames are in a radix tree with 512 entries per table, as deep as the object's size
+ * needs. An entry of 0 means no frame (frame 0 is never allocated). Device and contiguous memory have no
+ * table.
  *
- * Locking: memory->lock for size and table. A frame once inserted stays where it is while any mapping may
- * reach it, so a frame address stays good after the lock is let go, as long as the caller holds a mapping or
- * reference.
+ * Locking: memory->lock covers size and table. Once inserted, a frame stays while a mapping may reach it.
+ * So its address is valid after the lock is released, as long as the caller holds a mapping or reference.
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
@@ -31,7 +31,7 @@ static void construct(void *object)
 static struct slab memory_slab = SLAB("memory", struct memory, construct, &memory_slab_class);
 static _Atomic uint32_t last_number;
 
-/* ---- The frame table; all with memory->lock held, or before anyone else knows the object ---- */
+/* ---- The frame table; memory->lock is held, or the object is not visible yet ---- */
 
 static bool has_table(const struct memory *memory)
 {
@@ -46,7 +46,7 @@ static uint32_t depth_for(uint64_t size)
     return depth;
 }
 
-/* The table entry for a page; with `create`, missing tables are made. NULL: there is none. */
+/* Returns the table entry of a page; `create`: allocates missing tables. NULL: there is none. */
 static paddr_t *find_entry(struct memory *memory, uint64_t page, bool create)
 {
     paddr_t *link = &memory->table;
@@ -65,7 +65,7 @@ static paddr_t *find_entry(struct memory *memory, uint64_t page, bool create)
     return link;
 }
 
-/* Makes the table deep enough for `size`: the old root becomes the first child of a new one. */
+/* Makes the table deep enough for `size`: the old root becomes the first entry of a new one. */
 static int deepen(struct memory *memory, uint64_t size)
 {
     uint32_t wanted = depth_for(size);
@@ -82,12 +82,12 @@ static int deepen(struct memory *memory, uint64_t size)
     return 0;
 }
 
-/* Frees the pages [first, end) of what hangs below a table, numbered from its own first page on, and tables
- * that held nothing else. */
+/* Frees pages [first, end) below a table, numbered from its own first page, and tables that become empty by
+ * that. */
 static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uint64_t first, uint64_t end)
 {
     paddr_t *entries = phys_to_virt(table);
-    uint64_t each = 1ull << FANOUT_BITS * (level - 1); /* pages below an entry */
+    uint64_t each = 1ull << FANOUT_BITS * (level - 1); /* pages per entry */
     for (uint64_t at = first & ~(each - 1); at < end; at += each) {
         paddr_t *entry = &entries[at / each];
         if (*entry == 0)
@@ -104,7 +104,7 @@ static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uin
     }
 }
 
-/* The same of the whole object. */
+/* The same for the whole object. */
 static void free_frames(struct memory *memory, uint64_t first, uint64_t end)
 {
     uint64_t all = 1ull << FANOUT_BITS * memory->depth;
@@ -199,7 +199,8 @@ static int move_page(struct memory *target, uint64_t offset, struct memory *sour
     if (error && fresh)
         frame_free(frame);
     else if (error)
-        memory_insert(source, source_offset, frame); /* where it was: the tables are there, so it fits */
+        /* back to its place: its tables exist, so this cannot fail */
+        memory_insert(source, source_offset, frame);
     return error;
 }
 
@@ -214,7 +215,7 @@ int memory_supply(struct memory *target, uint64_t offset, struct memory *source,
     return error;
 }
 
-/* ---- Life and death ---- */
+/* ---- Creation and destruction ---- */
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size)
 {
@@ -291,10 +292,10 @@ static void free_contiguous(struct memory *memory)
 
 void memory_put(struct memory *memory)
 {
-    /* Release: our work on the object is done before the last put frees it; acquire: that one sees it all. */
+    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
         return;
-    /* A look-up that raced with the last close may still hold the lock (cap.h): let it finish. */
+    /* A lookup that raced with the last close may still hold the lock (cap.h): wait for it. */
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))
@@ -337,7 +338,7 @@ int memory_resize(struct memory *memory, uint64_t size)
 
 enum direction { COPY_OUT, COPY_IN };
 
-/* One piece that lies within a frame, under the lock: a shrink must not free the frame meanwhile. */
+/* Copies a piece within one frame. Under the lock, because otherwise a shrink could free the frame. */
 static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
                       enum direction direction)
 {
@@ -353,7 +354,7 @@ static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint
     } else if (memory->kind == MEMORY_DEVICE) {
         error = -E_BAD_TYPE;
     } else if (offset >= memory->size || memory->kind == MEMORY_PAGED) {
-        error = -E_AGAIN; /* shrunk meanwhile, or only its pager has the page */
+        error = -E_AGAIN; /* it shrank meanwhile, or only its pager has the page */
     } else if (direction == COPY_IN) {
         error = -E_NO_MEMORY;
     } else {

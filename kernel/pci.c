@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/pci.c - what a firmware does for PCI devices, for machines that start without one. Interface: pci.h.
+ * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: pci.h.
  *
- * pci_init() goes over all BARs twice: first to see which parts of the windows are taken, then to place those
- * that are at 0. Enabling devices is their drivers' business.
+ * pci_init() goes over all BARs twice: first to find which parts of the windows are in use, then to assign
+ * addresses to those that are 0. Drivers enable their devices.
  */
 #include <arch/machine.h>
 #include <kernel/kernel.h>
@@ -19,16 +19,16 @@
 #define BARS                6u
 #define BARS_OF_BRIDGE      2u
 #define BAR_IO              1u
-#define BAR_WIDE            4u /* of the two bits of its type */
+#define BAR_WIDE            4u /* bit of the type field */
 #define BAR_TYPE            6u
 #define BAR_FLAGS           15u
-#define PCI_SUBORDINATE_BUS 0x1a /* of a bridge: the last bus behind it */
+#define PCI_SUBORDINATE_BUS 0x1a /* of a bridge: the highest bus behind it */
 
 struct bar {
     uint32_t device, at; /* offset in configuration space */
     uint32_t flags;
-    bool wide;        /* takes the next BAR's register too */
-    uint64_t address; /* on the bus; 0: has none */
+    bool wide;        /* 64 bits: uses the next BAR's register, too */
+    uint64_t address; /* bus address; 0: none */
 };
 
 static uint32_t read_config(uint32_t device, uint32_t offset, uint32_t width)
@@ -63,7 +63,8 @@ static void write_bar(const struct bar *bar, uint64_t address)
         write_config(bar->device, bar->at + 4, 4, (uint32_t)(address >> 32));
 }
 
-/* Bytes that it decodes, 0: it is not there. Ones stay where the address has its bits. */
+/* Returns the number of bytes that the BAR decodes; 0: not present. After all ones are written, the address
+ * bits read back as ones. */
 static uint64_t size_bar(const struct bar *bar)
 {
     uint32_t index = (bar->at - PCI_BAR0) / 4, command = read_config(bar->device, PCI_COMMAND, 2);
@@ -89,13 +90,13 @@ static void visit_bars(uint32_t device, void (*visit)(const struct bar *bar))
     }
 }
 
-/* Buses behind bridges have their numbers from the firmware; without one there are none. */
+/* Firmware numbers the buses behind bridges; without firmware there are none. */
 static void visit_all(void (*visit)(const struct bar *bar))
 {
     uint32_t last_bus = 0;
     for (uint32_t device = 0; device >> 8 <= last_bus; device++) {
         if (read_config(device, 0, 2) == 0xffff) {
-            device |= device & 7 ? 0 : 7; /* no function 0: none at all */
+            device |= device & 7 ? 0 : 7; /* no function 0: no device */
             continue;
         }
         uint32_t type = read_config(device, PCI_HEADER_TYPE, 1);
@@ -107,11 +108,11 @@ static void visit_all(void (*visit)(const struct bar *bar))
     }
 }
 
-/* ---- Places ---- */
+/* ---- Addresses ---- */
 
 static struct {
     struct pci_window window;
-    uint64_t next; /* on the bus: free from here on */
+    uint64_t next; /* bus address: free from here on */
 } windows[2];      /* for BARs of 32 and of 64 bits */
 
 static void note_taken(const struct bar *bar)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/process.c - death of spaces. How: process.h; how a thread ends: thread.h.
+ * process.c - death of spaces. process.h describes it; how a thread ends: thread.h.
  *
- * `dying` is set once, under the space's lock, and from then on no thread joins. Whoever takes the number of
- * threads to 0 while it is set, or sets it while there is none, finishes the space: exactly one does.
+ * `dying` is set once, under the space's lock; from then on no thread can join. The space is finished by
+ * whichever takes the number of threads to 0 while `dying` is set, or sets `dying` while there is no
+ * thread. Exactly one does.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -16,7 +17,7 @@
 
 #define STATUS_ABANDONED (-100)
 
-/* A thread that has not been told to end yet, with a reference; NULL: all have. */
+/* Returns a thread that has not been killed yet, with a reference; NULL: there is none. */
 static struct thread *next_victim(struct space *space)
 {
     spin_lock(&space->lock);
@@ -41,8 +42,8 @@ bool space_kill(struct space *space, int32_t status)
     spin_unlock(&space->lock);
     if (!first)
         return false;
-    /* Not under the space's lock: a wait's lock may have to be taken, which may come before it in the order.
-     */
+    /* Not under the space's lock: thread_kill may take a wait's lock, which may come first in the lock
+     * order. */
     struct thread *thread;
     while ((thread = next_victim(space))) {
         thread_kill(thread);
@@ -59,8 +60,8 @@ void space_abandon(struct space *space)
         space_kill(space, STATUS_ABANDONED);
 }
 
-/* One walk is enough: a space without threads gets no more children. And most have none, so that the end of
- * many costs no walk for each. */
+/* One iteration is enough: a space without threads gets no more children. Most spaces never had one, so
+ * their deaths skip it. */
 static void kill_children(const struct space *parent)
 {
     struct space *child = parent->is_parent ? space_next_child(parent->pid, NULL) : NULL;

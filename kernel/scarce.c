@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/scarce.c - ends the ordinary program that holds the most memory. The rule: scarce.h.
+ * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
  *
- * One at a time: while a program that is dying still holds memory, or what it held waits in empty slabs to be
- * given back (slab.h), nobody looks for another.
+ * One at a time: while a dying program still holds memory, or its memory is still in empty slabs (slab.h),
+ * no other is chosen.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -21,20 +21,20 @@
 
 #define RETRY_NS             2000000ull
 #define FRAMES_WORTH_WAITING 64u
-#define MAPPINGS_SEEN        4096u /* at most, since interrupts are off */
-#define SPACE_FRAMES         4u    /* of one that has nothing yet: tables, capabilities, its record */
-#define OBJECTS_PER_FRAME    16u   /* kernel objects behind capabilities, about */
-#define SMALL_PART           64u   /* programs that hold less than this part of memory count as equal */
-#define STATUS_ENDED         (-9)  /* as by SIGKILL */
+#define MAPPINGS_SEEN        4096u /* maximum, because interrupts are off */
+#define SPACE_FRAMES         4u    /* of an empty one: page tables, capability table, struct space */
+#define OBJECTS_PER_FRAME    16u   /* kernel objects behind capabilities, approximately */
+#define SMALL_PART           64u   /* programs with less than this part of memory (1/64) count as equal */
+#define STATUS_ENDED         (-9)  /* as with SIGKILL */
 
-/* ---- How much a space holds ---- */
+/* ---- How much memory a space holds ---- */
 
 static uint64_t frames_of(const struct memory *memory)
 {
     return memory->kind == MEMORY_DEVICE ? 0 : __atomic_load_n(&memory->frames, __ATOMIC_RELAXED);
 }
 
-/* A frame more for each mapping: its record, and its part of the tables. Lock held. */
+/* Counts one more frame for each mapping: its node, and its part of the page tables. Lock held. */
 static uint64_t count_mapped(const struct space *space)
 {
     uint64_t frames = space->mapping_count, address = 0;
@@ -63,8 +63,8 @@ static uint64_t count_capable(struct cap_table *table)
     return frames;
 }
 
-/* An estimate that is good enough to find the largest: shared memory counts for each space that maps it.
- * 0: the space is ending. */
+/* Estimates what a space holds, well enough to find the largest one: shared memory counts for each space
+ * that maps it. 0: the space is ending. */
 static uint64_t count_frames(struct space *space)
 {
     spin_lock(&space->lock);
@@ -79,11 +79,11 @@ static uint64_t count_frames(struct space *space)
 struct choice {
     struct space *space; /* a reference; NULL: none */
     uint64_t frames;
-    bool under_way; /* one that is dying still has memory */
+    bool under_way; /* a dying program still has memory */
 };
 
-/* Many small programs that make more of themselves have no largest: the youngest goes, and not a shell that
- * happens to hold a page more. */
+/* Many small programs that start more of themselves have no largest one. Then the youngest ends, and not a
+ * shell that happens to hold one page more. */
 static bool goes_before(const struct space *space, uint64_t frames, const struct choice *choice)
 {
     const uint64_t small = frame_count_total() / SMALL_PART;
@@ -132,18 +132,18 @@ static void end(const struct choice *choice, const struct thread *needy)
     space_kill(space, STATUS_ENDED);
 }
 
-/* Whether nobody need be ended. A dead program's memory goes from its space to empty slabs and from there to
- * the free frames: looked for in this order, so that none passes by unseen. */
+/* Returns whether memory will be free without ending a program. The memory of a dead program goes from its
+ * space to empty slabs and then to the free frames. Testing in this order misses none. */
 static bool is_memory_coming(const struct choice *choice)
 {
     return choice->under_way || slab_count_empty() >= FRAMES_WORTH_WAITING || !frame_is_low();
 }
 
-/* True: memory will come. */
+/* Returns true if memory will be free. */
 static bool end_largest(const struct thread *needy)
 {
     static _Atomic bool choosing;
-    if (atomic_exchange_explicit(&choosing, true, memory_order_acquire)) /* another CPU is at it */
+    if (atomic_exchange_explicit(&choosing, true, memory_order_acquire)) /* another CPU is choosing */
         return true;
     struct choice choice = choose();
     bool coming = is_memory_coming(&choice);
@@ -151,7 +151,7 @@ static bool end_largest(const struct thread *needy)
         end(&choice, needy);
     if (choice.space)
         space_put(choice.space);
-    /* Release: pairs with the exchange; the next one sees whom we ended. */
+    /* Release: pairs with the exchange; the next CPU sees which program was ended. */
     atomic_store_explicit(&choosing, false, memory_order_release);
     return coming || choice.space;
 }
@@ -161,7 +161,7 @@ bool scarce_wait(struct thread *self)
     if (!end_largest(self))
         return false;
     spin_lock(&self->lock);
-    /* As in a fault: the thread's registers stay as they are, and it runs the same instruction again. */
+    /* As in a fault: the thread keeps its registers and retries the instruction. */
     thread_begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock, arch_clock() + timer_ticks(RETRY_NS));
     return true;
 }

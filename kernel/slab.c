@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/slab.c - caches of kernel objects (after Bonwick, USENIX 1994: constructed state survives a free).
+ * slab.c - caches of kernel objects (after Bonwick, USENIX 1994: constructed state survives a free).
  *
- * A slab takes whole frames and cuts them into objects. The last bytes of a frame say what is in it; its list
- * of free objects runs through a word behind each, so a free object keeps its contents. Objects come from
- * frames that have live ones, the one that has waited longest first, so that few frames are partly used; an
- * empty frame is the last resort before a new one, and goes back when nobody can hold a pointer into it any
- * more (slab.h, quiet.h).
+ * A slab allocates whole page frames and divides them into objects. A struct at the end of a frame
+ * describes its contents. The list of free objects uses a word behind each object, so a free object keeps
+ * its contents. Objects come from frames with live ones first, the longest-waiting frame first, so that few
+ * frames are partly used; then from an empty frame; then from a new one. An empty frame goes back to the
+ * allocator when no CPU can hold a pointer into it (slab.h, quiet.h).
  */
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
@@ -14,16 +14,17 @@
 #include <kernel/slab.h>
 #include <trace/mem.h>
 
-#define EMPTY_KEPT \
-    1u /* of each slab, lest one object that comes and goes takes and gives a frame each time */
+/* Kept per slab. Otherwise an object that is allocated and freed repeatedly would take and give a frame
+ * each time. */
+#define EMPTY_KEPT 1u
 
-/* At the end of each frame. */
+/* At the end of each page frame. */
 struct frame_end {
     struct list all;     /* in slab->all */
     struct list link;    /* in slab->partial or slab->empty; in neither when no object is free */
-    void *free;          /* objects, through the word behind each */
-    uint64_t live;       /* objects */
-    uint64_t quiet_from; /* an empty frame: quiet_stamp() of when it became empty */
+    void *free;          /* list of free objects, through the word behind each */
+    uint64_t live;       /* number of live objects */
+    uint64_t quiet_from; /* of an empty frame: quiet_stamp() when it became empty */
 };
 
 static _Atomic uint64_t frames_total;
@@ -68,7 +69,7 @@ static void make_known(struct slab *slab)
     list_init(&slab->empty);
     slab->known = true;
     slab->other = all_slabs;
-    /* Release, as all of it: who walks the slabs finds the lists initialised. */
+    /* Release, for the whole struct: a walk over the slabs finds initialized lists. */
     while (!atomic_compare_exchange_weak(&all_slabs, &slab->other, slab))
         ;
 }
@@ -80,7 +81,7 @@ static void trace_grown(const struct slab *slab)
     trace_mem_slab_grow(name, slab->frames);
 }
 
-/* A frame more, all free, in no list but `all`; NULL: no memory. */
+/* Adds a frame with only free objects, in no list but `all`; NULL: no memory. */
 static struct frame_end *add_frame(struct slab *slab)
 {
     const uint32_t objects = slab_objects_in_frame(slab);
@@ -104,7 +105,7 @@ static struct frame_end *add_frame(struct slab *slab)
     return end;
 }
 
-/* A frame with a free object, in slab->partial; NULL: no memory. */
+/* Returns a frame with a free object, in slab->partial; NULL: no memory. */
 static struct frame_end *find_frame(struct slab *slab)
 {
     if (!slab->known)
@@ -167,7 +168,7 @@ uint64_t slab_live(const struct slab *slab)
 
 /* ---- Giving frames back ---- */
 
-/* The frame that has been empty longest, if it can be given back; out of all lists. Lock held. */
+/* Unlinks and returns the frame that has been empty longest, if it may be given back. Lock held. */
 static struct frame_end *take_unreachable(struct slab *slab)
 {
     if (slab->empty_count <= EMPTY_KEPT)
@@ -187,7 +188,7 @@ uint32_t slab_reclaim(uint32_t most)
 {
     uint32_t count = 0;
     for (struct slab *slab = all_slabs; slab && count < most; slab = slab->other) {
-        /* Not even looked at where there is nothing to be had: this is done all the time. */
+        /* This runs often, so skip slabs that have nothing to give without locking them. */
         if (__atomic_load_n(&slab->empty_count, __ATOMIC_RELAXED) <= EMPTY_KEPT ||
             !spin_try_lock(&slab->lock))
             continue;

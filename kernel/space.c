@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/space.c - address spaces: birth, mappings, thread blocks, death. Page faults on them are in
- * space_fault.c, the tree of mappings in mapping.c, shootdown in tlb.c. Interface and fields: space.h.
+ * space.c - address spaces: creation, mappings, thread blocks, destruction. Interface and fields: space.h.
  *
- * Locking: space->lock, then an object's lock for a moment. space_list_lock is innermost and held only to
- * link, unlink and walk.
+ * Page faults are in space_fault.c, the tree of mappings in mapping.c, TLB shootdown in tlb.c.
+ *
+ * Locking: space->lock, then an object's lock for a short time. space_list_lock is innermost, and held only
+ * to link, unlink and iterate.
  */
 #include <kernel/cpu.h>
 #include <kernel/endpoint.h>
@@ -42,7 +43,7 @@ static struct spinlock space_list_lock = SPINLOCK(&space_list_class);
 static struct space *space_list; /* under space_list_lock */
 static _Atomic uint32_t last_pid;
 
-/* ---- Birth ---- */
+/* ---- Creation ---- */
 
 static void link_space(struct space *space)
 {
@@ -67,7 +68,7 @@ static void unlink_space(struct space *space)
     spin_unlock(&space_list_lock);
 }
 
-/* Everything that a used slab object may still hold from its last life; lock and table lock stay. */
+/* Resets everything that a reused slab object may still hold, except its locks. */
 static void reset_space(struct space *space)
 {
     space->mappings = NULL;
@@ -107,14 +108,14 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
     space->system = system;
     memset(space->name, 0, sizeof space->name);
     memcpy(space->name, name, strlen(name) < sizeof space->name ? strlen(name) : sizeof space->name - 1);
-    trace_process_create(space->pid, parent_pid); /* before anybody can end it */
+    trace_process_create(space->pid, parent_pid); /* before another thread can kill it */
     link_space(space);
     if (!system)
         explore_start();
     return space;
 }
 
-/* ---- Death ---- */
+/* ---- Destruction ---- */
 
 static void drop_mapping(struct mapping *mapping)
 {
@@ -137,11 +138,11 @@ void space_release_memory(struct space *space)
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
     space->released = true;
-    /* No thread is left, so nobody walks these tables any more but a CPU that has not yet chosen
-     * another thread. */
+    /* No thread is left. Only a CPU that has not chosen another thread yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
-    struct tree_node *mappings = space->mappings; /* ours alone: nobody looks at those of a released space */
+    /* exclusively ours: nobody reads the mappings of a released space */
+    struct tree_node *mappings = space->mappings;
     space->mappings = NULL;
     space->mapping_count = space->private_frames = space->resident = 0;
     for (unsigned i = 0; i < sizeof space->block_frames / sizeof space->block_frames[0]; i++) {
@@ -180,7 +181,7 @@ static void destroy_space(struct space *space)
     if (!space->released)
         space_release_memory(space);
     unlink_space(space);
-    spin_lock(&space->lock); /* a look-up that raced with the last close lets go first */
+    spin_lock(&space->lock); /* a lookup that raced with the last close releases the lock first */
     struct endpoint *handler = space->fault_handler;
     struct notification *watcher = space->watcher;
     space->fault_handler = NULL;
@@ -215,13 +216,14 @@ static bool bad_flags(uint32_t flags)
            (rights & MAP_WRITE && !(rights & MAP_READ));
 }
 
-/* The info page has a fixed place among user addresses, so nothing else may lie there. */
+/* The info page has a fixed user address, so nothing else may be mapped there. */
 static bool hits_info_page(uint64_t address, uint64_t size)
 {
     return address < USER_TRACE_INFO + FRAME_SIZE && address + size > USER_TRACE_INFO;
 }
 
-/* Counts a mapping at the object; false if it is too small (it may have shrunk since the caller looked). */
+/* Counts a mapping of the object. Returns false if the object is too small; it may have shrunk since the
+ * caller checked. */
 static bool attach_memory(struct memory *memory, uint64_t end)
 {
     spin_lock(&memory->lock);
@@ -265,7 +267,7 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
                           : size == 0 || size % FRAME_SIZE != 0)
         return -E_BAD_ARGUMENT;
     if (flags & MAP_PRIVATE)
-        allowed |= MAP_WRITE; /* what is written are frames of the mapping's own */
+        allowed |= MAP_WRITE; /* writes go to page frames of the mapping itself */
     if (flags & RIGHTS_MASK & ~allowed)
         return -E_BAD_RIGHT;
     if (flags & MAP_PRIVATE && memory->kind == MEMORY_DEVICE)
@@ -292,15 +294,15 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     return result;
 }
 
-/* What was written to a private mapping goes with it, even if other parts of what was once one mapping live
- * on and share the object: their offsets are others. How many frames. */
+/* Frees the private page frames of a mapping and returns their number. Other parts of what was once one
+ * mapping may remain and share the object; their offsets differ. */
 static uint64_t free_private_frames(struct mapping *mapping)
 {
     uint64_t end = mapping->offset + (mapping->end - mapping->start);
     return mapping->private ? memory_free_range(mapping->private, mapping->offset, end) : 0;
 }
 
-/* Makes a mapping end at `address` and a new one, `rest`, begin there. Lock held. */
+/* Splits a mapping at `address`; the new one, `rest`, begins there. Lock held. */
 static void split_mapping(struct space *space, struct mapping *mapping, uint64_t address,
                           struct mapping *rest)
 {
@@ -318,16 +320,16 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     space->mapping_count++;
 }
 
-/* The mapping that crosses `address`, which is to become its end; NULL: none does. */
+/* Returns the mapping that crosses `address`; NULL: none. */
 static struct mapping *find_crossing(struct space *space, uint64_t address)
 {
     struct mapping *mapping = mapping_find(space->mappings, address);
     return mapping && mapping->start < address ? mapping : NULL;
 }
 
-/* Cuts mappings that cross the ends of a range, so that each lies wholly inside or outside. Takes its nodes
- * from spare[2], made by the caller without the lock; used ones become NULL. -E_NO_MEMORY: too few, nothing
- * is changed. Lock held. */
+/* Splits the mappings that cross the ends of a range, so that each is inside or outside. Uses nodes from
+ * spare[2], which the caller allocated without the lock, and sets used ones to NULL. -E_NO_MEMORY: there
+ * are too few, and nothing has changed. Lock held. */
 static int cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct mapping *spare[2])
 {
     const uint64_t cuts[2] = {start, end};
@@ -345,7 +347,7 @@ static int cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct
     return 0;
 }
 
-/* NULL where there is no memory: to give memory back must be possible then too, and mostly needs no node. */
+/* NULL if there is no memory: an unmap must be possible then, too, and usually needs no node. */
 static void take_spares(struct mapping *spare[2])
 {
     spare[0] = slab_alloc(&mapping_slab);
@@ -372,7 +374,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     if (!error) {
         struct mapping *mapping;
         uint64_t pages = 0;
-        /* Mapping by mapping: between them may lie the trace info page, which stays. */
+        /* One mapping at a time: the trace info page may be between them, and stays. */
         while ((mapping = mapping_find(space->mappings, address)) && mapping->start < address + size) {
             pages += arch_unmap_range(&space->arch, mapping->start, mapping->end - mapping->start);
             mapping_remove(&space->mappings, mapping);
@@ -380,7 +382,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
             mapping->next_gone = gone;
             gone = mapping;
         }
-        /* Frames may be freed once nobody can reach them: tables, then translation buffers, then objects. */
+        /* The order before page frames are freed: page tables, then TLBs, then objects. */
         if (pages)
             tlb_shootdown(space, address, size);
         space->resident -= pages;
@@ -400,7 +402,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     return error;
 }
 
-/* Whether a range is mapped without gaps and all of it may get these rights. Lock held. */
+/* Returns 0 if a range is mapped without gaps and all of it may get these rights. Lock held. */
 static int check_protect(struct space *space, uint64_t start, uint64_t end, uint32_t flags)
 {
     while (start < end) {
@@ -508,7 +510,7 @@ void space_for_each(void (*visit)(struct space *space, void *context), void *con
     spin_unlock(&space_list_lock);
 }
 
-/* A reference to what is still in the list, unless its last one has just gone. */
+/* Takes a reference to a space in the list, unless its last one was just dropped. */
 static bool try_get(struct space *space)
 {
     uint32_t count = atomic_load_explicit(&space->references, memory_order_relaxed);

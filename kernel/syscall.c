@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/syscall.c - what system calls have in common: user copies, tracing; and the calls that belong to no
- * object.
+ * syscall.c - what system calls share: user copies, tracing; and the system calls without an object.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -30,7 +29,7 @@ static bool is_user_range(const void *user, uint64_t size)
     return address < USER_END && size <= USER_END - address;
 }
 
-/* The call is made again when the thread runs again. */
+/* Makes the thread repeat the system call when it runs again. */
 static void restart_call(struct thread *self)
 {
     if (self->traced & TRACED_SYSCALL) {
@@ -40,8 +39,8 @@ static void restart_call(struct thread *self)
     frame_restart_syscall(&self->frame);
 }
 
-/* A copy stopped at cpu->fault_address. 0: the page is there now, try again; else what the handler returns.
- */
+/* Handles a copy that stopped at cpu->fault_address. 0: the page is present now, retry; else the handler's
+ * result. */
 static int64_t explain_stop(struct cpu *cpu)
 {
     struct thread *self = cpu->current;
@@ -99,7 +98,7 @@ int64_t user_read_string(char *text, const char *user_from, size_t size)
     size_t i = 0;
     memset(text, 0, size);
     while (i < size - 1) {
-        /* Up to the end of a page at once: what follows the string need not be mapped. */
+        /* A whole page at a time: what follows the string need not be mapped. */
         uint64_t chunk = FRAME_SIZE - ((uint64_t)(user_from + i) & (FRAME_SIZE - 1));
         if (chunk > size - 1 - i)
             chunk = size - 1 - i;
@@ -136,8 +135,8 @@ void thread_trace_resumed(struct thread *thread)
     thread->traced = 0;
 }
 
-/* In a window (profile.h). A handler of messages that does not come back must not get past kernel_leave,
- * which closes the window then. */
+/* Calls the handler in a profiling window (profile.h). An IPC handler that does not return must pass
+ * kernel_leave, which then closes the window. */
 static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
 {
     struct cpu *cpu = this_cpu();
@@ -149,7 +148,7 @@ static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
     return result;
 }
 
-/* The number is kept in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
+/* The thread keeps the number: if it blocks, the exit is logged when it runs again (switch_to). */
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
 {
     struct thread *self = current_thread();
@@ -163,7 +162,7 @@ int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
     return result;
 }
 
-/* ---- Calls that belong to no object ---- */
+/* ---- System calls without an object ---- */
 
 int64_t sys_null(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/syscall_cap.c - system calls on capabilities themselves. What they do: cap.c.
+ * syscall_cap.c - system calls on capabilities. cap.c implements them.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>

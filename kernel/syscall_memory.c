@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/syscall_memory.c - system calls on memory objects. What they do: memory.c.
+ * syscall_memory.c - system calls on memory objects. memory.c implements them.
  *
- * Reads and writes go page by page through a buffer on the stack: the user's page may have to be asked from a
- * pager, and then the call returns what it has done so far, or starts again if that is nothing.
+ * Reads and writes copy pieces through a buffer on the stack. A user page may have to come from a pager;
+ * then the system call returns the number of bytes so far, or starts again.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -18,7 +18,7 @@
 #include <tarn/syscall_kernel.h>
 
 #define CHUNK    1024u
-#define COPY_MAX (1ull << 20) /* of one call: the kernel is not preempted */
+#define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
 
 static int get_memory(cap_t slot, uint32_t rights, struct memory **memory)
 {
@@ -64,7 +64,7 @@ int64_t sys_memory_create_paged(uint64_t size, cap_t endpoint_slot)
         return error;
     struct memory *memory = memory_new(MEMORY_PAGED, whole_pages(size));
     if (memory)
-        memory->pager = pager; /* with our reference */
+        memory->pager = pager; /* keeps our reference */
     else
         endpoint_put(pager);
     return insert_memory(memory, RIGHT_ALL);
@@ -130,8 +130,8 @@ int64_t sys_memory_resize(cap_t slot, uint64_t size)
     return error;
 }
 
-/* Bytes copied between a memory object and the user's buffer, at most CHUNK; 0: the object ends here; or an
- * error. */
+/* Copies up to CHUNK bytes between a memory object and the user's buffer. Returns their number, 0 at the
+ * end of the object, or an error. */
 typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
 
 static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
@@ -149,7 +149,7 @@ static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user
     return error ? error : memory_copy_in(memory, offset, chunk, size);
 }
 
-/* What was copied before an error counts, unless the call is to start again. */
+/* Returns the bytes copied before an error, unless the system call will be repeated. */
 static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
                            copy_chunk_fn *copy_chunk)
 {

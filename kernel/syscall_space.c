@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/syscall_space.c - system calls on spaces, and on memory objects in spaces. What they do: space.c,
- * process.c.
+ * syscall_space.c - system calls on spaces, and on memory objects in spaces. space.c and process.c
+ * implement them.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -21,7 +21,7 @@ static struct space *own_space(void)
     return current_thread()->space;
 }
 
-/* Takes a reference to the space a slot names, to be given back with space_put. */
+/* Takes a reference to the space in a slot; drop it with space_put. */
 static int get_space(cap_t slot, uint32_t rights, struct space **space)
 {
     void *object;
@@ -30,7 +30,7 @@ static int get_space(cap_t slot, uint32_t rights, struct space **space)
     return error;
 }
 
-/* ---- Life ---- */
+/* ---- Creation and death ---- */
 
 int64_t sys_space_create(const char *user_name)
 {
@@ -103,11 +103,11 @@ int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
     }
     spin_lock(&space->lock);
     struct endpoint *old = space->fault_handler;
-    if (space->dying) { /* space_finish has taken, or will take, what is there */
+    if (space->dying) { /* space_finish has dropped, or will drop, the current one */
         old = handler;
         error = -E_DEAD;
     } else {
-        __atomic_store_n(&space->fault_handler, handler, __ATOMIC_RELEASE); /* ipc_send_fault_fast looks */
+        __atomic_store_n(&space->fault_handler, handler, __ATOMIC_RELEASE); /* ipc_send_fault_fast reads it */
     }
     spin_unlock(&space->lock);
     if (old)
@@ -159,11 +159,12 @@ int64_t sys_space_status(cap_t slot)
 
 /* ---- Mappings ---- */
 
-/* Rights of a capability and rights of a mapping are the same three bits. */
+/* Rights of capabilities and mappings are the same three bits. */
 _Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,
                "same bits");
 
-/* A server finds out here that memory is short, where it can tell its client, and not when it touches it. */
+/* Makes a server's mapping fail when memory is short. Here the server can return an error to its client;
+ * when it touches the memory it could not. */
 static bool is_too_much(const struct space *space, const struct memory *memory, uint64_t size)
 {
     return space->system && space == own_space() && memory->kind == MEMORY_ZERO &&

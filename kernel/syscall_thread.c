@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/syscall_thread.c - system calls on threads. What they do: thread.c, wait.c, sched.c.
+ * syscall_thread.c - system calls on threads. thread.c, wait.c and sched.c implement them.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -12,7 +12,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-/* Takes a reference to the thread a slot names, to be given back with thread_put. */
+/* Takes a reference to the thread in a slot; drop it with thread_put. */
 static int get_thread(cap_t slot, uint32_t rights, struct thread **thread)
 {
     void *object;
@@ -51,7 +51,7 @@ int64_t sys_thread_create(cap_t space_slot, const struct thread_config *user_con
     if (!thread)
         return failure;
     int64_t slot = cap_insert(own, CAP_THREAD, thread, RIGHT_ALL, 0);
-    if (slot < 0) { /* nobody can ever resume it */
+    if (slot < 0) { /* nobody could resume it */
         thread_kill(thread);
         thread_put(thread);
     }
@@ -94,7 +94,7 @@ int64_t sys_thread_kill(cap_t slot)
 int64_t sys_thread_exit(void)
 {
     thread_kill(current_thread());
-    return 0; /* which nobody sees */
+    return 0; /* nobody sees it */
 }
 
 int64_t sys_thread_cancel(cap_t slot)
@@ -148,7 +148,7 @@ int64_t sys_thread_set_name(cap_t slot, const char *user_name)
     spin_lock(&thread->lock);
     bool alive = atomic_load(&thread->state) != THREAD_DEAD;
     if (alive)
-        memcpy(thread->block->name, name, sizeof name); /* its block is its own until it is dead */
+        memcpy(thread->block->name, name, sizeof name); /* the block belongs to the thread until it is dead */
     spin_unlock(&thread->lock);
     thread_put(thread);
     return alive ? 0 : -E_DEAD;

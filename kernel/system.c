@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/system.c - system_read: facts about the system for ps, top and leak tests.
+ * system.c - system_read: facts about the system, for ps, top and leak tests.
  *
- * Lists are gathered into a frame under their lock, and copied out without it. Without a frame less comes at
- * once.
+ * Lists are gathered into a page frame under their lock, and copied out without it. If there is no page
+ * frame, each call returns less.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -25,9 +25,9 @@
 
 #define SMALL_BYTES 1024u
 
-/* What a walk over a list gathers. */
+/* The state of a walk over a list. */
 struct gathering {
-    uint64_t skip;        /* elements before the first that is wanted */
+    uint64_t skip;        /* elements before the first one wanted */
     uint64_t count, room; /* elements */
     void *elements;
 };
@@ -43,8 +43,8 @@ static void *next_element(struct gathering *gathering, size_t size)
     return (char *)gathering->elements + gathering->count++ * size;
 }
 
-/* As another CPU sees it, which may be switching at this moment: the stretch that ends may then be
- * counted twice, but never the time before it began, which would be next to for ever. */
+/* Called by another CPU, while `cpu` may be switching. Then the run that ends may be counted twice, but the
+ * time before it is never counted, which would be an enormous number. */
 static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
 {
     uint64_t since = __atomic_load_n(&cpu->switched_at, __ATOMIC_ACQUIRE);
@@ -137,14 +137,14 @@ static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
     return count;
 }
 
-/* Fills a buffer with whole elements, at most `size` bytes; how many bytes, or an error. */
+/* Fills a buffer with whole elements, at most `size` bytes. Returns the number of bytes, or an error. */
 static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
 {
     struct gathering gathering = {.skip = index, .elements = buffer};
     switch (kind) {
     case SYSTEM_STATS: {
         uint64_t bytes = gather_stats(index, buffer);
-        return (int64_t)(bytes < size ? bytes : size); /* an older program knows fewer of them */
+        return (int64_t)(bytes < size ? bytes : size); /* an older program knows fewer members */
     }
     case SYSTEM_THREADS:
         gathering.room = size / sizeof(struct system_thread);
@@ -167,7 +167,7 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
 
 int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
 {
-    /* When memory has run out people ask why: then a part at a time. */
+    /* Used when memory has run out, which is when people run ps: the caller gets a part at a time. */
     char small[SMALL_BYTES] __attribute__((aligned(8)));
     int64_t answer;
     if (explore_program(kind, index, user_buffer, size, &answer))
