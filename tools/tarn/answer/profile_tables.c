@@ -264,8 +264,7 @@ static void add_chains(struct profile *profile)
     call_tree_sort(&profile->callers, profile->weight);
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------------- */
 
 static void fill_threads(struct profile *profile)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/chrome.c - JSON in the Trace Event Format of chrome://tracing.
+ * chrome.c - JSON in the Trace Event Format of chrome://tracing.
  *
- * What runs on the processors is process 0, with a thread for each of them; the kernel has none of its own
- * but those that idle. Activities are complete events (X) of their threads, calls are flows (s, f),
- * everything else is instant events (i). Times are microseconds since the trace's begin with three decimals.
+ * Process 0 shows what the CPUs run, with one thread per CPU; the kernel has no threads of its own except
+ * the idle ones. Activities are complete events (X) of their threads, calls are flows (s, f), everything
+ * else is instant events (i). Times are microseconds since the start of the trace, with three decimals.
  */
 #include <tools/tarn/export/tracks.h>
 #include <tools/tarn/print/print.h>
 
-#define EVENT_ROOM 512u /* all of an event but its texts and arguments */
+#define EVENT_ROOM 512u /* for all of an event but its texts and arguments */
 
 struct chrome {
     struct tracks tracks;
@@ -143,8 +143,8 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
     out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 2), "}}"));
 }
 
-/* Both arrows of a call have its id, and a letter each. A flow hangs on the activity that it meets: the
- * system call. */
+/* Both arrows of a call use its id, each with a different letter. A flow attaches to the activity at its
+ * time, the system call. */
 static void write_flow(struct tracks *tracks, const struct model_thread *thread,
                        const struct track_flow *flow, uint64_t ticks)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/csv.c - a directory of files, one for each table that has rows (relations.h).
+ * csv.c - a directory with one file for each table that has rows (relations.h).
  *
- * Comma-separated values of RFC 4180: the first line names the columns, texts with commas, quotes or ends of
- * lines stand in quotes. Addresses and masks are hexadecimal, what is not known is empty.
+ * The files are comma-separated values as in RFC 4180: the first line has the names of the columns, and
+ * texts with commas, quotes or line ends are quoted. Addresses and masks are hexadecimal, unknown values
+ * empty.
  */
 #include <errno.h>
 #include <fcntl.h>

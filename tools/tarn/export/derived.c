@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/export/derived.c - fields of ticks in nanoseconds; see derived.h. */
+/* derived.c - fields in ticks, converted to nanoseconds; see derived.h. */
 #include <string.h>
 #include <tools/tarn/export/derived.h>
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/export/derived.h - columns of an event's table that have a field of ticks in nanoseconds. */
+/* derived.h - additional columns of event tables: fields in ticks, converted to nanoseconds. */
 #ifndef TARN_DERIVED_H
 #define TARN_DERIVED_H
 
 #include <tools/tarn/export/export.h>
 
-#define DERIVED_MAX 4u /* of an event */
+#define DERIVED_MAX 4u /* per event */
 
 struct derived {
     const struct field *field;
     const char *column;
 };
 
-/* Fills COLUMNS; returns how many. */
+/* Fills COLUMNS; returns their number. */
 unsigned derived_columns(const struct event_type *type, struct derived columns[DERIVED_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/export/export.c - what the formats share; see export.h. */
+/* export.c - shared by all formats; see export.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     if (!answer_wants(&export->answer, thread))
         return;
     stretch = slots_at(&export->stretches, thread->number);
-    /* Who waits does so on no processor: that it will run on another one is no end of it. */
+    /* A waiting thread is on no CPU, so a new CPU does not end its stretch. */
     if (stretch->thread == NULL || stretch->state != thread->state || stretch->to != from ||
         stretch->is_asleep != is_asleep || (stretch->cpu != thread->cpu && runs)) {
         end_stretch(export, stretch);
@@ -159,7 +159,7 @@ const char *activity_name(const struct activity_names *names, const struct model
 {
     char number[ANSWER_NAME_BYTES];
 
-    if (frame->detail == UINT32_MAX) /* a fault whose end is not known */
+    if (frame->detail == UINT32_MAX) /* a fault that has not ended */
         return model_activity_names[frame->kind];
     snprintf(text, ANSWER_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
              label_of(names->labels[frame->kind], frame->detail, number));

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/perfetto.c - Perfetto's protobuf format: what its tools call a trace of TracePackets.
+ * perfetto.c - Perfetto's protobuf format: a sequence of TracePackets.
  *
- * States of threads are the events that Perfetto has for kernels other than Linux (generic_kernel).
- * Activities are slices and other events instants on their threads' tracks, with fields as debug annotations;
- * calls are flows. Field numbers are those of protos/perfetto/trace/ in Perfetto's source.
+ * States of threads use Perfetto's events for kernels other than Linux (generic_kernel). Activities are
+ * slices, and other events instants, on their threads' tracks, with fields as debug annotations; calls are
+ * flows. Field numbers are those of protos/perfetto/trace/ in Perfetto's source.
  *
- * Perfetto takes the thread whose number is a process's to be its main thread. Tarn numbers threads and
- * processes independently, so the numbers of threads are moved out of the way, by TID_BASE; the names tell
- * the real ones. An idle thread is a thread "kernel work" while its processor is awake, with a number below.
+ * Perfetto takes the thread whose tid equals a process's pid as its main thread. Tarn numbers threads and
+ * processes independently, so TID_BASE is added to tids; the names contain the real ones. The idle thread is
+ * shown as a thread "kernel work" while its CPU is awake, with a number below TID_BASE.
  */
 #include <stdlib.h>
 #include <tools/tarn/export/protobuf.h>
 #include <tools/tarn/export/tracks.h>
 
 #define TID_BASE     1000000u
-#define SEQUENCE     1u /* of packets: all are from one writer */
-#define FLAG_CLEARED 1u /* nothing before this packet is referred to */
-#define FLAG_NEEDS   2u /* names are referred to by numbers that other packets gave them */
+#define SEQUENCE     1u /* of packets: there is one writer */
+#define FLAG_CLEARED 1u /* earlier packets are not referred to */
+#define FLAG_NEEDS   2u /* names are referred to by numbers from earlier packets */
 #define CLOCK_REAL   1u
 #define CLOCK_BOOT   6u
 
@@ -49,7 +49,7 @@ enum {
     ANNOTATION_TEXT = 6,
     ANNOTATION_POINTER = 7
 };
-enum { NAMES_CATEGORY = 1, NAMES_EVENT = 2, NAMES_ANNOTATION = 3 }; /* in each: 1 number, 2 name */
+enum { NAMES_CATEGORY = 1, NAMES_EVENT = 2, NAMES_ANNOTATION = 3 }; /* fields of each: 1 number, 2 name */
 enum {
     TASK_UNKNOWN,
     TASK_CREATED,
@@ -61,21 +61,21 @@ enum {
     TASK_DEAD
 };
 
-/* Who can be referred to by a number: a name of a kind, by whatever identifies it. */
+/* What a numbered name belongs to. */
 enum name_owner { OWNER_ACTIVITY, OWNER_EVENT, OWNER_FIELD, OWNER_CLASS, OWNER_WORD };
 
 struct perfetto {
     struct tracks tracks;
     struct buffer packet, names, event;
-    struct map numbers; /* uint64_t by owner, and what identifies it there */
+    struct map numbers; /* uint64_t by owner and its identity */
     uint64_t last_number;
-    struct slots threads; /* struct written_thread by a thread's number */
+    struct slots threads; /* struct written_thread, by thread number */
     bool has_packet;
 };
 
 struct written_thread {
     bool has_track;
-    bool runs; /* as far as states have been written */
+    bool runs; /* according to the states written so far */
 };
 
 static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
@@ -98,7 +98,7 @@ static void begin_packet(struct perfetto *perfetto, uint64_t ticks)
     perfetto->has_packet = true;
 }
 
-/* The one field of struct Trace, with the packet in it. */
+/* Writes the packet as an element of the only field of struct Trace. */
 static void end_packet(struct perfetto *perfetto)
 {
     struct out *out = &perfetto->tracks.out;
@@ -115,7 +115,7 @@ static void end_packet(struct perfetto *perfetto)
 
 /* ---- names by number ------------------------------------------------------------------------------- */
 
-/* The number of a name, which the packet at hand explains if it is new. */
+/* Returns the number of a name; defines it in the current packet if it is new. */
 static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name_owner owner, uint64_t a,
                             uint64_t b, const char *name)
 {
@@ -150,7 +150,7 @@ static uint64_t shown_tid(const struct model_thread *thread)
     return (uint64_t)TID_BASE + thread->tid - (thread->is_idle ? 1 + thread->cpu : 0);
 }
 
-/* A track is described before its first event, and once more at the end, when its name is known. */
+/* Describes a track, before its first event and again at the end, when its name is known. */
 static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
 {
     const struct answer *answer = &perfetto->tracks.export.answer;
@@ -243,13 +243,13 @@ static void write_state(struct tracks *tracks, const struct stretch *stretch)
     const struct model_thread *thread = stretch->thread;
     struct written_thread *written;
     bool runs = stretch->state == MODEL_RUNNING && !stretch->is_asleep;
-    /* A processor without a running thread is idle; no thread is ready to do that. */
+    /* A CPU that runs no thread is idle; idle threads are never shown as ready. */
     bool sleeps = thread->is_idle && (stretch->is_asleep || stretch->state == MODEL_READY);
 
     written = slots_at(&perfetto->threads, thread->number);
     if (sleeps && !written->runs)
         return;
-    if (runs && written->runs) /* something between was lost; a thread may not start to run twice */
+    if (runs && written->runs) /* an event in between was lost; a thread must not start to run twice */
         write_task_state(perfetto, thread, TASK_RUNNABLE, stretch->cpu, stretch->from);
     written->runs = runs;
     write_task_state(perfetto, thread, sleeps ? TASK_SLEEPS : tasks[stretch->state], stretch->cpu,
@@ -286,7 +286,7 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
     begin_event(perfetto, thread, TYPE_END, end);
     add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "result"),
                    &(struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0});
-    if (frame->kind == ACTIVITY_FAULT) /* what kind it was, its end tells */
+    if (frame->kind == ACTIVITY_FAULT) /* the kind is known at the end */
         add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "kind"),
                        &(struct value){VALUE_TEXT, 0, name, strlen(name)});
     end_packet(perfetto);

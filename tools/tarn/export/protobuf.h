@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/protobuf.h - writes messages in the wire format of Protocol Buffers.
+ * protobuf.h - writes messages in the wire format of Protocol Buffers.
  *
- * A field is its number and kind, then a number of variable length, or 8 bytes, or a length and bytes. A
- * message inside another is such bytes; its length is known only at its end, so four bytes are left for it,
- * which the format allows (numbers may be longer than they need to be).
+ * A field is its number and wire type, followed by a variable-length number, or 8 bytes, or a length and
+ * bytes. A nested message is such bytes. Its length is known only at its end, so four bytes are reserved for
+ * it; the format allows numbers to be longer than needed.
  */
 #ifndef TARN_PROTOBUF_H
 #define TARN_PROTOBUF_H
@@ -22,7 +22,7 @@ static inline void protobuf_number(struct buffer *to, uint64_t number)
     buffer_add(to, bytes, count);
 }
 
-/* A field of an integer type, an enumeration or bool; negative ones as their 64 bits. */
+/* Adds a field of an integer, enumeration or bool type; negative numbers as their 64 bits. */
 static inline void protobuf_uint(struct buffer *to, unsigned field, uint64_t value)
 {
     protobuf_number(to, field << 3);
@@ -51,7 +51,7 @@ static inline void protobuf_text(struct buffer *to, unsigned field, const char *
     protobuf_bytes(to, field, text, strlen(text));
 }
 
-/* A message as a field: what is added until protobuf_end(MARK) is in it; less than 256 MiB. */
+/* Begins a message as a field. It contains what is added until protobuf_end(MARK), less than 256 MiB. */
 static inline size_t protobuf_begin(struct buffer *to, unsigned field)
 {
     protobuf_number(to, field << 3 | 2);

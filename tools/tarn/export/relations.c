@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/export/relations.c - a trace as tables of rows; see relations.h. */
+/* relations.c - a trace as tables of rows; see relations.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -7,7 +7,7 @@
 
 #define OWN_COLUMNS_MAX 18u
 
-/* Columns: text is marked by a colon behind the name. */
+/* Columns; a colon after the name marks text. */
 static const struct {
     const char *name;
     const char *columns[OWN_COLUMNS_MAX];
@@ -59,7 +59,7 @@ static bool is_text(const struct field *field)
     return field->kind != FIELD_INTEGER;
 }
 
-/* Columns have different names: a field called like a part of the context is "event_...". */
+/* Column names are unique: a field named like a context column becomes "event_...". */
 static const char *column_of(struct relations *relations, const char *field)
 {
     char name[64];
@@ -171,7 +171,7 @@ static void write_state(struct export *export, const struct stretch *stretch)
     struct value *values = relations->values;
 
     if (stretch->thread->is_idle && stretch->state == MODEL_READY)
-        return; /* it waits for nothing */
+        return; /* an idle thread waits for nothing */
     *values++ = VALUE_NUMBER(stretch->thread->number);
     *values++ = VALUE_NUMBER(stretch->thread->tid);
     *values++ = VALUE_NUMBER(stretch->thread->pid);
@@ -182,7 +182,7 @@ static void write_state(struct export *export, const struct stretch *stretch)
     write_row(relations, RELATION_STATE);
 }
 
-/* What the event that ended it told; of a fault that is how long it took, in ticks. */
+/* The result from the event that ended it; for a fault, its duration in ticks. */
 static struct value result_value(const struct relations *relations, const struct model_frame *frame)
 {
     return frame->kind == ACTIVITY_FAULT ? duration_value(relations, (uint64_t)frame->result)
@@ -332,12 +332,12 @@ static void write_threads(struct relations *relations)
         values[7] = thread->has_ended ? time_value(relations, thread->end) : value_text(NULL);
         values[8] = duration_value(relations, thread->ran);
         write_row(relations, RELATION_THREAD);
-        if (thread->calling != NULL) /* under way when the trace ends */
+        if (thread->calling != NULL) /* in progress at the end of the trace */
             write_call(relations, thread->calling);
     }
 }
 
-/* What is at the addresses that events have: where `tarn profile` says that the program was. */
+/* Writes what is at the addresses in events, as in `tarn profile`. */
 static void write_places(struct relations *relations)
 {
     const struct answer *answer = &relations->export.answer;
@@ -360,7 +360,7 @@ static void write_places(struct relations *relations)
     }
 }
 
-/* What numbers in events are called. */
+/* Writes the names of numbers in events. */
 static void write_names(struct relations *relations)
 {
     static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};

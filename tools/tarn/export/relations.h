@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/relations.h - a trace as tables of rows, for csv.c and sqlite.c.
+ * relations.h - a trace as tables of rows, for csv.c and sqlite.c.
  *
- * First the tables of `enum relation`, what the model finds; then one for each kind of event, named like it,
- * with what stands before each event and then its fields. The context's names are those of LTTng (cpu_id,
- * vpid, vtid, procname), because an event's own fields are often called pid, tid, cpu. Times are nanoseconds
- * on the trace's clock. A thread's number is its own in the trace: idle threads all have tid 0.
+ * First come the tables of `enum relation`, from the model; then one table for each event type, with the
+ * same name, the context columns and the event's fields. The context columns have LTTng's names (cpu_id,
+ * vpid, vtid, procname), because events often have their own fields pid, tid, cpu. Times are nanoseconds on
+ * the trace's clock. A thread's number is unique in the trace, whereas all idle threads have tid 0.
  */
 #ifndef TARN_RELATIONS_H
 #define TARN_RELATIONS_H
@@ -37,27 +37,28 @@ struct relation_table {
 
 struct relations;
 
-/* Where rows go. Failures: export_fail. */
+/* Writes rows to a format. Failures are reported by export_fail. */
 struct relation_writer {
     bool (*open)(struct relations *relations, struct fail *fail);
     void (*row)(struct relations *relations, unsigned table, const struct value *values);
-    void (*finish)(struct relations *relations); /* all rows are there */
-    void (*close)(struct relations *relations);  /* gives back what it holds; whether opened or not */
+    void (*finish)(struct relations *relations); /* after the last row */
+    void (*close)(struct relations *relations);  /* frees everything; called even if `open` was not */
 };
 
-/* The state of a format of this kind begins with it. */
+/* The state of these formats begins with this. */
 struct relations {
     struct export export;
     const struct relation_writer *writer;
-    struct relation_table *tables; /* RELATIONS, then by event index */
+    struct relation_table *tables; /* RELATIONS of them, then by event index */
     unsigned table_count;
-    struct value *values; /* of the row at hand */
+    struct value *values; /* of the current row */
     struct activity_names names;
-    struct functions functions;             /* of calls */
+    struct functions functions;             /* names of calls */
     struct derived (*derived)[DERIVED_MAX]; /* by event index */
     unsigned *derived_count;
-    const struct field **ips; /* by event index: where the program was; NULL: the event does not say */
-    struct map places;        /* whether there is a row, by process and address; images are known late */
+    const struct field **ips; /* by event index: the field with the program's address; NULL: none */
+    /* set of rows by process and address; written at the end, when executables are known */
+    struct map places;
     struct arena arena;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/sqlite.c - a database with the tables of relations.h, and a view `event` of all events.
+ * sqlite.c - a database with the tables of relations.h, and a view `event` of all events.
  *
- * SQLite's integers have 64 bits with a sign: an address from 2^63 on is stored as the negative number with
- * the same bits, which printf('0x%x', address) shows as it is.
+ * SQLite's integers are signed, with 64 bits: an address from 2^63 on is stored as the negative number with
+ * the same bits, and printf('0x%x', address) shows it correctly.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -27,7 +27,7 @@ static bool run(struct sqlite *sqlite, const char *sql)
     return false;
 }
 
-/* All or nothing, and nobody else reads it meanwhile: no journal is needed. */
+/* No journal is needed: the file is created as a whole, and has no other users meanwhile. */
 static bool open_database(struct relations *relations, struct fail *fail)
 {
     struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
@@ -51,7 +51,7 @@ static void add_text(struct buffer *sql, const char *text)
     buffer_add(sql, text, strlen(text));
 }
 
-/* A name, or a text, between marks: names of events are whatever the trace says. */
+/* Adds a name or text in quotes. Event names come from the trace and may contain anything. */
 static void add_quoted(struct buffer *sql, const char *text, char mark)
 {
     buffer_add(sql, &mark, 1);
@@ -133,7 +133,7 @@ static void write_database_row(struct relations *relations, unsigned number, con
     sqlite3_reset(insert);
 }
 
-/* All events that there are, with what all have in common; and what makes questions about times quick. */
+/* Makes a view of all events with their common columns, and indexes for queries by time. */
 static void make_view(struct sqlite *sqlite)
 {
     struct relations *relations = &sqlite->relations;

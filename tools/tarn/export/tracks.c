@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/export/tracks.c - a trace as what trace viewers draw; see tracks.h. */
+/* tracks.c - a trace as trace viewers draw it; see tracks.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define OF(self) EXPORT_OF(ANSWER_OF(self, struct answer), struct tracks)
 
-/* What states, activities and calls show. */
+/* Events that are visible as states, activities and calls. */
 static const char *const shown_events[] = {
     "trace_filler",     "trace_context",     "trace_end",        "trace_heartbeat", "sched_switch",
     "sched_wakeup",     "sched_enqueue",     "sched_dequeue",    "power_cpu_idle",  "ipc_call",
@@ -86,7 +86,7 @@ static void take_thread(struct model_observer *self, const struct model_thread *
         tracks->writer->died(tracks, thread, ticks);
 }
 
-/* A call is told four times, as each of its ends is passed; both arrows need their two ends. */
+/* Called at each of a call's four ends; each of the two arrows needs two of them. */
 static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
                       bool has_ended)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/export/tracks.h - a trace as what trace viewers draw, for chrome.c and perfetto.c: states of
- * threads, activities on them, single events with their fields, IPC calls as arrows from thread to thread.
+ * tracks.h - a trace as trace viewers draw it, for chrome.c and perfetto.c: states of threads, activities on
+ * them, events with their fields, IPC calls as arrows between threads.
  *
- * Events that states, activities and calls already show (entries and exits, switches, ...) are not written
- * once more, unless they are asked for by name (--event, --class).
+ * Events that are visible as states, activities and calls (entries and exits, switches, ...) are not written
+ * again unless the user names them (--event, --class).
  */
 #ifndef TARN_TRACKS_H
 #define TARN_TRACKS_H
@@ -14,16 +14,15 @@
 
 struct tracks;
 
-/* One end of a call: the arrow from the client's call to the server's receive, or from its reply to the
- * return. */
+/* One end of an arrow: from the client's call to the server's receive, or from its reply to the return. */
 struct track_flow {
     const struct model_call *call;
     const char *name; /* of this end */
     bool is_reply, is_end;
 };
 
-/* For each thread in order of time, but states, which are told when they are over. enter, died, end and close
- * may be NULL. */
+/* Called for each thread in order of time, except `state`, which is called when the state is over. enter,
+ * died, end and close may be NULL. */
 struct track_writer {
     void (*begin)(struct tracks *tracks);
     void (*state)(struct tracks *tracks, const struct stretch *stretch);
@@ -35,25 +34,25 @@ struct track_writer {
     void (*died)(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks);
     void (*flow)(struct tracks *tracks, const struct model_thread *thread, const struct track_flow *flow,
                  uint64_t ticks);
-    /* At the end, when names are known. */
+    /* Called at the end, when names are known. */
     void (*process)(struct tracks *tracks, uint32_t pid, const char *name);
     void (*thread)(struct tracks *tracks, const struct model_thread *thread, const char *name);
     void (*end)(struct tracks *tracks);
     void (*close)(struct tracks *tracks);
 };
 
-/* The state of a format of this kind begins with it. */
+/* The state of these formats begins with this. */
 struct tracks {
     struct export export;
     const struct track_writer *writer;
     struct activity_names names;
     struct out out;
     bool is_open;
-    bool *shown; /* by event index: something else shows it */
+    bool *shown; /* by event index: visible otherwise */
 };
 
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);
-/* What a processor is shown to run. */
+/* Returns what a CPU is shown to run. */
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread);
 void tracks_finish(struct answer *answer);
 void tracks_close(struct answer *answer);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/print/print.c - print programs: compiled once per event type, run once per event; see print.h.
- */
+/* print.c - compiles a print program per event type, and runs it for each event; see print.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/print/print_value.h>
 
 #define SMALL_LABELS 256u
 #define ROOM_MAX     (64u << 20)
-#define PREFIX_ROOM  512u /* time, processor, thread with an escaped name, class */
+#define PREFIX_ROOM  512u /* time, CPU, thread with an escaped name, class */
 
-/* Literal text of one program while it is compiled. */
+/* Literal text of a program under construction. */
 struct literal {
     char *text;
     size_t length, size;
@@ -30,7 +29,7 @@ static void add_text(struct literal *literal, const char *text)
     add_literal(literal, text, strlen(text));
 }
 
-/* Small values of an enumeration are printed ahead of time. */
+/* Formats the small values of an enumeration in advance. */
 static void compile_labels(struct printer *printer, struct print_op *op)
 {
     char *scratch = alloc_zero(1, value_room(op->field, false));
@@ -83,7 +82,7 @@ static void compile_value(struct printer *printer, struct print_op *op, const st
         op->code = OP_HEX;
 }
 
-/* What stands before field NUMBER. */
+/* Adds the text before field NUMBER. */
 static void add_field_name(struct literal *literal, enum print_style style, const char *name, unsigned number)
 {
     static const char *const before[] = {
@@ -98,7 +97,7 @@ static void add_field_name(struct literal *literal, enum print_style style, cons
     add_text(literal, after[style]);
 }
 
-/* People need not see what only fills a word. */
+/* Text leaves out fields that only pad a word. */
 static bool is_hidden(const struct printer *printer, const struct field *field)
 {
     return printer->style == PRINT_TEXT && strncmp(field->name, "reserved", 8) == 0;
@@ -166,7 +165,7 @@ static bool compile_event(struct printer *printer, const struct event_type *type
                            suffix, fail);
 }
 
-/* The parts of the environment that babeltrace2 prints with each event. */
+/* Formats the environment entries that babeltrace2 prints with each event. */
 static void compile_environment(struct printer *printer)
 {
     static const char *const shown[][2] = {
@@ -230,7 +229,7 @@ void printer_close(struct printer *printer)
     arena_free(&printer->arena);
 }
 
-/* Literals are stored with 32 bytes to spare, and every program has reserved as much. */
+/* Literals are stored with 32 spare bytes, and every program reserves as many. */
 static inline char *put_literal(char *at, const struct print_op *op)
 {
     memcpy(at, op->literal, 32);
@@ -285,13 +284,13 @@ static char *run_program(char *at, const struct print_program *program, const st
     return at;
 }
 
-/* Damaged times may lie further apart than the result can tell. */
+/* Unsigned, because damaged times may be too far apart for a signed difference. */
 static int64_t ns_between(int64_t from, int64_t to)
 {
     return (int64_t)((uint64_t)to - (uint64_t)from);
 }
 
-/* Seconds with nine decimals; the whole seconds are kept from the event before. */
+/* Formats seconds with nine decimals; the text of the whole seconds is cached. */
 static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_column)
 {
     int64_t second = ns / 1000000000, rest = ns % 1000000000;
@@ -392,7 +391,7 @@ static char *put_csv_prefix(char *at, struct printer *printer, const struct curs
     return at;
 }
 
-/* As `babeltrace2 --clock-cycles --no-delta --names=all` begins a line. */
+/* The start of a line of `babeltrace2 --clock-cycles --no-delta --names=all`. */
 static char *put_babeltrace_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
     const struct event_type *type = cursor->event.type;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/print/print.h - events to text, JSON lines, CSV, and babeltrace2's own text.
+ * print.h - events to text, JSON lines, CSV, and babeltrace2's text.
  *
- * For each event type and style a small program is compiled once: literal text, then a field, and so on.
- * Printing an event runs it: no look-ups, no allocation. Programs never write more than `room` bytes, which
- * the compiler of the program works out from the layout, so one reservation covers a line.
+ * For each event type and style, a small program is compiled once: literal text, then a field, and so on.
+ * Printing an event runs it, without look-ups or allocation. A program never writes more than `room` bytes,
+ * computed from the layout when it is compiled, so one reservation covers a line.
  */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
@@ -28,17 +28,17 @@ struct printer {
     enum print_time time;
     int64_t start_ns;
     struct print_program *programs; /* by event index */
-    struct print_program context;   /* packet context, for babeltrace2's text only */
-    const char *trace_prefix;       /* what babeltrace2 prints of the environment */
+    struct print_program context;   /* packet context, for babeltrace2's text */
+    const char *trace_prefix;       /* the part of the environment that babeltrace2 prints */
     size_t trace_prefix_length;
     size_t room_max;
     struct arena arena;
-    /* the packet context, printed once per packet */
+    /* the packet context, formatted once per packet */
     char *context_text;
     size_t context_length;
     const struct stream *context_stream;
     uint64_t context_offset;
-    /* the seconds, printed once per second */
+    /* the seconds, formatted once per second */
     int64_t second;
     char second_text[PUT_NUMBER_MAX];
     unsigned second_length;
@@ -46,11 +46,12 @@ struct printer {
 
 bool printer_open(struct printer *printer, const struct trace *trace, struct out *out, enum print_style style,
                   enum print_time time, struct fail *fail);
-void print_heading(struct printer *printer); /* CSV's first line */
+void print_heading(struct printer *printer); /* the first line of CSV */
 void print_event(struct printer *printer, const struct cursor *cursor);
 void printer_close(struct printer *printer);
 
-/* TEXT with control characters and quotes escaped for STYLE, with its quotes; at most 6 bytes a character. */
+/* Writes TEXT in quotes, escaping control characters and quotes as STYLE requires; at most 6 bytes per
+ * character. */
 char *put_escaped(char *at, const char *text, size_t length, enum print_style style);
 
 #endif

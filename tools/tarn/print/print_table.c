@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/print/print_table.c - tables as text, JSON, CSV; see print_table.h. */
+/* print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -14,9 +14,9 @@
 #define CELL_WIDTH_MIN 8u
 #define BAR_WIDTH      30u
 
-/* How times are shown. */
+/* The unit of a column of times. */
 struct unit {
-    const char *suffix; /* of the heading */
+    const char *suffix; /* in the heading */
     double ns;
 };
 
@@ -24,11 +24,11 @@ struct unit {
 struct layout {
     unsigned width;
     struct unit unit;
-    uint64_t largest; /* of a bar */
+    uint64_t largest; /* for bars */
     bool is_shown;
 };
 
-/* Without a heading it is for JSON and CSV only. */
+/* Whether text shows the column; without a heading it is only in JSON and CSV. */
 static bool is_shown(const struct table_column *column)
 {
     return column->kind == COLUMN_BAR || column->heading == NULL || column->heading[0] != '\0';
@@ -48,7 +48,7 @@ static unsigned characters(const char *text)
     return count;
 }
 
-/* At most WIDTH characters, "..." where there are more; what is not printable as a dot. */
+/* Prints at most WIDTH characters, ending in "..." if cut, with dots for unprintable ones. */
 static void print_cut(FILE *to, const char *text, unsigned width)
 {
     unsigned count = characters(text), shown = count > width ? width - 3 : count;
@@ -106,7 +106,7 @@ static struct unit unit_of(uint64_t largest)
     return (struct unit){" s", 1e9};
 }
 
-/* TEXT has room for a number; strings are not for here. */
+/* Formats a cell that is not text; a number always fits. */
 static void format_cell(const struct table_column *column, union table_cell cell, struct unit unit,
                         char text[400])
 {
@@ -184,7 +184,7 @@ static void put_row(FILE *to, const struct table *table, const struct table_row 
     }
 }
 
-/* Without blanks at the end. */
+/* Prints a row without trailing blanks. */
 static void print_row_text(FILE *to, const struct table *table, const struct table_row *row,
                            const struct layout *layouts, unsigned name_width)
 {
@@ -224,8 +224,8 @@ static bool is_time(const struct table_column *column)
     return column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
 }
 
-/* Sums are compared with each other, and so are a shortest, a mean, percentiles and a longest: columns of one
- * kind have one unit, that of the largest sum, or the one in which the shortest can be told. */
+/* Sums are compared with each other, and so are minimum, mean, percentiles and maximum. So all columns of
+ * one kind use the same unit: that of the largest sum, or one in which the minimum is readable. */
 static void choose_units(const struct table *table, struct layout *layouts)
 {
     uint64_t largest_sum = 0, least = UINT64_MAX;
@@ -243,7 +243,7 @@ static void choose_units(const struct table *table, struct layout *layouts)
             layouts[c].unit = unit_of(table->columns[c].sum == SUM_ADDED ? largest_sum : least);
 }
 
-/* The rows that are shown decide the widths. REST is the sum of the others. */
+/* Computes the widths from the rows shown. REST is the sum of the others. */
 static void lay_out(const struct table *table, uint64_t top, const struct table_row *rest,
                     struct layout *layouts)
 {
@@ -309,7 +309,7 @@ static unsigned cells_width(const struct table *table, const struct layout *layo
     return width;
 }
 
-/* Leaves columns out. Returns how wide names may be, NAME_WIDTH at most. */
+/* Leaves out columns until the line fits. Returns the width for names, at most NAME_WIDTH. */
 static unsigned fit(const struct table *table, struct layout *layouts, unsigned name_width,
                     const struct table_limits *limits)
 {
@@ -328,7 +328,7 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
     return cells + least < limits->width ? limits->width - cells : least;
 }
 
-/* The sum of the rows from FIRST on. A sum of what is known of none is not known. */
+/* Sums up the rows from FIRST on. Where all are unknown, so is the sum. */
 static void add_rest(const struct table *table, size_t first, struct table_row *rest)
 {
     table_clear_cells(table, rest);
@@ -358,7 +358,7 @@ void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
     unsigned name_width;
     char name[80];
 
-    if (table->count <= top || table->count == top + 1) { /* one row takes no more room than its sum */
+    if (table->count <= top || table->count == top + 1) { /* a single row takes as much space as the sum */
         top = table->count;
     } else {
         rest = alloc_zero(1, sizeof(*rest) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
@@ -405,8 +405,7 @@ static void print_csv_string(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* The same number in JSON and CSV; an address is a string in JSON, which has no other than decimal numbers.
- */
+/* Prints a number for JSON or CSV. Addresses are strings in JSON, whose numbers are decimal. */
 static void print_number(FILE *to, const struct table_column *column, union table_cell cell,
                          const char *quote)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/print/print_value.c - one value as text in each style; see print.h. */
+/* print_value.c - formats one value in each style; see print.h. */
 #include <tools/tarn/print/print_value.h>
 
-/* Per style: 0 as it is, 1 a backslash and the letter in escape_letter, 2 control character, 3 not ASCII. */
+/* The letter after the backslash in an escape sequence. */
 static const char escape_letters[] = {['\\'] = '\\', ['"'] = '"',  ['\a'] = 'a', ['\b'] = 'b', ['\033'] = 'e',
                                       ['\f'] = 'f',  ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\v'] = 'v'};
 
@@ -41,7 +41,7 @@ static char *put_hex_byte(char *at, const char *before, unsigned char c)
     return at;
 }
 
-/* One character that is not plain. */
+/* Writes one character that needs escaping. */
 static char *put_special(char *at, unsigned char c, enum print_style style)
 {
     char letter = c < sizeof(escape_letters) ? escape_letters[c] : 0;
@@ -116,7 +116,7 @@ char *put_number(char *at, uint64_t value, const struct field *field, enum print
         return put_hex(at, value & mask, style == PRINT_BABELTRACE ? hex_upper : hex_lower);
     if (field->base == 2)
         return put_binary(at, value, bits);
-    /* babeltrace2 rounds a signed octal number up to whole digits */
+    /* babeltrace2 rounds the bits of a signed octal number up to whole digits */
     if (field->is_signed && bits < 64)
         mask = (1ull << (bits + 2) / 3 * 3) - 1;
     return put_octal(at, field->is_signed ? value & mask : value);
@@ -128,7 +128,7 @@ static bool has_value(const struct tsdl_label *label, uint64_t value, bool is_si
                      : value >= label->low && value <= label->high;
 }
 
-/* babeltrace2: ( "label", "label" : container = 1 ); the others: the first label, or the number. */
+/* babeltrace2 style: ( "label", "label" : container = 1 ); others: the first label, or the number. */
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style)
 {
     bool any = false;

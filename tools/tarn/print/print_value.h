@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/print/print_value.h - print programs and how one value is printed; for print.c and
- * print_value.c. */
+/* print_value.h - print programs, and how values are printed; for print.c and print_value.c. */
 #ifndef TARN_PRINT_VALUE_H
 #define TARN_PRINT_VALUE_H
 
@@ -8,12 +7,12 @@
 
 enum op_code {
     OP_END,      /* only the literal */
-    OP_UNSIGNED, /* aligned integers: word, shifts */
+    OP_UNSIGNED, /* aligned integers, loaded with word and shifts */
     OP_SIGNED,
     OP_HEX,
-    OP_ENUM,   /* the same, then the table of small values */
+    OP_ENUM,   /* likewise, printed by the table of small values */
     OP_SLOW,   /* any other integer or enumeration */
-    OP_STRING, /* text to a NUL */
+    OP_STRING, /* NUL-terminated text */
     OP_LIST,   /* arrays and sequences */
 };
 
@@ -26,19 +25,20 @@ struct print_op {
     uint8_t code;
     bool swap;
     uint8_t up, down; /* value = word << up >> down */
-    uint32_t word;    /* offset of the 64-bit word that holds the integer */
+    uint32_t word;    /* offset of the 64-bit word with the integer */
     uint32_t literal_length;
     const char *literal; /* printed before the value */
     const struct field *field;
-    const struct print_text *small; /* of an enumeration: values below small_count, where text is not NULL */
+    /* labels of an enumeration for values below small_count, if text is not NULL */
+    const struct print_text *small;
     uint32_t small_count;
 };
 
-/* The bytes of the UTF-8 character at TEXT, or 0 when it is none. */
+/* Returns the length of the UTF-8 character at TEXT, or 0 if it is invalid. */
 unsigned utf8_length(const unsigned char *text, size_t left);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);
-size_t value_room(const struct field *field, bool indexes); /* the most that one value can take */
+size_t value_room(const struct field *field, bool indexes); /* the maximum for one value */
 
 #endif

@@ -31,7 +31,7 @@ static void add_oddity(struct trace *trace, enum anomaly anomaly, const char *fi
     snprintf(oddity->file, sizeof(oddity->file), "%s", file);
 }
 
-/* ---- the time that a stream covers --------------------------------------------------------------- */
+/* ---- the time that a stream covers ----------------------------------------------------------------- */
 
 /* Returns when the packet ends. If the header claims a length of 2^32 ticks or more, computes it from the
  * events, since each is less than 2^32 ticks after the one before; a header that disagrees is damaged. */
@@ -186,7 +186,7 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     return fine;
 }
 
-/* ---- one file for each processor ----------------------------------------------------------------- */
+/* ---- one file for each processor ------------------------------------------------------------------- */
 
 static bool is_named_after_processor(const struct stream *stream)
 {
@@ -318,7 +318,7 @@ void trace_close(struct trace *trace)
     memset(trace, 0, sizeof(*trace));
 }
 
-/* ---- a pull that ended early --------------------------------------------------------------------- */
+/* ---- a pull that ended early ----------------------------------------------------------------------- */
 
 bool trace_is_unfinished(const struct trace *trace)
 {
@@ -336,7 +336,7 @@ bool trace_is_unfinished(const struct trace *trace)
     return is_left;
 }
 
-/* ---- a trace that grows -------------------------------------------------------------------------- */
+/* ---- a trace that grows ---------------------------------------------------------------------------- */
 
 static unsigned count_stream_files(const struct trace *trace)
 {

@@ -55,7 +55,7 @@ struct judge {
     struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
 };
 
-/* ---- signs --------------------------------------------------------------------------------------- */
+/* ---- signs ----------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(uint64_t id)
 {
@@ -173,7 +173,7 @@ static void find_types(struct judge *judge)
     }
 }
 
-/* ---- causes and effects -------------------------------------------------------------------------- */
+/* ---- causes and effects ---------------------------------------------------------------------------- */
 
 static bool is_of_thread(const struct sign *sign)
 {

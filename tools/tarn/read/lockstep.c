@@ -35,7 +35,7 @@ void lockstep_types_close(struct lockstep_types *types)
     types->same = NULL;
 }
 
-/* ---- one event ----------------------------------------------------------------------------------- */
+/* ---- one event ------------------------------------------------------------------------------------- */
 
 static bool is_text(const struct field *field)
 {
@@ -96,7 +96,7 @@ static inline bool is_alike(const struct lockstep *pair)
     return has_same_fields(&a->event, &b->event);
 }
 
-/* ---- one processor ------------------------------------------------------------------------------- */
+/* ---- one processor --------------------------------------------------------------------------------- */
 
 bool lockstep_next(struct lockstep_side *side)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/content_end.c - see content_end.h. */
+/* content_end.c - see content_end.h. */
 #include <endian.h>
 #include <string.h>
 #include <tools/tarn/source/content_end.h>

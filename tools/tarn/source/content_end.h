@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/content_end.h - what stands at the end of a packet's content, in either byte order. */
+/* content_end.h - writes the end of a packet's content, in either byte order. */
 #ifndef TARN_CONTENT_END_H
 #define TARN_CONTENT_END_H
 
@@ -9,8 +9,8 @@
 
 #define CONTENT_END_BYTES 16u
 
-/* Writes the end event, and behind it, if REST words of the buffer are left, the header of the filler.
- * Returns how many bytes that is. */
+/* Writes the end event and, if REST words of the buffer are left, the header of a filler after it. Returns
+ * the number of bytes written. */
 size_t put_content_end(uint8_t *at, bool is_little, uint64_t rest, uint64_t time);
 
 #endif

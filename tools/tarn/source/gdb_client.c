@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/gdb_client.c - packets to QEMU's gdb server and back; see gdb_client.h. */
+/* gdb_client.c - a client of QEMU's gdb server; see gdb_client.h. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -93,7 +93,7 @@ bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *f
     return fine;
 }
 
-/* One packet's text into client->packet. What stands between packets (acknowledgements) is passed over. */
+/* Receives one packet into client->packet. Skips what is between packets (acknowledgements). */
 static bool receive_any(struct gdb_client *client, double until, struct fail *fail)
 {
     unsigned sum = 0;
@@ -123,7 +123,8 @@ static bool receive_any(struct gdb_client *client, double until, struct fail *fa
     return !client->acknowledges || send_bytes(client, "+", 1, fail);
 }
 
-/* The answer to a request. That the guest stopped because we came is said in between, at any time. */
+/* Receives the reply to a request. The stop reply caused by the connection may arrive before it, at any
+ * time. */
 static bool receive_until(struct gdb_client *client, double until, struct fail *fail)
 {
 
@@ -144,7 +145,6 @@ bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail 
     return gdb_client_send(client, request, fail) && gdb_client_receive(client, fail);
 }
 
-/* What the machine's monitor says to a command; to be freed. */
 char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail)
 {
     double until = now_seconds() + seconds;
@@ -179,7 +179,7 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
     return NULL;
 }
 
-/* ---- connecting */
+/* ---- connecting ---- */
 
 static int connect_unix(const char *path, struct fail *fail)
 {

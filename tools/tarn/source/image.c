@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image.c - finds the trace's store in memory and checks it; see image.h,
- * trace/format/store.h.
+ * image.c - finds the trace's store in guest memory and validates it; see image.h, trace/format/store.h.
  *
- * image_open -> find_stores looks at the first words of every frame; each place where the magic stands is a
- * candidate; take_store believes one whose own address, checksum, geometry and extents are right.
+ * image_open -> find_stores reads the first words of every page frame; each one with the magic is a
+ * candidate. take_store accepts a candidate whose own address, checksum, geometry and extents are correct.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +12,19 @@
 
 #define FRAME          4096u
 #define PLACE_STEP     (1u << 20)
-#define SCAN_FRAMES    512u /* looked at in one go */
+#define SCAN_FRAMES    512u /* read in one request */
 #define CANDIDATES_MAX 64u
-#define COPY_TRIES     100u /* a change takes the guest microseconds, or as long as its host lets it stand */
+/* a change takes the guest microseconds, or as long as its vCPU is not running */
+#define COPY_TRIES     100u
 #define METADATA_MAX   (4u << 20)
 
 struct candidate {
-    uint64_t physical; /* as memory was arranged when it was found */
+    uint64_t physical; /* by the arrangement of memory at that time */
     uint64_t place;
     bool swap;
 };
 
-/* ---- checking ------------------------------------------------------------------------------------------ */
+/* ---- checking -------------------------------------------------------------------------------------- */
 
 static void swap_store(struct image *image, struct trace_store *s)
 {
@@ -53,7 +53,7 @@ static bool is_power_of_two(uint64_t value)
     return value && !(value & (value - 1));
 }
 
-/* Everything that later code divides by, allocates or indexes with. */
+/* Checks everything that later code divides by, allocates or indexes with. */
 static bool check_store(const struct trace_store *s, struct fail *fail)
 {
     if (s->version != TRACE_STORE_VERSION)
@@ -99,7 +99,7 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
 /* ---- copying ---------------------------------------------------------------------------------------------
  */
 
-/* The store as it lies in memory, copied in one piece that did not change meanwhile; the caller frees it. */
+/* Returns a consistent copy of the store, as it is in memory; the caller frees it. */
 static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size, struct fail *fail)
 {
     const size_t changes_at = offsetof(struct trace_store, changes);
@@ -116,10 +116,11 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
             header.extent_count != (header.bytes - sizeof(header)) / sizeof(struct trace_extent)) {
             fail_set(fail, "the store says it has %u bytes and %u extents", header.bytes,
                      header.extent_count);
-            continue; /* it may be in the making */
+            continue; /* it may be under construction */
         }
         uint8_t *copy = alloc_zero(1, header.bytes);
-        /* system calls keep order: the copy after the first look, before the second */
+        /* system calls keep their order: the copy is after the first read of `changes` and before the
+         * second */
         if (!memory_read(image->memory, physical, copy, header.bytes, fail) ||
             !memory_read(image->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
             free(copy);
@@ -128,7 +129,7 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
         bool same = memcmp(copy + changes_at, &changes, sizeof(changes)) == 0 &&
                     header.changes == image_64(image, changes);
         bool right = trace_store_checksum(copy, header.bytes) == header.checksum;
-        /* who died before he changed anything left a store that is right */
+        /* a writer that died before it changed anything left a valid store */
         if (same && right && (header.changes % 2 == 0 || !image->memory->live)) {
             *size = header.bytes;
             return copy;
@@ -141,7 +142,7 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
     return NULL;
 }
 
-/* The info page says again what the store says, as long as the system runs that wrote both. */
+/* Whether the info page repeats the store. It does while the system runs that wrote both. */
 static bool info_belongs(struct image *image, uint64_t physical)
 {
     struct trace_info info;
@@ -157,7 +158,7 @@ static bool info_belongs(struct image *image, uint64_t physical)
            image_32(image, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
 }
 
-/* The word before the rest: whoever reads rings by this store sees whether it has changed since. */
+/* Reads `geometry` before the rest, so that later readers of the rings notice a change. */
 static void find_info(struct image *image)
 {
     image->info = image->store.age == 0 ? image->store.info : 0;
@@ -168,13 +169,14 @@ static void find_info(struct image *image)
 
 bool image_is_changed(struct image *image)
 {
-    /* what was copied before the word: pairs with the fence in start_over() of trace/control/rings.c */
+    /* orders the earlier copy before the load of the word: pairs with the fence in start_over() of
+     * trace/control/rings.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return image_is_live(image) && image->info &&
            image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
 }
 
-/* Believes the store at an address, if it is one. */
+/* Uses the store at an address if it is valid. */
 static bool take_store(struct image *image, uint64_t physical, struct fail *fail)
 {
     struct trace_store header;
@@ -204,10 +206,9 @@ static bool take_store(struct image *image, uint64_t physical, struct fail *fail
     return false;
 }
 
-/* ---- looking for it
- * ---------------------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------------- */
 
-/* The start of frames, many in one go: what is far away answers once. */
+/* Reads the first words of many page frames in one request, to pay a remote guest's latency once. */
 static bool look_at_frames(struct memory *memory, const struct memory_range *range, uint64_t first,
                            uint64_t step, size_t count, uint64_t *words, struct fail *fail)
 {
@@ -244,7 +245,7 @@ static bool find_stores(struct memory *memory, uint64_t step, struct candidate *
     return true;
 }
 
-/* Do the rings lie where the extents say? Some packet of each processor must. */
+/* Whether the rings are where the extents say: each CPU must have some packet there. */
 static bool rings_show_packets(struct image *image)
 {
     struct fail ignored;
@@ -253,7 +254,7 @@ static bool rings_show_packets(struct image *image)
         struct image_ring ring;
         if (!image_ring_open(&ring, image, cpu, &ignored))
             return false;
-        /* looked at once more, the packets of a running guest may be gone */
+        /* when a running guest is read again, its packets may be gone */
         if (!ring.index_is_good && !image_ring_holds(&ring, ring.head) &&
             !(ring.head > 0 && image_ring_holds(&ring, ring.head - 1)))
             return false;
@@ -261,11 +262,11 @@ static bool rings_show_packets(struct image *image)
     return true;
 }
 
-/* STRAY: it cannot lie where it says that it lies, so it is a copy: of those that the guest made, for example
- * when it answered a program's sys_trace_previous, and that still lie in frames which were given back. */
+/* STRAY: its own address is wrong, so it is a copy that the guest made, for example for sys_trace_previous,
+ * in page frames that were freed since. */
 enum verdict { STORE_TAKEN, STORE_WRONG, STORE_STRAY };
 
-/* Where memory's ranges depend on where the store lies, each possibility is looked at. */
+/* Where the ranges of memory depend on the store's place, tries all possibilities. */
 static enum verdict try_candidate(struct image *image, const struct candidate *candidate, struct fail *fail)
 {
     struct memory *memory = image->memory;
@@ -294,13 +295,15 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
     return verdict;
 }
 
-/* Kernels put it at a multiple of PLACE_STEP (trace/control/store.c): far fewer places to look at first. */
+/* Kernels put the store at a multiple of PLACE_STEP (trace/control/store.c), so the first pass reads only
+ * those. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail)
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};
     struct candidate found[CANDIDATES_MAX];
     struct fail why = {""}, stray = {""}, reason;
-    bool knows_guest = false; /* some store was right: a stray one says nothing more */
+    /* a valid store was found: stray ones say nothing more */
+    bool knows_guest = false;
     size_t count;
 
     *image = (struct image){.memory = memory};
@@ -331,8 +334,7 @@ void image_close(struct image *image)
     *image = (struct image){0};
 }
 
-/* ---- what else the store knows
- * -------------------------------------------------------------------------------- */
+/* ---- what else the store has ----------------------------------------------------------------------- */
 
 uint64_t image_info64(struct image *image, size_t offset)
 {
@@ -344,7 +346,7 @@ uint64_t image_info64(struct image *image, size_t offset)
     return image_64(image, value);
 }
 
-/* A kernel that starts anew finds its info page as its image has it: without the magic. */
+/* A kernel that boots finds its info page as in its boot image: without the magic. */
 static enum image_change look_at_info(struct image *image)
 {
     if (!image->info || info_belongs(image, image->info))
@@ -369,11 +371,11 @@ enum image_change image_look(struct image *image)
         return IMAGE_CHANGED;
     swap_store(image, &now);
     if (now.magic != TRACE_STORE_MAGIC || now.boot_id != old.boot_id)
-        return IMAGE_CHANGED; /* its frames are somebody else's by now */
+        return IMAGE_CHANGED; /* its page frames have been reused */
     if (now.changes == old.changes)
         return look_at_info(image);
     if (now.changes % 2 || !take_store(image, old.self, &ignored))
-        return IMAGE_SAME; /* in the middle of it: next time */
+        return IMAGE_SAME; /* it is being changed: next time */
     if (!same_rings(&image->store, &old))
         return IMAGE_CHANGED;
     return image->store.age != old.age || image->store.end != old.end ? IMAGE_ENDED : IMAGE_GROWN;

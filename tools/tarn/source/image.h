@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image.h - the trace in a guest's memory: finds the store, reads the rings that it names.
+ * image.h - reads a trace from guest memory: finds the store and reads its rings.
  *
- * This is to memory.h what trace/ring/read.h is to a mapped window: the same states, the same order of
- * looks, the same cut; but memory may be of the other byte order, may be a dump that was taken at any moment
- * (then nothing changes, and nothing is waited for), and may be anything at all: every address, size and
- * count is checked before it is used. image.c finds and checks the store, image_ring.c reads packets,
- * image_source.c makes a `struct source` of it.
+ * The counterpart of trace/ring/read.h for memory read from outside: same packet states, same order of
+ * loads, same cuts. But the memory may have the other byte order, may be a dump taken at any moment (then it
+ * never changes, and there is nothing to wait for), and may contain anything: every address, size and count
+ * is checked before use. image.c finds and checks the store, image_ring.c reads packets, image_source.c
+ * turns it into a `struct source`.
  */
 #ifndef TARN_IMAGE_H
 #define TARN_IMAGE_H
@@ -16,35 +16,38 @@
 
 struct image {
     struct memory *memory;
-    bool swap;                /* its byte order is not ours */
-    struct trace_store store; /* in our byte order, checked; without extents */
+    bool swap;                /* not in host byte order */
+    struct trace_store store; /* in host byte order, checked; without extents */
     struct trace_extent *extents;
-    uint64_t info;     /* physical address of an info page that belongs to this store, or 0 */
-    uint64_t geometry; /* its word of that name, when the store was read: see layout.h */
-    bool broken;       /* memory could not be read although it is there; `fail` says why */
+    uint64_t info;     /* physical address of the info page that belongs to this store; 0: none */
+    uint64_t geometry; /* `geometry` of the info page when the store was read; see layout.h */
+    bool broken;       /* existing memory could not be read; `fail` says why */
     struct fail fail;
 };
 
-/* Looks for the store of age `age` in all of memory. The memory stays the caller's. False: fail. */
+/* Searches all of memory for the store of age AGE. MEMORY remains the caller's. False: FAIL. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail);
 void image_close(struct image *image);
-/* Does anybody write the rings while they are read? Not those of the system before a reset. */
+/* Whether the rings are written while they are read. Rings from before a reset are not. */
 static inline bool image_is_live(const struct image *image)
 {
     return image->memory->live && image->store.age == 0;
 }
-/* Live memory: looks whether the guest changed something. GROWN: rings must be opened again, there may be
- * more metadata. ENDED: the system that wrote this panicked, was shut down or started again; what is in the
- * rings is still its. CHANGED: rings were cleared or changed; packets before and after do not belong
- * together. */
+/*
+ * Checks live memory for changes.
+ *
+ *     - GROWN: open the rings again; there may be more metadata.
+ *     - ENDED: the system that wrote this panicked, shut down or rebooted; the rings still have its packets.
+ *     - CHANGED: rings were cleared or resized; packets from before and after do not belong together.
+ */
 enum image_change { IMAGE_SAME, IMAGE_GROWN, IMAGE_ENDED, IMAGE_CHANGED };
 enum image_change image_look(struct image *image);
-/* The metadata; NULL: the guest has made none yet, or it is none. To be freed. */
+/* Returns the metadata, which the caller frees; NULL: none yet, or invalid. */
 char *image_metadata(struct image *image, size_t *size);
-/* Live memory: were the rings cleared or resized since the store was read? What was copied before the call is
- * as old as its answer. */
+/* Live memory: whether the rings were cleared or resized since the store was read. If not, everything copied
+ * before the call is valid. */
 bool image_is_changed(struct image *image);
-/* A word of the info page; 0 if there is no info page. */
+/* Returns a word of the info page; 0: no info page. */
 uint64_t image_info64(struct image *image, size_t offset);
 
 static inline uint32_t image_32(const struct image *image, uint32_t value)
@@ -57,45 +60,46 @@ static inline uint64_t image_64(const struct image *image, uint64_t value)
     return image->swap ? __builtin_bswap64(value) : value;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------ */
+/* ---- rings ----------------------------------------------------------------------------------------- */
 
 enum image_state {
     IMAGE_WHOLE,      /* closed, every word committed */
-    IMAGE_OPEN,       /* writers are in it, or it does not exist yet */
-    IMAGE_INCOMPLETE, /* closed, but a writer has not committed: not yet, or he never will */
-    IMAGE_GONE,       /* overwritten, or its header is no packet's */
+    IMAGE_OPEN,       /* being written, or does not exist yet */
+    IMAGE_INCOMPLETE, /* closed, but a writer has not committed: not yet, or never will */
+    IMAGE_GONE,       /* overwritten, or its header is not a packet's */
 };
 
 struct image_ring {
     struct image *image;
     uint32_t cpu;
-    uint64_t newest, head;              /* of an image that stands still, and the last plausible ones else */
-    bool index_is_good;                 /* they are what the index says */
-    bool head_is_guessed;               /* it is not, and the headers were asked */
-    const struct trace_extent *extents; /* of the window */
+    uint64_t newest, head; /* if memory is not live; otherwise the last plausible values */
+    bool index_is_good;    /* they are the index's */
+    /* they were derived from packet headers, because the index is wrong */
+    bool head_is_guessed;
+    const struct trace_extent *extents; /* of the control page and the buffers */
     size_t extent_count;
 };
 
-/* False: fail says what is missing of the ring. Call again when the image has grown. */
+/* False: FAIL says what is missing. Call it again when the image has grown. */
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
-/* The place (memory_range) of a byte that the window has, of control page or buffers. */
+/* Returns the place (memory_range) of byte OFFSET of the ring's control page or buffers. */
 uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);
-/* Number of the packet that is being written; of a full ring, that will be once there is room. */
+/* Returns the number of the packet being written; for a full ring, of the next one once there is space. */
 uint64_t image_ring_head(struct image_ring *ring);
-/* Does the index say that there are events in packet HEAD, which is being written? */
+/* Whether the index says that packet HEAD, which is being written, has events. */
 bool image_ring_has_open(struct image_ring *ring, uint64_t head);
-/* If so: has any writer got to the end of one? Else nothing was logged there yet. */
+/* If it has: whether a writer has finished one. Otherwise nothing has been logged there. */
 bool image_ring_has_logged(struct image_ring *ring, uint64_t head);
-/* Number of the oldest packet that was not overwritten. */
+/* Returns the number of the oldest packet that was not overwritten. */
 uint64_t image_ring_oldest(struct image_ring *ring);
-/* Number of the oldest packet that may still be there. */
+/* Returns the number of the oldest packet that may still be there, even if it was consumed. */
 uint64_t image_ring_tail(struct image_ring *ring);
 uint64_t image_ring_discarded(struct image_ring *ring);
 uint64_t image_ring_torn(struct image_ring *ring);
-/* Does a buffer hold the header of this packet now? */
+/* Whether a buffer currently contains the header of this packet. */
 bool image_ring_holds(struct image_ring *ring, uint64_t number);
 
-/* These copy a packet, a whole buffer in the guest's byte order; see trace_packet_copy, trace_packet_cut,
+/* Copy a packet, a whole buffer in the guest's byte order; see trace_packet_copy, trace_packet_cut,
  * trace_packet_snapshot in trace/ring/read.h. */
 enum image_state image_packet_copy(struct image_ring *ring, uint64_t number, uint8_t *copy);
 bool image_packet_cut(struct image_ring *ring, uint64_t number, uint8_t *copy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/image_copy.c - a packet that was copied out of a guest's memory; see image_copy.h. */
+/* image_copy.c - a copy of a packet from guest memory; see image_copy.h. */
 #include <string.h>
 #include <tools/tarn/source/content_end.h>
 #include <tools/tarn/source/image_copy.h>
@@ -39,7 +39,7 @@ bool image_copy_content_is_sound(const struct trace_packet *packet)
 struct walk {
     const struct image *image;
     const uint8_t *packet;
-    uint64_t position, limit; /* words */
+    uint64_t position, limit; /* in words */
     uint64_t time;            /* of the last event */
     uint64_t end;             /* no event is later; ~0: unknown */
     uint32_t id, length;      /* of the last event */
@@ -62,7 +62,7 @@ static bool is_little(const struct image *image)
     return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->swap;
 }
 
-/* As trace_walk_next. */
+/* Like trace_walk_next. */
 static bool next_event(struct walk *walk)
 {
     uint32_t first, time;
@@ -97,7 +97,7 @@ uint64_t image_copy_find_hole(const struct image *image, const uint8_t *copy, ui
     return walk.position;
 }
 
-/* Ends the content of a copy at word `position`: an end event, then a filler up to `size`. */
+/* Ends the content of a copy at word POSITION with an end event, and a filler up to SIZE. */
 static void end_content(const struct image *image, uint8_t *copy, struct trace_packet *packet,
                         uint64_t position, uint64_t size, uint64_t time)
 {
@@ -122,7 +122,7 @@ bool image_copy_cut(const struct image *image, uint8_t *copy, uint64_t limit, ui
         time = walk.time;
     }
     if (!walk.broken && !all_there) {
-        /* a word is missing, but every event looks written: believe none, see read.c */
+        /* a word is missing although every event looks written: trust none, see read.c */
         cut = context_end;
         time = context_time;
     }

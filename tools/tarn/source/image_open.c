@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_open.c - opens the trace in a guest's memory as a source: the running system's, or
- * that of the system before; its HELLO, its rings, its metadata.
+ * image_open.c - opens the trace in guest memory as a source, of the running system or the previous boot:
+ * its HELLO, rings, and metadata.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void format_uuid(char text[37], const uint8_t uuid[16])
         text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 
-/* The machine's name goes into the metadata between quotes. */
+/* Copies the machine's name, which goes into the metadata in quotes. */
 static void copy_machine(char to[17], const char from[16])
 {
     size_t length = 0;
@@ -36,7 +36,7 @@ static void copy_machine(char to[17], const char from[16])
     snprintf(to, 17, "%.*s", (int)length, from);
 }
 
-/* What this program was built with, if the guest was, too. */
+/* Makes the metadata from the schema of this program, if the guest was built with the same. */
 static bool make_metadata(struct image_source *image, struct fail *fail)
 {
     static const uint8_t ours[16] = TRACE_SCHEMA_UUID_BYTES;
@@ -67,7 +67,7 @@ static bool make_metadata(struct image_source *image, struct fail *fail)
     return true;
 }
 
-/* The guest's own text, if it is one. */
+/* Reads the guest's own metadata, if it has any. */
 bool image_read_metadata(struct image_source *image, struct fail *fail)
 {
     static const char start[] = "/* CTF 1.8";
@@ -113,7 +113,7 @@ void image_source_close(struct source *source)
     free(image);
 }
 
-/* From an image that was found: everything that a pull needs. */
+/* Reads everything that a pull needs, once the image is open. */
 static bool prepare(struct image_source *image, struct fail *fail)
 {
     fill_hello(image);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_ring.c - finding, checking and copying packets of a ring in a guest's memory; what
- * is in a copy: image_copy.c.
+ * image_ring.c - finds, checks and copies packets of a ring in guest memory; image_copy.c works on the
+ * copies.
  *
- * The same as trace/ring/read.c does with a mapped window: there is explained how a reader tells what is
- * whole. With live memory the guest's processors are other threads of this host, so the loads have the order
- * that they have there, and pair with the same stores (trace/ring/reserve_cas.h): acquire of the index, the
+ * Does what trace/ring/read.c does in a mapped ring; that file explains how a reader recognizes whole
+ * packets. In live memory, the guest's CPUs are other threads of this host. So the loads have the same order
+ * as there, and pair with the same stores (trace/ring/reserve_cas.h): acquire loads of the index, the
  * packet's number and its count; after a copy a fence, then the index again.
  *
- * What differs: a packet that is not whole is copied twice and the hole looked for in the first copy, which
- * is as good as looking in place; an index that leads to no packet is not followed; and in place of the
- * clock, which cannot be read from here, the packet behind says what is too late.
+ * The differences:
+ *
+ *     - A packet that is not whole is copied twice, and the hole is searched in the first copy, which is as
+ *       good as searching in place.
+ *     - An index that does not lead to a packet is ignored.
+ *     - The clock cannot be read from here. Instead, the next packet bounds the times of events.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/source/image_copy.h>
 
 #define PIECES_MAX  64u
-#define INDEX_TRIES 100u /* a guest that laps its reader so often moves its index at random */
+#define INDEX_TRIES 100u /* an index that laps its reader this often changes at random */
 
-/* ---- memory of a window ---------------------------------------------------------------------------- */
+/* ---- memory of a ring ------------------------------------------------------------------------------ */
 
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail)
 {
@@ -34,7 +37,7 @@ bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu,
         if (!ring->extents)
             ring->extents = e;
         ring->extent_count++;
-        /* without a hole but the one behind the control page, and all of it memory */
+        /* contiguous, except after the control page, and all of it must be memory */
         if (at == 0 && e->offset == 0 && e->bytes >= sizeof(struct trace_control) &&
             e->bytes < TRACE_BUFFERS_OFFSET)
             at = TRACE_BUFFERS_OFFSET;
@@ -50,7 +53,7 @@ bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu,
     return true;
 }
 
-/* The extent that holds a byte of the window; there is one for each that is asked for. */
+/* Returns the extent with a byte of the ring; callers pass only offsets that have one. */
 static const struct trace_extent *extent_at(const struct image_ring *ring, uint64_t offset)
 {
     size_t low = 0, high = ring->extent_count;
@@ -74,7 +77,7 @@ uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset)
     return range->place + (physical - range->physical);
 }
 
-/* Live memory: each word is copied in one piece. */
+/* Live memory: copies each word with one load. */
 static void copy_live(const struct image_ring *ring, uint64_t physical, void *to, uint64_t bytes)
 {
     const uint64_t *from = memory_at(ring->image->memory, physical, bytes);
@@ -95,7 +98,7 @@ static void read_pieces(struct image_ring *ring, const struct memory_piece *piec
     }
 }
 
-/* Words of the window, as they lie in memory: piece by piece, as extents and ranges allow. */
+/* Copies words of the ring in guest byte order, piece by piece as extents and ranges require. */
 static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
     struct memory_piece pieces[PIECES_MAX];
@@ -123,7 +126,7 @@ static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint
     read_pieces(ring, pieces, count);
 }
 
-/* One word; what is read afterwards is no older. */
+/* Loads one word; later loads return nothing older. */
 static uint64_t load_acquire(struct image_ring *ring, uint64_t offset)
 {
     const struct trace_extent *extent = extent_at(ring, offset);
@@ -139,7 +142,7 @@ static uint64_t load_acquire(struct image_ring *ring, uint64_t offset)
     return image_64(ring->image, value);
 }
 
-/* ---- where things are ------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------------- */
 
 #define CONTROL(field) offsetof(struct trace_control, field)
 #define PACKET(field)  offsetof(struct trace_packet, field)
@@ -149,14 +152,14 @@ static uint64_t buffer_words(const struct image_ring *ring)
     return ring->image->store.buffer_bytes / 8;
 }
 
-/* Of packet `number`, or another that has its buffer: bytes from the window's start. */
+/* Returns the offset of packet NUMBER's buffer, which may hold another packet now. */
 static uint64_t packet_at(const struct image_ring *ring, uint64_t number)
 {
     const struct trace_store *store = &ring->image->store;
     return TRACE_BUFFERS_OFFSET + (number & (store->buffer_count - 1)) * store->buffer_bytes;
 }
 
-/* Is a packet's header what FORMAT.md says? */
+/* Whether a packet's header conforms to FORMAT.md. */
 static bool header_is_sound(const struct image_ring *ring, uint64_t number, const struct trace_packet *packet)
 {
     return memcmp(packet->uuid, ring->image->store.uuid, sizeof(packet->uuid)) == 0 &&
@@ -165,7 +168,7 @@ static bool header_is_sound(const struct image_ring *ring, uint64_t number, cons
            packet->cpu_id == ring->cpu;
 }
 
-/* The header as it is now; another's may be on its way there. */
+/* Reads the current header; a new one may be being written. */
 static bool read_header(struct image_ring *ring, uint64_t number, struct trace_packet *packet)
 {
     uint8_t copy[sizeof(*packet)];
@@ -181,8 +184,8 @@ bool image_ring_holds(struct image_ring *ring, uint64_t number)
     return read_header(ring, number, &packet);
 }
 
-/* No event of a packet is later than the begin of the one behind it. A time of a far future, once believed,
- * would make every later packet seem to run backwards. */
+/* No event of a packet is later than the start of the next one. Accepting an event from the far future would
+ * make all later packets seem to run backwards. */
 static uint64_t latest_time(struct image_ring *ring, uint64_t number)
 {
     struct trace_packet next;
@@ -195,8 +198,8 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The head as the headers tell it, when the index is not to be believed: somebody scribbled over it. It ends
- * the lap to which most packets belong, for a header may be scribbled, too. */
+/* Derives the head from the packet headers, for a corrupted index. It is the end of the lap that most
+ * packets belong to, because headers may be corrupted, too. */
 static uint64_t guess_head(struct image_ring *ring)
 {
     const uint64_t count = ring->image->store.buffer_count;
@@ -217,7 +220,7 @@ static uint64_t guess_head(struct image_ring *ring)
         }
     }
     free(numbers);
-    /* a closed packet is followed by one whose header was not written yet */
+    /* if that packet is closed, the head is the next one, whose header is not written yet */
     bool closed =
         most > 0 && load_acquire(ring, packet_at(ring, head) + PACKET(committed)) == buffer_words(ring);
     return head + closed;
@@ -228,7 +231,7 @@ static uint64_t newest_number(struct image_ring *ring)
     return trace_index_newest(load_acquire(ring, CONTROL(index)), buffer_words(ring));
 }
 
-/* Whoever takes a buffer writes its header a little later, so the one before will do. */
+/* A writer takes a buffer shortly before it writes the header, so the previous packet is good enough. */
 static bool index_leads_to_packet(struct image_ring *ring, uint64_t number)
 {
     return image_ring_holds(ring, number) || (number > 0 && image_ring_holds(ring, number - 1));
@@ -242,7 +245,7 @@ uint64_t image_ring_head(struct image_ring *ring)
         return ring->head;
     uint64_t index = load_acquire(ring, CONTROL(index)), later = index;
     unsigned tries = 0;
-    do { /* both may be overwritten since the index was read: then it has moved */
+    do { /* both may be overwritten since the index was read; then the index has moved */
         index = later;
         ring->index_is_good = index_leads_to_packet(ring, trace_index_newest(index, buffer_words(ring)));
     } while (!ring->index_is_good && is_live && ++tries < INDEX_TRIES &&
@@ -264,8 +267,9 @@ bool image_ring_has_open(struct image_ring *ring, uint64_t head)
            trace_index_open_words(index, size) > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
-/* Its count begins with 0; until its opener has seen to that, it is the full one of the lap before. More than
- * one event without any of them committed is not to be believed: somebody scribbled over the count. */
+/* The count of a packet begins with 0; until the writer that opens it has reset it, it is the full count of
+ * the lap before. Several reserved events without any committed word are implausible: the count is
+ * corrupted. */
 bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
 {
     const uint32_t committed = (uint32_t)load_acquire(ring, packet_at(ring, head) + PACKET(committed));
@@ -279,12 +283,12 @@ bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
 uint64_t image_ring_oldest(struct image_ring *ring)
 {
     const uint64_t count = ring->image->store.buffer_count;
-    (void)image_ring_head(ring); /* looks at the index */
+    (void)image_ring_head(ring); /* reads the index */
     return ring->newest >= count ? ring->newest - count + 1 : 0;
 }
 
-/* What a consumer has read already is there as long as nobody overwrites it; what was forgotten when rings
- * were cleared ends at a number that never was. */
+/* Starts at the consumed position and goes back while older packets are still there. It does not reach
+ * packets from before the rings were cleared, because a number is missing in between. */
 uint64_t image_ring_tail(struct image_ring *ring)
 {
     uint64_t head = image_ring_head(ring), oldest = image_ring_oldest(ring);
@@ -309,12 +313,12 @@ uint64_t image_ring_torn(struct image_ring *ring)
     return load_acquire(ring, CONTROL(torn));
 }
 
-/* ---- copying ------------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------------- */
 
-/* Has the index come round to the buffer that held this packet? An index that makes no sense has for all. */
+/* Whether the index has come round to the buffer of this packet; true if the index is implausible. */
 static bool is_overwritten(struct image_ring *ring, uint64_t number)
 {
-    /* the copy before the second look at the index: pairs with fence 1 of reserve_cas.h */
+    /* orders the copy before the second load of the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     const uint64_t newest = image_is_live(ring->image) ? newest_number(ring) : ring->newest;
     return newest >= number && newest - number >= ring->image->store.buffer_count;
@@ -328,8 +332,8 @@ static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
         return IMAGE_OPEN;
     if (is_overwritten(ring, number))
         return IMAGE_GONE;
-    /* The number: pairs with the release in open_packet(); an earlier lap's count is gone. The count: pairs
-     * with release 3 of reserve_cas.h; what was committed is visible. */
+    /* The number pairs with the release in open_packet(): the count of an earlier lap is gone. The count
+     * pairs with release 3 of reserve_cas.h: everything committed is visible. */
     if (load_acquire(ring, at + PACKET(packet_seq_num)) != number)
         return IMAGE_INCOMPLETE;
     const uint64_t committed = load_acquire(ring, at + PACKET(committed));
@@ -338,8 +342,8 @@ static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
     return committed == buffer_words(ring) ? IMAGE_WHOLE : IMAGE_INCOMPLETE;
 }
 
-/* A writer of an earlier lap may still store over it, or did while it was copied: layout.h, TRACE_DOUBT. Or
- * the rings were set up anew meanwhile. */
+/* Whether a writer from an earlier lap may have stored into the packet, even during the copy (TRACE_DOUBT in
+ * layout.h), or the rings were set up again meanwhile. */
 static bool is_spoiled(struct image_ring *ring, uint64_t number, bool was_whole)
 {
     const uint64_t committed = load_acquire(ring, packet_at(ring, number) + PACKET(committed));
@@ -348,9 +352,9 @@ static bool is_spoiled(struct image_ring *ring, uint64_t number, bool was_whole)
            (was_whole && committed != buffer_words(ring));
 }
 
-/* Copies `words` of a packet of which not all was committed; the first word that no event was seen in becomes
- * 0. The headers are read first: what is copied after that holds the data of every event seen (fence 2 of
- * reserve_cas.h). */
+/* Copies WORDS of a packet that is not completely committed, and sets the first word without a complete
+ * event to 0. The headers are read first: what is copied later contains the data of every event found (fence
+ * 2 of reserve_cas.h). */
 static void copy_with_hole(struct image_ring *ring, uint64_t number, uint8_t *copy, uint64_t words)
 {
     copy_window(ring, packet_at(ring, number), copy, words * 8);
@@ -391,7 +395,7 @@ bool image_packet_cut(struct image_ring *ring, uint64_t number, uint8_t *copy)
     if (!header_is_sound(ring, number, &packet) || packet.timestamp_begin > latest)
         return false;
     bool closed = image_copy_content_is_sound(&packet) && packet.timestamp_end <= latest;
-    /* one word is left for the end in any case */
+    /* keeps one word free for the end event */
     if (!image_copy_cut(ring->image, copy, size - 1, size, closed ? packet.timestamp_end : ~0ull, false))
         return false;
     packet = image_copy_header(ring->image, copy);
@@ -402,12 +406,12 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
 {
     const uint64_t size = buffer_words(ring);
     const uint64_t head = *number = image_ring_head(ring);
-    /* The count, then the index: if they agree, whoever reserved has committed. Pairs with release 3 of
-     * reserve_cas.h, of the commits that it counts. */
+    /* Loads the count, then the index: if they agree, all reservations are committed. Pairs with release 3
+     * of reserve_cas.h of the commits in the count. */
     const uint64_t committed = load_acquire(ring, packet_at(ring, head) + PACKET(committed));
     const uint64_t index = load_acquire(ring, CONTROL(index));
     const bool known = !(index & TRACE_INDEX_CLOSED) && index / size == head;
-    /* where the index is not to be believed, events go as far as they look written */
+    /* with an implausible index, accept events as far as they look written */
     const uint64_t limit = known ? index % size : size - 1;
     const bool all_there = known && committed == limit;
 
@@ -417,7 +421,7 @@ bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *c
         copy_window(ring, packet_at(ring, head), copy, limit * 8);
     else
         copy_with_hole(ring, head, copy, limit);
-    /* the copy before another look at the index: pairs with fence 1 of reserve_cas.h */
+    /* orders the copy before the next load of the index: pairs with fence 1 of reserve_cas.h */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (image_is_live(ring->image) && (newest_number(ring) != head || is_spoiled(ring, head, false)))
         return false;

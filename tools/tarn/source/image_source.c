@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/image_source.c - sources that read a guest's memory: core:FILE, gdb:ADDRESS, ram:FILE.
+ * image_source.c - sources that read guest memory: core:FILE, gdb:ADDRESS, ram:FILE.
  *
- * Memory that stands still is a snapshot: every ring's packets from the oldest on, at last the open one as
- * far as it is written. The memory of a running guest is followed: what is overwritten before or while it is
- * copied is lost and counted, and no byte of it gets out (image_ring.c). What the running guest keeps of the
- * system before stands still until it is dropped. Nothing is ever written to memory.
+ * Memory that does not change is read once: every ring from its oldest packet to the written part of the
+ * open one. The memory of a running guest is followed: packets that are overwritten before or during the
+ * copy are counted as lost, and none of their bytes are used (image_ring.c). The trace of the previous boot
+ * in a running guest does not change until the guest drops it. Nothing ever writes to guest memory.
  */
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/source/image_source.h>
 
 #define STATUS_SECONDS 0.5
-#define LOOK_SECONDS   0.5     /* whether the guest is still there */
-#define IDLE_NS        1000000 /* between two looks at rings in which nothing happens */
+#define LOOK_SECONDS   0.5     /* between checks whether the guest still runs */
+#define IDLE_NS        1000000 /* between reads of rings without changes */
 
 static struct image_source *image_of(struct source *source)
 {
@@ -23,7 +23,7 @@ static struct image_source *image_of(struct source *source)
 /* ---- a pull ---------------------------------------------------------------------------------------------
  */
 
-/* What a guest that overwrites the oldest is about to overwrite is not begun with, so that none is missed. */
+/* Skips the packets that a flight recorder is about to overwrite, so that the pull begins without a gap. */
 static uint64_t choose_start(struct image_source *image, struct image_ring *ring, bool follow)
 {
     uint64_t tail = image_ring_tail(ring), head = image_ring_head(ring);
@@ -34,7 +34,7 @@ static uint64_t choose_start(struct image_source *image, struct image_ring *ring
     return tail;
 }
 
-/* Decides an end once. */
+/* Begins the end of the pull, unless it has begun. */
 static void begin_end(struct image_source *image, enum wire_end_reason reason)
 {
     if (image->finishing)
@@ -79,7 +79,8 @@ static uint64_t field_64(const struct image_source *image, size_t offset)
     return image_64(&image->image, value);
 }
 
-/* What lies between the last packet that got out and this one is lost. The trace begins with the first. */
+/* Counts the packets between the last one sent and this one as lost. The trace begins with the first packet
+ * sent. */
 static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t number)
 {
     struct drain *drain = &image->drain[cpu];
@@ -97,11 +98,11 @@ static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t numbe
     drain->waiting_since = 0;
     image->held = (struct wire_packet){cpu, flags, number};
     image->held_size =
-        size < buffer ? size : buffer; /* content and the filler's header: no more is content */
+        size < buffer ? size : buffer; /* up to the end of the content and the filler's header */
 }
 
-/* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
- * was. */
+/* The kernel has repaired a corrupted control page: packets between the new head and the wrong one never
+ * existed. */
 static void follow_repair(struct drain *drain)
 {
     uint64_t head = image_ring_head(&drain->ring);
@@ -115,7 +116,7 @@ static void follow_repair(struct drain *drain)
         drain->target = head;
 }
 
-/* Has the incomplete packet `next` had its time? In memory that stands still nobody will complete it. */
+/* Whether the incomplete packet `next` had its time to complete. In memory that is not live it never will. */
 static bool has_waited(struct image_source *image, struct drain *drain)
 {
     double now = now_seconds();
@@ -132,7 +133,7 @@ static bool has_waited(struct image_source *image, struct drain *drain)
     return true;
 }
 
-/* Ends a pull without the open packet. If events were logged in it, they are lost. */
+/* Ends a pull without the open packet, whose events, if any, are lost. */
 static void pass_over_open(struct drain *drain, bool has_events)
 {
     drain->done = true;
@@ -141,7 +142,7 @@ static void pass_over_open(struct drain *drain, bool has_events)
         drain->lost += drain->end - drain->sent_end;
 }
 
-/* The open packet ends a pull. If it was closed meanwhile it is one like the others. */
+/* Takes the open packet as the last one. If it was closed meanwhile, it is a normal packet. */
 static bool take_open(struct image_source *image, uint32_t cpu)
 {
     struct drain *drain = &image->drain[cpu];
@@ -161,7 +162,7 @@ static bool take_open(struct image_source *image, uint32_t cpu)
     return false;
 }
 
-/* Passes over what is gone. */
+/* Skips packets that are gone. */
 static void pass_over(struct image_source *image, struct drain *drain)
 {
     uint64_t head = image_ring_head(&drain->ring), oldest = image_ring_oldest(&drain->ring);
@@ -172,7 +173,7 @@ static void pass_over(struct image_source *image, struct drain *drain)
         drain->target = drain->next < head ? drain->next : head;
 }
 
-/* False: there is nothing now. */
+/* False: no packet for now. */
 static bool take_packet(struct image_source *image, uint32_t cpu)
 {
     struct drain *drain = &image->drain[cpu];
@@ -183,7 +184,7 @@ static bool take_packet(struct image_source *image, uint32_t cpu)
             if (take_open(image, cpu))
                 return true;
             if (drain->next >= drain->target)
-                return false; /* over, or not yet written */
+                return false; /* at the end, or not yet written */
             continue;
         }
         enum image_state state = image_packet_copy(&drain->ring, drain->next, image->copy);
@@ -201,19 +202,19 @@ static bool take_packet(struct image_source *image, uint32_t cpu)
     return false;
 }
 
-/* The guest may drop what the system before left, and use its memory, at any time: also while it was copied.
- */
+/* Whether the guest has dropped the trace of the previous boot. It may do so, and reuse the memory, even
+ * during a copy. */
 static bool was_dropped(struct image_source *image)
 {
     if (!image->memory->live || image->image.store.age == 0)
         return false;
-    /* the copy before the look: pairs with the fence in trace_previous_drop() */
+    /* orders the copy before the check: pairs with the fence in trace_previous_drop() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     image->dangling = image_look(&image->image) == IMAGE_CHANGED;
     return image->dangling;
 }
 
-/* Until it is handed out, one packet is held. */
+/* Copies a packet of any CPU, unless one is held already. */
 static void take_any_packet(struct image_source *image)
 {
     const uint32_t count = image->source.hello.cpu_count;
@@ -234,10 +235,9 @@ static bool all_done(const struct image_source *image)
     return image->finishing != 0;
 }
 
-/* ---- one item after the other
- * -------------------------------------------------------------------------------- */
+/* ---- items ---- */
 
-/* Is it still the same trace? */
+/* Reacts to changes of live memory. */
 static bool look_around(struct image_source *image, struct fail *fail)
 {
     double now = now_seconds();
@@ -275,7 +275,7 @@ static void fill_status(struct image_source *image, struct wire_cpu_status *stat
     if (image->dangling)
         return;
     status->head = drain->done ? drain->end : image_ring_head(&drain->ring);
-    /* where the index is not to be believed, nothing in the control page is */
+    /* if the index is implausible, nothing in the control page is trusted */
     status->discarded = drain->ring.index_is_good ? image_ring_discarded(&drain->ring) : 0;
     status->torn = image_ring_torn(&drain->ring);
 }
@@ -318,7 +318,7 @@ static bool give_packet(struct image_source *image, struct source_item *item)
     return true;
 }
 
-/* What ends a pull: the last counts, if the rings are still those that they are of, then the end. */
+/* Ends a pull: first the final counts, if the rings are still the store's, then the end. */
 static void take_end(struct image_source *image, struct source_item *item)
 {
     if (image->dangling)
@@ -339,8 +339,8 @@ static enum source_got image_next(struct source *source, struct source_item *ite
     double until = now_seconds() + timeout_ms * 1e-3;
 
     for (;;) {
-        /* The copy before the look: a class is declared before its events are logged, so metadata that are
-         * handed out before the packet declare all of them. */
+        /* Copies first, then checks for metadata: a class is declared before its events are logged, so
+         * metadata returned before the packet declare all its events. */
         if (!image->dangling)
             take_any_packet(image);
         look_around(image, fail);
@@ -361,8 +361,7 @@ static enum source_got image_next(struct source *source, struct source_item *ite
     }
 }
 
-/* ---- requests
- * -------------------------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static size_t fill_statistics(struct image_source *image)
 {
@@ -420,8 +419,7 @@ static enum source_got image_control(struct source *source, const struct wire_re
     }
 }
 
-/* ---- the three ways
- * --------------------------------------------------------------------------------------------- */
+/* ---- the three classes ---- */
 
 static struct source *open_core(const char *address, double wait_seconds, struct fail *fail)
 {

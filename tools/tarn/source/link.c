@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/link.c - frames over a file descriptor: send one, receive one with a time-out (link.h).
+ * link.c - frames over a file descriptor: sends one, receives one with a time-out; see link.h.
  *
- * Bytes are read in large pieces into one buffer, and frames are checked and handed out where they lie.
+ * Bytes are read in large blocks into one buffer, and frames are checked and returned in place.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (2 * (size_t)(WIRE_FRAME_BYTES + WIRE_PAYLOAD_MAX))
-#define SEND_SECONDS 10.0 /* a guest that takes nothing for so long is gone */
+#define SEND_SECONDS 10.0 /* a guest that accepts nothing for so long is dead */
 
 void link_open(struct link *link, int fd)
 {
@@ -28,7 +28,7 @@ void link_close(struct link *link)
     *link = (struct link){.fd = -1};
 }
 
-/* Waits until the descriptor is ready or the time has come; 1, 0, or -1 with errno. */
+/* Waits until the descriptor is ready (1) or until UNTIL (0); -1: errno. */
 static int wait_ready(int fd, short events, double until)
 {
     for (;;) {
@@ -40,7 +40,7 @@ static int wait_ready(int fd, short events, double until)
         if (errno != EINTR)
             return -1;
         if (events == POLLIN)
-            return 0; /* Ctrl-C: let the caller look */
+            return 0; /* Ctrl-C: the caller checks for it */
     }
 }
 
@@ -74,7 +74,7 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
     return send_bytes(link, frame, WIRE_FRAME_BYTES + size, fail);
 }
 
-/* Takes the frame that begins at `start` if it is there as a whole. `missing`: more bytes must come. */
+/* Takes the frame at `start` if it is complete. MISSING: more bytes are needed. */
 static enum source_got take_frame(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                                   struct fail *fail)
 {
@@ -107,7 +107,7 @@ static enum source_got take_frame(struct link *link, struct wire_frame *frame, c
     return SOURCE_ITEM;
 }
 
-/* Reads what there is. False: the other side closed, or an error. */
+/* Reads what is available. False: the peer closed the connection, or an error. */
 static bool fill_buffer(struct link *link, struct fail *fail)
 {
     if (link->start == link->end) {
@@ -140,7 +140,7 @@ enum source_got link_receive(struct link *link, struct wire_frame *frame, const 
         if (got != SOURCE_NOTHING)
             return got;
         if (tried && now_seconds() >= until)
-            return SOURCE_NOTHING; /* however steadily a peer trickles */
+            return SOURCE_NOTHING; /* the time limit holds even if bytes keep arriving */
         int ready = wait_ready(link->fd, POLLIN, until);
         if (ready < 0)
             return fail_set(fail, "cannot wait: %s", strerror(errno)), SOURCE_BROKEN;

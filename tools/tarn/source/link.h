@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/link.h - frames over a file descriptor (trace/format/WIRE.md), and the source made of
- * them.
+ * link.h - frames over a file descriptor (trace/format/WIRE.md), and the source built on them.
  *
- * A peer that lies can make these functions fail, never wait for ever, read out of bounds or use more
- * memory than one frame at its largest. link_source.c makes a `struct source` of a link, link_tcp.c and
- * link_serial.c connect one.
+ * A malicious peer can make these functions fail, but not wait forever, read out of bounds or use more
+ * memory than one maximal frame. link_source.c turns a link into a `struct source`; link_tcp.c and
+ * link_serial.c connect it.
  */
 #ifndef TARN_LINK_H
 #define TARN_LINK_H
@@ -13,27 +12,27 @@
 #include <tools/tarn/source/source.h>
 
 struct link {
-    int fd;                  /* non-blocking; -1 closed */
-    uint32_t sent, received; /* frames: sequence numbers of the next */
+    int fd;                  /* non-blocking; -1: closed */
+    uint32_t sent, received; /* sequence number of the next frame */
     uint8_t *buffer;
-    size_t start, end; /* bytes read but not yet taken */
+    size_t start, end; /* bytes received but not yet used */
 };
 
 void link_open(struct link *link, int fd);
 void link_close(struct link *link);
 bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail);
-/* One frame; `payload` is valid until the next call. */
+/* Receives one frame; PAYLOAD is valid until the next call. */
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);
 
-int connect_tcp(const char *address, struct fail *fail);    /* HOST:PORT; -1: fail */
-int connect_serial(const char *address, struct fail *fail); /* the path of a socket or a tty; -1: fail */
-/* `connect` is called again, while wait_seconds last, until a HELLO comes. */
+int connect_tcp(const char *address, struct fail *fail);    /* HOST:PORT; -1: FAIL */
+int connect_serial(const char *address, struct fail *fail); /* the path of a socket or a tty; -1: FAIL */
+/* Calls CONNECT repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
 struct source *open_link_source(const struct source_class *class,
                                 int (*connect)(const char *address, struct fail *fail), const char *address,
                                 double wait_seconds, struct fail *fail);
 
-/* What a class made of a link consists of. */
+/* The methods of a source_class that uses a link. */
 bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                      struct fail *fail);
 bool link_end_pull(struct source *source, struct fail *fail);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/link_serial.c - the source serial:PATH: a virtual serial port of the guest, as a unix
- * socket of QEMU's or as a tty.
+ * link_serial.c - the source serial:PATH: a virtual serial port of the guest, as a unix socket of QEMU or a
+ * tty.
  *
- * The port may lose and change bytes, so segments (trace/format/segment.h) make a stream of it. A thread does
- * that between the port and one end of a socket pair; the other end is the link, as if it were a TCP
- * connection. So the guest is answered in time however long the caller takes over a packet.
+ * The port may lose or change bytes, so segments (trace/format/segment.h) make a reliable stream of it. A
+ * thread does that between the port and one end of a socket pair; the other end is the link, as if it were a
+ * TCP connection. So the guest gets timely acknowledgements, however long the caller takes for a packet.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define OUT_BYTES   (64u << 10)
 #define IN_BYTES    (1u << 20)
 #define RAW_BYTES   (64u << 10)
-#define DRAIN_NS    1000000000ull /* that what was sent is given to be acknowledged when the link is closed */
+#define DRAIN_NS    1000000000ull /* time for acknowledgements when the link is closed */
 #define FOREVER_NS  3600000000000ull
 #define NANOSECONDS 1000000000.0
 
@@ -34,23 +34,24 @@ struct pump {
     pthread_t thread;
     struct segment_stream stream;
     bool inner_ended;   /* the caller has closed the link */
-    uint64_t finish_by; /* then: the latest end */
+    uint64_t finish_by; /* then: when to stop at the latest */
     size_t raw_start, raw_end, piece_start, piece_end;
-    uint8_t raw[RAW_BYTES];   /* to the port */
-    uint8_t piece[RAW_BYTES]; /* to the caller */
+    uint8_t raw[RAW_BYTES];   /* for the port */
+    uint8_t piece[RAW_BYTES]; /* for the caller */
     uint8_t received[RAW_BYTES], out[OUT_BYTES], in[IN_BYTES];
 };
 
-static struct pump *running; /* one at a time: two would take each other's bytes from a tty */
+/* one at a time: two would take each other's bytes from a tty */
+static struct pump *running;
 
 static uint64_t now_ns(void)
 {
     return (uint64_t)(now_seconds() * NANOSECONDS);
 }
 
-/* ---- the thread ---------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------------ */
 
-/* Writes what there is between *start and *end. False: the other side is gone. */
+/* Writes the bytes from *START to *END. False: the peer is gone. */
 static bool push(int fd, const uint8_t *bytes, size_t *start, size_t *end)
 {
     while (*start < *end) {
@@ -122,7 +123,7 @@ static void take_from_caller(struct pump *pump)
     }
 }
 
-/* Waits until something can be done. False: the poll failed. */
+/* Waits until there is work. False: poll failed. */
 static bool wait_for_work(struct pump *pump, struct pollfd poller[2])
 {
     uint64_t now = now_ns(), until = segment_deadline(&pump->stream);
@@ -151,7 +152,7 @@ static bool pump_once(struct pump *pump)
     return push_to_caller(pump) && push_to_port(pump);
 }
 
-/* Done when the session has ended, or the caller has closed and the guest has everything. */
+/* Whether the session has ended, or the caller has closed the link and the guest has received everything. */
 static bool is_done(const struct pump *pump)
 {
     if (pump->stream.state == SEGMENT_CLOSED)
@@ -169,7 +170,7 @@ static void *run_pump(void *argument)
         fine = pump_once(pump);
     segment_close(&pump->stream);
     if (fine)
-        push_to_port(pump); /* tells the guest; what does not fit now is not waited for */
+        push_to_port(pump); /* tells the guest; bytes that cannot be sent now are dropped */
     push_to_caller(pump);
     shutdown(pump->inner, SHUT_RDWR);
     close(pump->port);
@@ -180,14 +181,14 @@ static void join_pump(void)
 {
     if (!running)
         return;
-    shutdown(running->inner, SHUT_RDWR); /* an exit in the middle closes no link */
+    shutdown(running->inner, SHUT_RDWR); /* the program may exit with an open link */
     pthread_join(running->thread, NULL);
     close(running->inner);
     free(running);
     running = NULL;
 }
 
-/* Takes the port; returns the caller's end. */
+/* Takes ownership of the port; returns the caller's end. */
 static int start_pump(int port, struct fail *fail)
 {
     static bool registered;
@@ -205,7 +206,7 @@ static int start_pump(int port, struct fail *fail)
         if ((errno = pthread_create(&pump->thread, NULL, run_pump, pump)) == 0) {
             running = pump;
             if (!registered)
-                atexit(join_pump); /* the guest shall hear that we leave */
+                atexit(join_pump); /* tells the guest that the session ends */
             registered = true;
             return pair[1];
         }
@@ -218,7 +219,7 @@ static int start_pump(int port, struct fail *fail)
     return -1;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------- */
 
 static int open_socket(const char *path, struct fail *fail)
 {
@@ -242,7 +243,7 @@ static int open_socket(const char *path, struct fail *fail)
     return -1;
 }
 
-/* Bytes as they are: no echo, no lines, no flow control by characters. */
+/* Sets raw mode: no echo, no line editing, no flow control by characters. */
 static int open_tty(const char *path, struct fail *fail)
 {
     struct termios settings;
@@ -267,7 +268,7 @@ int connect_serial(const char *address, struct fail *fail)
 {
     struct stat about;
 
-    join_pump(); /* its link was closed before a new one is wanted */
+    join_pump(); /* a new link is opened only after the old one was closed */
     if (stat(address, &about) != 0) {
         int error = errno;
         fail_set(fail, "cannot open %s: %s", address, strerror(error));

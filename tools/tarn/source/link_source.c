@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/link_source.c - a source over a link: HELLO, pulls and requests in frames (WIRE.md).
+ * link_source.c - a source over a link: HELLO, pulls and requests in frames (WIRE.md).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include <time.h>
 #include <tools/tarn/source/link.h>
 
-#define HELLO_SECONDS 5.0 /* that a connection without a HELLO is given before the next is tried */
+/* time for a HELLO before the connection is retried */
+#define HELLO_SECONDS 5.0
 #define REPLY_SECONDS 30.0
 
 struct link_source {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/link_tcp.c - the source tcp:HOST:PORT: the network link to servers/traced.
+ * link_tcp.c - the source tcp:HOST:PORT: a network link to servers/traced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ int connect_tcp(const char *address, struct fail *fail)
         errno = EINVAL;
         return -1;
     }
-    if (strtoul(colon + 1, NULL, 10) > UINT16_MAX) { /* getaddrinfo would take its low bits */
+    if (strtoul(colon + 1, NULL, 10) > UINT16_MAX) { /* getaddrinfo would use its low bits */
         fail_set(fail, "'%s': ports end at %u", address, UINT16_MAX);
         errno = EINVAL;
         return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/memory.c - ranges of physical memory, the same for every way to it; see memory.h. */
+/* memory.c - ranges of physical memory, for all classes; see memory.h. */
 #include <stdlib.h>
 #include <tools/tarn/source/memory.h>
 
@@ -40,7 +40,7 @@ void memory_settle_ranges(struct memory *memory)
     memory->range_count = kept;
 }
 
-/* The range that holds an address; NULL: none. */
+/* Returns the range of an address; NULL: none. */
 static const struct memory_range *range_of(const struct memory *memory, uint64_t physical)
 {
     size_t low = 0, high = memory->range_count;

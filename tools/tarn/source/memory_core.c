@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/memory_core.c - memory from a dump: an ELF core of 64 bits in either byte order, whose
- * program headers say which physical addresses it holds. QEMU's dump-guest-memory writes it, with or without
- * paging.
+ * memory_core.c - memory from a dump: a 64-bit ELF core in either byte order, whose program headers have the
+ * physical addresses. QEMU's dump-guest-memory writes it, with or without paging.
  */
 #include <elf.h>
 #include <errno.h>
@@ -19,7 +18,7 @@ struct core {
     struct memory memory; /* first: memory is cast to this */
     int fd;
     uint64_t size;
-    bool swap; /* its byte order is not ours */
+    bool swap; /* not in host byte order */
 };
 
 static bool read_at(const struct core *core, uint64_t place, void *to, size_t bytes)
@@ -50,7 +49,7 @@ static uint64_t get(const struct core *core, const void *field, unsigned bytes)
 }
 #define GET(core, field) get(core, &(field), sizeof(field))
 
-/* Number of program headers: with very many of them it stands in a section header. */
+/* Reads the number of program headers; very large ones are in a section header. */
 static bool count_segments(const struct core *core, const Elf64_Ehdr *header, uint64_t *count)
 {
     Elf64_Shdr section;
@@ -79,7 +78,7 @@ static bool read_segments(struct core *core, const Elf64_Ehdr *header, struct fa
         uint64_t place = GET(core, segment.p_offset), bytes = GET(core, segment.p_filesz);
         if (GET(core, segment.p_type) != PT_LOAD || place >= core->size)
             continue;
-        /* a dump that was cut short still has what it has */
+        /* use as much of a truncated dump as exists */
         if (bytes > core->size - place)
             bytes = core->size - place;
         memory_add_range(&core->memory, (struct memory_range){GET(core, segment.p_paddr), bytes, place});
@@ -116,7 +115,8 @@ static struct memory *core_open(const char *address, struct fail *fail)
 {
     struct core *core;
     struct fail why = {""};
-    int fd = open(address, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what waits for a writer is no dump */
+    /* a FIFO must not block here: it is not a dump */
+    int fd = open(address, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0) {
         fail_set(fail, "cannot open %s: %s", address, strerror(errno));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/memory_gdb.c - memory of a stopped guest, over the remote protocol of its machine's gdb
- * server.
+ * memory_gdb.c - memory of a stopped guest, over gdb's remote protocol.
  *
- * gdb_client.h speaks the protocol. `Qqemu.PhyMemMode:1` makes its `m` packets read physical memory, and
- * the monitor behind `qRcmd` tells which addresses are RAM (`info mtree -f`): other addresses are devices,
- * which must not be read. Requests are sent many at a time, so that a slow way costs its delay once.
+ * gdb_client.h implements the protocol. After `Qqemu.PhyMemMode:1`, `m` packets read physical memory. The
+ * monitor command `info mtree -f`, sent by `qRcmd`, lists which addresses are RAM: others belong to devices
+ * and must not be read. Many requests are in flight at a time, to pay the latency once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +12,17 @@
 #include <tools/tarn/source/gdb_client.h>
 #include <tools/tarn/source/memory.h>
 
-#define READ_BYTES 1024u /* in one packet: QEMU takes 2047 */
-#define AHEAD_MAX  64u   /* requests under way: their text fits into any socket's buffer */
+#define READ_BYTES 1024u /* per packet: QEMU's limit is 2047 */
+#define AHEAD_MAX  64u   /* requests in flight: their text fits into any socket's buffer */
 
 struct gdb {
     struct memory memory; /* first: memory is cast to this */
     struct gdb_client client;
 };
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-/* The answer to an `m` packet. */
+/* Receives the reply to an `m` packet. */
 static bool take_bytes(struct gdb *gdb, uint64_t place, uint8_t *to, size_t bytes, struct fail *fail)
 {
     if (!gdb_client_receive(&gdb->client, fail))
@@ -42,13 +40,13 @@ static bool take_bytes(struct gdb *gdb, uint64_t place, uint8_t *to, size_t byte
     return true;
 }
 
-/* Where the next request begins. */
+/* Where the next request starts. */
 struct cursor {
     const struct memory_piece *pieces;
     size_t piece, count, inside;
 };
 
-/* False: there is no more. */
+/* False: no more. */
 static bool next_request(struct cursor *cursor, uint64_t *place, uint8_t **to, size_t *bytes)
 {
     if (cursor->piece == cursor->count)
@@ -91,11 +89,10 @@ static bool gdb_read(struct memory *memory, const struct memory_piece *pieces, s
     }
 }
 
-/* ---- which memory there is
- * ------------------------------------------------------------------------------------ */
+/* ---- ranges ---- */
 
-/* Of the list of views the one of system memory; lines like
- *   0000000000000000-00000000000bffff (prio 0, ram): pc.ram */
+/* Finds the view of system memory in the list; its lines look like
+ *     0000000000000000-00000000000bffff (prio 0, ram): pc.ram */
 static bool find_ranges(struct gdb *gdb, struct fail *fail)
 {
     char *text = gdb_client_monitor(&gdb->client, "info mtree -f", GDB_REPLY_SECONDS, fail), *rest = text;
@@ -119,8 +116,7 @@ static bool find_ranges(struct gdb *gdb, struct fail *fail)
     return gdb->memory.range_count > 0 || fail_set(fail, "the machine's monitor shows no RAM");
 }
 
-/* ---- connecting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- connecting ---- */
 
 static bool greet(struct gdb *gdb, const char *address, struct fail *fail)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/memory_ram.c - memory that a running guest shares with the host through a file: QEMU's
- * memory-backend-file with share=on. Mapped to be read only; the guest notices nothing.
+ * memory_ram.c - memory that a running guest shares with the host through a file: QEMU's memory-backend-file
+ * with share=on. It is mapped read-only; the guest notices nothing.
  *
- * The file is the guest's RAM from end to end. On a PC a hole for devices lies below 4 GiB, and what would be
- * there goes on at 4 GiB: how large the low part is depends on the machine. A thing at a known place of the
- * file that names its own physical address tells, if it lies above the hole; otherwise the usual sizes are
- * tried.
+ * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB, and the RAM
+ * continues at 4 GiB; the size of the part below depends on the machine. It can be computed from a thing at
+ * a known place in the file that contains its own physical address, if that is above the hole. Otherwise the
+ * usual sizes are tried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +32,11 @@ static struct ram *ram_of(struct memory *memory)
     return (struct ram *)memory;
 }
 
-/* ---- a file that is cut off while it is mapped ----------------------------------------------------- */
+/* ---- a file that is truncated while mapped --------------------------------------------------------- */
 
 static char *volatile mapped_from, *volatile mapped_to;
 
-/* The page that is gone reads as zeros from now on: no packet is made of them. */
+/* Replaces the lost page by zeros, from which no packet is made. */
 static void put_zero_page(int number, siginfo_t *about, void *context)
 {
     char *page = (char *)((uintptr_t)about->si_addr & ~4095ull);
@@ -44,7 +44,7 @@ static void put_zero_page(int number, siginfo_t *about, void *context)
 
     if (page < mapped_from || page >= mapped_to ||
         mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-        signal(SIGBUS, SIG_DFL); /* the fault comes again, and ends the program */
+        signal(SIGBUS, SIG_DFL); /* the fault repeats, and ends the program */
     errno = saved;
 }
 
@@ -56,9 +56,9 @@ static void watch_mapping(char *from, uint64_t bytes)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* ---- the guest's end -------------------------------------------------------------------------------- */
+/* ---- the guest's end ------------------------------------------------------------------------------- */
 
-/* A read lease is given only while nobody has the file open, or mapped, to be written. */
+/* The kernel grants a read lease only while no process has the file open or mapped for writing. */
 static bool ram_ended(struct memory *memory)
 {
     const struct ram *ram = ram_of(memory);
@@ -66,14 +66,14 @@ static bool ram_ended(struct memory *memory)
 
     if (fstat(ram->fd, &about) == 0 && (uint64_t)about.st_size < ram->size)
         return true;
-    signal(SIGIO, SIG_IGN); /* comes if somebody opens the file in this very moment */
+    signal(SIGIO, SIG_IGN); /* sent if a process opens the file at this moment */
     if (fcntl(ram->fd, F_SETLEASE, F_RDLCK) != 0)
-        return false; /* a guest; or not our file, so that we may not ask */
+        return false; /* a guest runs, or the file is not ours, so leases are not permitted */
     fcntl(ram->fd, F_SETLEASE, F_UNLCK);
     return true;
 }
 
-/* ---- where what lies ---------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------------- */
 
 static void set_low_part(struct ram *ram, uint64_t low)
 {
@@ -87,7 +87,7 @@ static void set_low_part(struct ram *ram, uint64_t low)
 
 static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
 {
-    /* none; q35 and microvm; pc; what machines had with other settings */
+    /* no hole; q35 and microvm; pc; machines with other settings */
     static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
                                          3584 * (GIB >> 10)};
     struct ram *ram = ram_of(memory);
@@ -108,9 +108,10 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
     return true;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------- */
 
-/* Through the file, not the mapping: looking at a page that nobody has touched makes none of it. */
+/* Reads through the file instead of the mapping, because reading an untouched page of the mapping would
+ * allocate it. */
 static bool ram_read(struct memory *memory, const struct memory_piece *pieces, size_t count,
                      struct fail *fail)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/pull_cut.c - finds what does not decode in a pulled packet; see pull_cut.h. */
+/* pull_cut.c - finds what does not decode in a pulled packet; see pull_cut.h. */
 #include <tools/tarn/source/pull_cut.h>
 
-#define CHAIN 4u /* so many events in a row are no accident */
+#define CHAIN 4u /* so many events in a row are not a coincidence */
 
 static const uint32_t end_id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
 
@@ -12,7 +12,7 @@ struct content {
     uint64_t begin, latest; /* times of the packet */
 };
 
-/* What is wrong with the event at AT, if there is one. */
+/* Returns what is wrong with the event at AT. */
 static enum anomaly judge(const struct content *content, const uint8_t *at, struct event *event)
 {
     uint32_t time = event_head(content->schema, at).time;
@@ -24,9 +24,8 @@ static enum anomaly judge(const struct content *content, const uint8_t *at, stru
     return anomaly;
 }
 
-/* Do events follow each other from AT on? Up to the content's end, if it is nearer. OTHERS: even undeclared
- * ones.
- */
+/* Whether a sequence of CHAIN events starts at AT, or a shorter one that ends with the content. OTHERS:
+ * undeclared events are allowed. */
 static bool are_events(const struct content *content, const uint8_t *at, bool others)
 {
     struct event event;
@@ -39,8 +38,8 @@ static bool are_events(const struct content *content, const uint8_t *at, bool ot
     return true;
 }
 
-/* Where the events go on behind one that does not decode: where its length leads, or if that cannot be its
- * length, at the next place where there are some. */
+/* Returns where the events continue after one that does not decode: at its end, or if its length is
+ * implausible, at the next place with a sequence of events. */
 static const uint8_t *find_next(const struct content *content, const uint8_t *at, bool *is_guess)
 {
     struct event event;
@@ -67,16 +66,16 @@ static void count_lost(const struct content *content, const uint8_t *at, struct 
     }
 }
 
-/* How far the events of a packet were walked. */
+/* How far a packet's events were walked. */
 struct walk {
     const uint8_t *at;
     uint64_t time, events;
-    uint64_t step; /* from the time of the event before the last one to that of the last one */
+    uint64_t step; /* between the times of the last two events */
     size_t bytes;  /* of the last event */
 };
 
-/* Walks to the first event that does not decode, or to the content's end. This is run for every event that is
- * pulled, so it keeps in registers what it can. */
+/* Walks to the first event that does not decode, or to the end of the content. It runs for every pulled
+ * event, so it keeps its state in registers. */
 static enum anomaly walk_events(const struct content *content, struct walk *to)
 {
     const struct schema *schema = content->schema;
@@ -117,8 +116,8 @@ struct packet_events packet_walk(const struct schema *schema, const uint8_t *pac
                                     load64((const uint8_t *)&header.timestamp_end, schema->swap)};
     struct walk walk = {.at = packet + sizeof(header), .time = content.begin};
     enum anomaly anomaly = walk_events(&content, &walk);
-    /* Without an end event behind it a string may end before its last word does, and readers look for one
-     * more event in what is left. */
+    /* Without an end event behind it, a string may end before its last word, and readers try to read one
+     * more event from the rest. */
     if (anomaly == ANOMALY_NONE && walk.events > 0 && event_head(schema, walk.at - walk.bytes).id != end_id) {
         anomaly = ANOMALY_END;
         walk.at -= walk.bytes;

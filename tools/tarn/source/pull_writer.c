@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/pull_writer.c - validates pulled packets and appends them to a trace directory
- * (pull_writer.h).
+ * pull_writer.c - validates pulled packets and appends them to a trace directory; see pull_writer.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +20,7 @@
 
 #define PACKET_BYTES sizeof(struct trace_packet)
 
-/* ---- the directory ------------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------------- */
 
 static bool is_trace_file(const char *name)
 {
@@ -31,7 +30,7 @@ static bool is_trace_file(const char *name)
            (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
 }
 
-/* Leaves an empty directory, or says why not and leaves everything. */
+/* Deletes an old trace. If the directory has other files, deletes nothing and returns false. */
 static bool clear_directory(int directory_fd, const char *name, bool force, struct fail *fail)
 {
     DIR *directory = fdopendir(dup(directory_fd));
@@ -136,10 +135,10 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
     return true;
 }
 
-/* ---- whether it is finished ---------------------------------------------------------------------- */
+/* ---- the mark of an unfinished trace --------------------------------------------------------------- */
 
-/* Before anything else is written, so that whoever finds a trace finds the mark. The lock says that the pull
- * still runs; where the file system has no locks, a running pull looks like one that ended early. */
+/* The mark is written before anything else, so that a trace never exists without it. The lock shows that the
+ * pull still runs; on file systems without locks, a running pull looks like one that ended early. */
 static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
 {
     static const char text[] =
@@ -166,9 +165,9 @@ bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
                     strerror(errno));
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------ */
+/* ---- metadata -------------------------------------------------------------------------------------- */
 
-/* The text must be CTF 1.8 and carry the UUID that the packets carry. */
+/* The text must be CTF 1.8 and have the UUID of the packets. */
 static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, size_t size,
                            struct fail *fail)
 {
@@ -184,7 +183,7 @@ static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, 
     return true;
 }
 
-/* What events there are, from now on. */
+/* Reads the declarations of events from the metadata. */
 static void learn_events(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
     if (writer->have_schema)
@@ -218,7 +217,7 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
     return true;
 }
 
-/* ---- packets ------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------------- */
 
 static uint32_t guest32(const struct trace_writer *writer, uint32_t value)
 {
@@ -234,7 +233,7 @@ static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
                : __builtin_bswap64(value);
 }
 
-/* Follows the events through the content: they must fill it exactly. */
+/* Counts the events, which must fill the content exactly. */
 static bool count_events(const struct trace_writer *writer, const uint8_t *packet, size_t content,
                          uint64_t *events)
 {
@@ -253,7 +252,7 @@ static bool count_events(const struct trace_writer *writer, const uint8_t *packe
     return true;
 }
 
-/* Everything that a reader relies on. */
+/* Checks everything that readers rely on. */
 static bool check_packet(const struct trace_writer *writer, const struct source_item *item,
                          struct trace_packet *header, struct fail *fail)
 {
@@ -292,18 +291,18 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
     return true;
 }
 
-/* ---- what is written of a packet ------------------------------------------------------------------ */
+/* ---- writing packets ------------------------------------------------------------------------------- */
 
 struct outgoing {
-    struct trace_packet header; /* as the guest made it, but for where it was cut */
-    const uint8_t *body;        /* behind the header */
+    struct trace_packet header; /* from the guest, modified if the packet was cut */
+    const uint8_t *body;        /* after the header */
     size_t body_bytes;
-    uint8_t tail[CONTENT_END_BYTES]; /* behind the body, if the packet was cut here */
+    uint8_t tail[CONTENT_END_BYTES]; /* after the body, if the packet was cut here */
     size_t tail_bytes;
-    uint64_t events, lost; /* lost: cut off here */
+    uint64_t events, lost; /* lost: events cut off here */
 };
 
-/* One system call writes the whole packet, the part that is not sent as zeros. */
+/* Writes the whole packet with one system call; the part that was not sent is zeros. */
 static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
                           struct fail *fail)
 {
@@ -319,7 +318,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
         {writer->zeros, rest},
     };
 
-    /* what the guest counted, and what was cut off the packets before */
+    /* the guest's count, plus events cut off earlier packets */
     header.events_discarded =
         guest64(writer, guest64(writer, packet->header.events_discarded) + stream->cut_off);
     if (stream->fd < 0) {
@@ -339,7 +338,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
     return fail_set(fail, "cannot write to %s: %s", writer->directory, strerror(error));
 }
 
-/* Appends a packet that was checked. False: writing is impossible. */
+/* Appends a checked packet. False: writing is impossible. */
 static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
                        struct fail *fail)
 {
@@ -369,7 +368,7 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     return true;
 }
 
-/* Ends a packet before the first event that does not decode. False: there is none before it. */
+/* Ends a packet before the first event that does not decode. False: no event is before it. */
 static bool cut_packet(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
                        const struct packet_events *found, struct fail *fail)
 {
@@ -399,7 +398,7 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     return true;
 }
 
-/* Metadata that this program cannot parse are no reason to lose the trace: then it looks at lengths only. */
+/* If the metadata cannot be parsed, the trace is kept, and only lengths are checked. */
 static bool take_events(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
                         struct fail *fail)
 {
@@ -429,7 +428,7 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     return add_packet(writer, item->packet.cpu, &packet, fail);
 }
 
-/* Nothing is known of what was lost but the counts and the time. */
+/* Makes an empty packet with the counts and the time, which are all that is known of the loss. */
 static void make_closing(const struct trace_writer *writer, struct trace_packet *packet, uint32_t cpu,
                          uint64_t number, uint64_t discarded, uint64_t time)
 {
@@ -456,7 +455,7 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end
     struct outgoing closing = {0};
 
     if (!stream->started)
-        return true; /* nothing before it that could be missed */
+        return true; /* no packet before it could be missed */
     end = end > stream->next ? end : stream->next;
     discarded = discarded > stream->discarded_last ? discarded : stream->discarded_last;
     if (end == stream->next && discarded == stream->discarded_last && stream->cut_off_last == 0)
@@ -465,7 +464,7 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end
     return add_packet(writer, cpu, &closing, fail);
 }
 
-/* What the guest has not said is what the trace tells already, but for what was cut off here. */
+/* For CPUs that the guest did not report, writes only what was cut off here. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {

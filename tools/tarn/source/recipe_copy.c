@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/source/recipe_copy.c - FILE.recipe becomes a part of the trace; see recipe_copy.h. */
+/* recipe_copy.c - copies FILE.recipe into the trace; see recipe_copy.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <tools/tarn/source/recipe_copy.h>
 #include <unistd.h>
 
-/* The path of the file that SOURCE names; NULL: it names none. */
+/* Returns the path of the file that SOURCE names; NULL: it names none. */
 static const char *file_of(const char *source)
 {
     static const char *const schemes[] = {"ram:", "core:"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/source.c - finds the source for a name, and what all sources share: checks and words.
+ * source.c - finds the source for a name; checks and names that all sources share.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
     return NULL;
 }
 
-/* Everything that later code divides by, allocates or indexes with comes from here. */
+/* Checks everything that later code divides by, allocates or indexes with. */
 bool check_hello(const struct wire_hello *hello, struct fail *fail)
 {
     if (hello->version != WIRE_VERSION)

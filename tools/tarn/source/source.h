@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/source/source.h - where trace packets come from: one interface for every way to a guest.
+ * source.h - where trace packets come from: one interface for all ways to a guest.
  *
- * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is the network link, serial:PATH the one over a virtual
- * serial port; core:FILE, gdb:ADDRESS and ram:FILE read a guest's memory from outside (image_source.c). Each
- * is a source_class, named in the table of source.c. What a source hands out is framed and checksummed where
- * its medium is, but not otherwise believed: pull_writer.c validates each packet.
+ * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is a network link, serial:PATH one over a virtual serial
+ * port; core:FILE, gdb:ADDRESS and ram:FILE read guest memory from outside (image_source.c). Each is a
+ * source_class, listed in source.c. The data is framed and checksummed if the medium does so, but otherwise
+ * unverified: pull_writer.c validates each packet.
  */
 #ifndef TARN_SOURCE_H
 #define TARN_SOURCE_H
@@ -15,15 +15,16 @@
 
 enum source_kind { SOURCE_METADATA, SOURCE_PACKET, SOURCE_STATUS, SOURCE_END };
 
-/* What came. `bytes` stay valid until the next call. */
+/* What was received. `bytes` are valid until the next call. */
 struct source_item {
     enum source_kind kind;
-    const uint8_t *bytes; /* metadata text, or a trace packet up to its content's end and filler header */
+    /* metadata text, or a trace packet up to the end of its content and the filler's header */
+    const uint8_t *bytes;
     size_t size;
     struct wire_packet packet;
     struct wire_end end;
     struct wire_status status;
-    struct wire_cpu_status cpu[WIRE_CPUS_MAX]; /* status.count of them */
+    struct wire_cpu_status cpu[WIRE_CPUS_MAX]; /* status.count entries */
 };
 
 enum source_got { SOURCE_BROKEN = -1, SOURCE_NOTHING = 0, SOURCE_ITEM = 1 };
@@ -35,15 +36,15 @@ struct source {
 
 struct source_class {
     const char *scheme;
-    /* Tries until `wait_seconds` have passed. NULL: fail says why. */
+    /* Retries for WAIT_SECONDS. NULL: FAIL. */
     struct source *(*open)(const char *address, double wait_seconds, struct fail *fail);
-    /* `want` has hello.cpu_count entries, or is NULL. */
+    /* WANT has hello.cpu_count entries, or is NULL. */
     bool (*begin_pull)(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                        struct fail *fail);
     bool (*end_pull)(struct source *source, struct fail *fail);
     enum source_got (*next)(struct source *source, struct source_item *item, int timeout_ms,
                             struct fail *fail);
-    /* Result: the guest's answer, 0 or a negative error; `data` valid until the next call. BROKEN: fail. */
+    /* STATUS is the guest's reply: 0 or a negative error. DATA is valid until the next call. BROKEN: FAIL. */
     enum source_got (*control)(struct source *source, const struct wire_request *request, int32_t *status,
                                const uint8_t **data, size_t *size, struct fail *fail);
     void (*close)(struct source *source);
@@ -55,7 +56,7 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
 bool check_hello(const struct wire_hello *hello, struct fail *fail);
 double now_seconds(void); /* monotonic */
 
-/* "all", "none", a number, or class names with commas. */
+/* TEXT is "all", "none", a number, or class names separated by commas. */
 bool parse_mask(const char *text, uint64_t *mask, struct fail *fail);
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
 const char *mode_name(uint32_t mode);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/symbols/program.c - one program file, through libelf and libdw; see program.h.
+ * program.c - one executable, through libelf and libdw; see program.h.
  *
- * Functions come from the symbol table: they are there without debugging information, too, and for assembly.
+ * Functions come from the symbol table, which exists without debugging information and includes assembly.
  * Lines and inlined functions come from DWARF. On powerpc64 a symbol is a function's global entry, a few
  * instructions before the local one; both belong to it.
  */
@@ -39,7 +39,8 @@ static Elf *open_elf(const char *path, int *file)
     Elf *elf;
 
     elf_version(EV_CURRENT);
-    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what waits for a writer is no program */
+    /* a FIFO must not block here: it is not a program */
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*file < 0)
         return NULL;
     elf = fstat(*file, &status) == 0 && S_ISREG(status.st_mode) ? elf_begin(*file, ELF_C_READ_MMAP, NULL)
@@ -52,8 +53,8 @@ static Elf *open_elf(const char *path, int *file)
     return NULL;
 }
 
-/* Goes on with the section behind SECTION (NULL: the first) of that type, or that name where it is not NULL.
- */
+/* Returns the next section after SECTION (NULL: the first) with that type, or with that name if NAME is not
+ * NULL. */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const char *name, GElf_Shdr *header)
 {
     size_t names;
@@ -87,7 +88,7 @@ static bool read_note(Elf_Data *data, uint8_t build_id[BUILD_ID_BYTES])
     return false;
 }
 
-/* Notes by program header: a kernel's lie in a section with others. */
+/* Uses program headers, because in a kernel the note shares its section with others. */
 static bool read_build_id(Elf *elf, uint8_t build_id[BUILD_ID_BYTES])
 {
     GElf_Phdr header;
@@ -120,9 +121,9 @@ bool program_look(const char *path, struct program_look *look)
     return fine;
 }
 
-/* ---- functions -------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------------- */
 
-/* Labels that mark a region, where another may name what begins there. */
+/* Whether NAME is a label of a region; another symbol at the same address may name what is there. */
 static bool is_mark(const char *name)
 {
     size_t length = strlen(name);
@@ -143,8 +144,8 @@ static int compare_functions(const void *a, const void *b)
                                                        : strcmp(left->name, right->name);
 }
 
-/* Labels of assembly have neither size nor type, and go up to what follows. Variables are found like
- * functions: what a lock is called is of use, too. */
+/* Labels in assembly have neither size nor type, and reach up to the next symbol. Variables are included, to
+ * name locks. */
 static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *room)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -160,7 +161,7 @@ static void add_function(struct program *program, const GElf_Sym *symbol, const 
         (struct function){symbol->st_value, symbol->st_value + symbol->st_size, name};
 }
 
-/* Is the symbol's section code? */
+/* Whether the symbol's section is code. */
 static bool is_code(Elf *elf, const GElf_Sym *symbol)
 {
     GElf_Shdr header;
@@ -169,7 +170,7 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol)
     return section != NULL && gelf_getshdr(section, &header) != NULL && header.sh_flags & SHF_EXECINSTR;
 }
 
-/* Of those that begin together one is kept; each ends where the next begins at the latest. */
+/* Sorts the functions. Keeps one per address, and ends each at the start of the next at the latest. */
 static void order_functions(struct program *program)
 {
     size_t kept = 0;
@@ -218,7 +219,7 @@ static const struct function *find_function(const struct program *program, uint6
     return low > 0 && address < program->functions[low - 1].end ? &program->functions[low - 1] : NULL;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------- */
 
 static uint64_t read_base(Elf *elf)
 {
@@ -266,7 +267,7 @@ uint64_t program_base(const struct program *program)
     return program->base;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------------- */
 
 /* A register and an offset. */
 struct location {
@@ -287,7 +288,7 @@ static bool read_location(const Dwarf_Op *ops, size_t count, struct location *lo
     return true;
 }
 
-/* Where the return address lies, from the canonical frame address on; where that lies. */
+/* Finds the offset of the return address from the canonical frame address (CFA), and the rule for the CFA. */
 static bool read_frame(Dwarf_Frame *frame, int64_t *from_cfa, struct location *cfa)
 {
     Dwarf_Op memory[3], *ops;
@@ -302,7 +303,7 @@ static bool read_frame(Dwarf_Frame *frame, int64_t *from_cfa, struct location *c
     return dwarf_frame_cfa(frame, &ops, &count) == 0 && read_location(ops, count, cfa);
 }
 
-/* When a function begins, the frame address is told from the stack pointer. */
+/* Whether the CFA is relative to the stack pointer where the function begins. */
 static bool is_stack_pointer(Dwarf_CFI *cfi, uint64_t begin, uint64_t reg)
 {
     Dwarf_Frame *frame = NULL;
@@ -337,14 +338,14 @@ enum return_place program_return_place(struct program *program, uint64_t address
     return place;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------------- */
 
 static const char *copy(struct arena *arena, const char *text)
 {
     return text != NULL ? arena_string(arena, text, strlen(text)) : NULL;
 }
 
-/* What is built here is told from here. */
+/* Paths in this build are relative to here. */
 static const char *copy_path(struct arena *arena, const char *path)
 {
     while (path != NULL && path[0] == '.' && path[1] == '/')
@@ -352,7 +353,7 @@ static const char *copy_path(struct arena *arena, const char *path)
     return copy(arena, path);
 }
 
-/* Of the subprogram that was inlined, which may be declared elsewhere. */
+/* Returns the name of a subprogram, also of an inlined one, whose name may be in its declaration. */
 static const char *name_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -382,8 +383,8 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* SYMBOL is what the line table says of the address, without names; the functions around it follow in
- * `outer`. Where each was called is the line of the next. */
+/* SYMBOL has the line of the address, and no names yet. Adds the functions around it in `outer`, each with
+ * the line from which the one before is called. */
 static void add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct symbol *symbol,
                        struct arena *arena)
 {
@@ -405,7 +406,7 @@ static void add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct sym
     }
 }
 
-/* The unit with the address: by the index of ranges, or by looking at all. */
+/* Finds the unit of the address by the index of ranges, or else by searching all units. */
 static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *unit)
 {
     Dwarf_CU *next = NULL;
@@ -432,7 +433,7 @@ static void add_lines(struct program *program, uint64_t address, struct symbol *
         symbol->file = copy_path(arena, dwarf_linesrc(line, NULL, NULL));
         symbol->line = number > 0 ? (unsigned)number : 0;
     }
-    /* outside of what was inlined this goes on where that is defined, not where it was called */
+    /* beyond inlined functions, this follows the place of definition, not the place of the call */
     count = dwarf_getscopes(&unit, address, &innermost);
     if (count > 0)
         count = dwarf_getscopes_die(&innermost[0], &scopes);

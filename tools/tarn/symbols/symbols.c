@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/symbols/symbols.c - files by build-id, addresses once; see symbols.h.
+ * symbols.c - finds files by build-id, and caches addresses; see symbols.h.
  *
- * The directories are read when the first image is asked for: every program in them, and in the directories
- * in them, is looked at for its build-id. That is a few hundred small reads.
+ * The directories are read when the first executable is needed: the build-id of every program in them and
+ * their subdirectories is read. That is a few hundred small reads.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -22,10 +22,11 @@ struct candidate {
     char *path;
     struct program_look look;
     struct program *program; /* opened once */
-    bool is_bad;             /* and could not be */
+    bool is_bad;             /* it could not be opened */
 };
 
-/* A program at an address, in any process. Its image is a copy: a model's images end with the model. */
+/* An executable at an address, in any process. `image` is a copy, because a model's images end with the
+ * model. */
 struct place {
     struct image image;
     struct candidate *file; /* NULL: none */
@@ -52,7 +53,7 @@ struct symbols {
     struct arena arena;
 };
 
-/* ---- directories ------------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------------- */
 
 static void add_directory(struct symbols *symbols, const char *text, size_t length)
 {
@@ -73,7 +74,7 @@ static void add_path(struct symbols *symbols, const char *path)
     }
 }
 
-/* This program is build/host/tarn; beside host lie the machines. */
+/* Adds the build's outputs: this program is build/host/tarn, and next to host are the architectures. */
 static void add_build(struct symbols *symbols)
 {
     char path[PATH_MAX];
@@ -134,7 +135,7 @@ void symbols_close(struct symbols *symbols)
     free(symbols);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------- */
 
 static void add_file(struct symbols *symbols, const char *path)
 {
@@ -175,7 +176,7 @@ static void search(struct symbols *symbols, const char *directory, unsigned dept
         free(names);
 }
 
-/* Where debugging files of distributions lie. */
+/* Searches where distributions keep debugging files. */
 static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
     char folder[64], path[sizeof(folder) + NAME_MAX + 2], start[2 * BUILD_ID_BYTES + 1];
@@ -217,7 +218,7 @@ const char *symbols_complaint(const struct symbols *symbols, unsigned number)
     return number < symbols->complaint_count ? symbols->complaints[number] : NULL;
 }
 
-/* Files of tests are called test_NAME where they are built. */
+/* In the build directory, tests are named test_NAME. */
 static bool has_name(const struct candidate *file, const char *name)
 {
     const char *own = strrchr(file->path, '/') + 1;
@@ -267,7 +268,7 @@ static struct candidate *find_file(struct symbols *symbols, const struct image *
 {
     struct candidate *found;
 
-    for (size_t i = 0; i < symbols->place_count; i++) /* the same program elsewhere in memory */
+    for (size_t i = 0; i < symbols->place_count; i++) /* the same executable, mapped elsewhere */
         if (is_same_program(&symbols->places[i]->image, image))
             return symbols->places[i]->file;
     for (size_t i = 0; i < symbols->directory_count && !symbols->is_searched; i++)
@@ -323,7 +324,7 @@ static struct program *open_program(struct symbols *symbols, struct candidate *f
     return file->program;
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------------- */
 
 static struct known *find_known(struct known *known, size_t room, const struct place *place, uint64_t address)
 {
@@ -390,7 +391,7 @@ static const struct symbol *outermost(const struct symbol *symbol)
     return symbol;
 }
 
-/* A register keeps the address of the last call that returned into the function, if any did. */
+/* The link register keeps the address to which the function's last call returned, if it made one. */
 bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
                        const struct image *caller_image, uint64_t caller)
 {
@@ -409,7 +410,7 @@ bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint6
     return symbol->image != other->image || strcmp(symbol->function, other->function) != 0;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------- */
 
 const char *image_name(const struct image *image)
 {

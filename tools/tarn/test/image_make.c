@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/test/image_make.c - see image_make.h. */
+/* image_make.c - see image_make.h. */
 #include "image_make.h"
 #include <elf.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define METADATA_AT 0x10000u
 #define RINGS_AT    0x200000u
 #define RING_BYTES  (MAKE_BUFFER_BYTES * MAKE_BUFFERS)
-#define WINDOW      (2 * RING_BYTES) /* room for one */
+#define WINDOW      (2 * RING_BYTES) /* capacity for one ring */
 #define WORDS       (MAKE_BUFFER_BYTES / 8)
 #define EVENT_WORDS 3u
 
@@ -48,7 +48,7 @@ uint8_t *made_control(struct made *made, uint32_t cpu)
     return made->ram + RINGS_AT + cpu * WINDOW + RING_BYTES;
 }
 
-/* The halves of a ring lie in the wrong order. */
+/* The halves of a ring are swapped in memory. */
 static uint64_t place_in_ring(uint64_t number)
 {
     return (number % MAKE_BUFFERS ^ MAKE_BUFFERS / 2) * MAKE_BUFFER_BYTES;
@@ -102,7 +102,7 @@ void make_packet(struct made *made, uint32_t cpu, uint64_t number, enum made_sta
     words += TRACE_CONTEXT_WORDS;
     for (uint32_t i = 0; i < MAKE_EVENTS; i++, words += EVENT_WORDS) {
         if (state == MADE_TORN && i == MAKE_EVENTS / 2)
-            continue; /* what was there before stays */
+            continue; /* keeps the old words */
         put_event(made, packet + words * 8, TRACE_ID(17, 4), EVENT_WORDS, ++time);
         put64(made, packet + words * 8 + 8, made_id(cpu, number, i));
         put64(made, packet + words * 8 + 16, ~made_id(cpu, number, i));
@@ -234,7 +234,7 @@ void write_file(const char *path, const void *bytes, size_t size)
     fclose(file);
 }
 
-/* The second half first. */
+/* The second half comes first in the file. */
 void write_core(const char *path, const struct made *made)
 {
     static uint8_t header[4096];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/test/image_test.c - `tarn pull` from memory that this program makes: core:, gdb: and ram:, in
- * both byte orders, honest, damaged and hostile. Afterwards the directory is looked at: every packet in it
- * must hold exactly the events that were logged in it. Built with sanitizers; prints TAP.
+ * image_test.c - `tarn pull` from memory that this program makes: core:, gdb: and ram:, in both byte orders,
+ * correct, damaged and hostile. Afterwards it checks the directory: every packet must contain exactly the
+ * events logged in it. Built with sanitizers; prints TAP.
  *
  * usage: image_test [MUTATIONS [SEED]]
  */
@@ -27,8 +27,7 @@
 static char directory[64], output[96], core_path[96], ram_path[96], socket_path[96];
 static struct made made;
 
-/* ---- running and looking ---------------------------------------------------------------------------------
- */
+/* ---- running and checking ---- */
 
 static int run(int (*command)(int, char **), char *a, char *b, char *c, char *d, char *e, char *f)
 {
@@ -37,7 +36,7 @@ static int run(int (*command)(int, char **), char *a, char *b, char *c, char *d,
 
     while (argv[argc])
         argc++;
-    /* standard output is for TAP */
+    /* stdout is for TAP */
     fflush(stdout);
     int tap = dup(1), nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, 1);
@@ -68,7 +67,7 @@ struct found {
     int packets;          /* -1: something is wrong */
     uint64_t first, last; /* numbers */
     uint64_t events, cut;
-    uint64_t missing; /* packets between and behind those that are there, by their numbers */
+    uint64_t missing; /* packet numbers missing between and after those found */
 };
 
 /* Every event of a packet must be the one that was logged there. */
@@ -123,7 +122,7 @@ static void expect(bool fine, const char *what)
     tell(fine, text);
 }
 
-/* All that the image holds came, and `tarn check` finds nothing wrong. */
+/* Whether all packets in memory were pulled, and `tarn check` finds no errors. */
 static bool all_came(void)
 {
     for (uint32_t cpu = 0; cpu < MAKE_CPUS; cpu++) {
@@ -191,7 +190,7 @@ static void reply_monitor(FILE *stream)
     reply(stream, "OK");
 }
 
-/* False: hang up. */
+/* False: close the connection. */
 static bool serve(FILE *stream, const char *request, unsigned number)
 {
     if (server == SILENT_IN_THE_MIDDLE && number > 20)
@@ -217,7 +216,7 @@ static void *run_server(void *unused)
     FILE *in = fdopen(fd, "r"), *out = fdopen(dup(fd), "w");
     char request[256];
 
-    reply(out, "T02thread:01;"); /* as QEMU says when it has stopped a guest */
+    reply(out, "T02thread:01;"); /* as QEMU replies when it has stopped a guest */
     for (unsigned number = 0; fscanf(in, "%*[^$]"), fscanf(in, "$%255[^#]#%*2c", request) == 1; number++) {
         bool more = serve(out, request, number);
         fflush(out);
@@ -251,8 +250,7 @@ static int pull_gdb(enum server kind)
     return status;
 }
 
-/* ---- cases
- * ------------------------------------------------------------------------------------------------- */
+/* ---- cases ---- */
 
 static void test_ways(void)
 {
@@ -288,7 +286,7 @@ static void test_stores(void)
     made.store_at = MAKE_STORE_AT;
 }
 
-/* What is said when the store of the system before is looked for. */
+/* Checks the message when the store of the previous boot is searched. */
 static bool complains(const struct memory_class *class, const char *path, const char *what)
 {
     struct image image = {0};
@@ -330,7 +328,7 @@ static void test_packets(void)
     make_packet(&made, 1, 6, MADE_WHOLE);
     make_packet(&made, 1, 7, MADE_OPEN);
     expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "what a newer packet took is not given");
-    make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 40); /* swapped, its header not written */
+    make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 40); /* switched to, header not yet written */
     expect(pull_core() == 0 && came(1, 3, 5, 7, 1) && look(1).missing == 0,
            "a buffer that was just taken is gone, and nothing was logged in its new packet");
     uint8_t *committed = made_packet(&made, 1, 8) + offsetof(struct trace_packet, committed);
@@ -433,8 +431,7 @@ static void test_files(void)
            "what is no memory");
 }
 
-/* ---- mutations
- * ----------------------------------------------------------------------------------------------- */
+/* ---- mutations ---- */
 
 static uint64_t random_state;
 
@@ -446,7 +443,7 @@ static uint64_t draw(uint64_t below)
     return (random_state * 0x2545f4914f6cdd1dull >> 16) % below;
 }
 
-/* Damages a word of something: 0 the store, 1 info and control pages, 2 headers of packets, 3 events. */
+/* Damages a word of 0: the store, 1: info and control pages, 2: packet headers, 3: events. */
 static void damage(unsigned what)
 {
     static const uint64_t values[] = {0,          1,          0x7fffffff,           0xffffffff,    UINT64_MAX,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/test/link_test.c - `tarn pull` against a guest that this program plays, honest and lying.
+ * link_test.c - `tarn pull` from a guest that this program simulates, correct and malicious.
  *
- * Each case is a script of bytes that a thread sends over TCP to run_pull in this process; afterwards the
- * directory is checked: whatever came, it holds whole, valid packets in order and nothing else. The last
- * cases send thousands of mutated conversations, half of them with checksums made right again, so that the
- * damage reaches the code behind the checksums. Built with sanitizers; prints TAP.
+ * Each case is a script of bytes that a thread sends over TCP to run_pull in this process. Afterwards the
+ * directory must contain whole, valid packets in order and nothing else. The last cases send thousands of
+ * mutated conversations, half of them with corrected checksums, so that the damage reaches the code behind
+ * the checksums. Built with sanitizers; prints TAP.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -33,21 +33,21 @@
 static const uint8_t uuid[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 static const char metadata[] = "/* CTF 1.8 */ trace { uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\"; };\n";
 
-/* ---- what the guest says ------------------------------------------------------------------------- */
+/* ---- what the guest sends -------------------------------------------------------------------------- */
 
 struct script {
     uint8_t bytes[1 << 20];
     size_t size;
     uint32_t frames;
     size_t frame_at[256];
-    size_t piece;       /* send in pieces of so many bytes; 0: at once */
-    bool keep_open;     /* do not close behind the last byte */
-    void (*harm)(void); /* done before the last frame, when all packets before it are in their files */
+    size_t piece;       /* send in pieces of this size; 0: at once */
+    bool keep_open;     /* do not close after the last byte */
+    void (*harm)(void); /* called before the last frame, when all earlier packets are in their files */
     bool wants_resume;  /* the request of this connection must be a resume at these positions */
     uint64_t want[CPUS];
 };
 
-static struct script scripts[CALLS_MAX]; /* one for each connection */
+static struct script scripts[CALLS_MAX]; /* one per connection */
 static bool big_endian;
 static unsigned resumes_seen;
 
@@ -100,7 +100,7 @@ static uint64_t guest64(uint64_t value)
     return big_endian ? __builtin_bswap64(value) : value;
 }
 
-/* A packet of `events` events of two words, as the wire carries it: content and the filler's header. */
+/* Adds a packet of EVENTS events of two words, as on the wire: content and the filler's header. */
 static void add_packet(struct script *script, uint32_t cpu, uint64_t number, uint32_t events)
 {
     uint8_t payload[WIRE_PACKET_BYTES + BUFFER_BYTES] = {0};
@@ -136,9 +136,9 @@ static void add_good_pull(struct script *script)
 
 static int count_packets(uint32_t cpu, uint64_t *first);
 
-/* ---- the guest ----------------------------------------------------------------------------------- */
+/* ---- the guest ------------------------------------------------------------------------------------- */
 
-/* Reads what the host asks until it is a PULL, so that resume positions can be checked. */
+/* Reads the host's requests up to a PULL, to check the resume positions. */
 static void check_request(int fd, const struct script *script)
 {
     uint8_t bytes[WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * CPUS];
@@ -184,7 +184,7 @@ static void speak(int fd, const struct script *script)
     }
     if (!script->keep_open)
         shutdown(fd, SHUT_WR);
-    /* Until the host closes: a reset would throw away what it has not read yet. */
+    /* Waits until the host closes: a reset would discard what it has not read yet. */
     for (char drop[256]; recv(fd, drop, sizeof(drop), 0) > 0;)
         ;
     close(fd);
@@ -203,7 +203,7 @@ static void *run_guest(void *argument)
     return NULL;
 }
 
-/* ---- one case ------------------------------------------------------------------------------------ */
+/* ---- one case -------------------------------------------------------------------------------------- */
 
 static char directory[64];
 
@@ -220,7 +220,7 @@ static void remove_output(void)
     rmdir(path);
 }
 
-/* run_pull against the scripts; its exit status. */
+/* Calls run_pull with the scripts; returns its exit status. */
 static int pull_from_scripts(const char *resume, const char *more)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -245,7 +245,7 @@ static int pull_from_scripts(const char *resume, const char *more)
     return status;
 }
 
-/* The packets in a stream file, or -1 if anything in it is not as it must be. */
+/* Returns the number of packets in a stream file, or -1 if anything in it is wrong. */
 static int count_packets(uint32_t cpu, uint64_t *first)
 {
     static uint8_t bytes[64 * BUFFER_BYTES];
@@ -275,7 +275,7 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     return (int)(size / BUFFER_BYTES);
 }
 
-/* Whether the trace says that its pull ended early. */
+/* Whether the trace is marked as unfinished. */
 static bool is_marked(void)
 {
     char path[128];
@@ -284,7 +284,7 @@ static bool is_marked(void)
     return access(path, F_OK) == 0;
 }
 
-/* Runs and expects exit status and packets of each processor (-1: any valid number). */
+/* Runs a case, and expects the exit status and number of packets per CPU (-1: any). */
 static void expect(const char *what, const char *resume, int status, int packets0, int packets1)
 {
     remove_output();
@@ -298,7 +298,7 @@ static void expect(const char *what, const char *resume, int status, int packets
     memset(scripts, 0, sizeof(scripts));
 }
 
-/* ---- the cases ----------------------------------------------------------------------------------- */
+/* ---- the cases ------------------------------------------------------------------------------------- */
 
 static void test_honest(void)
 {
@@ -315,7 +315,7 @@ static void test_honest(void)
     expect("the same in pieces of seven bytes", "0", 0, 4, 4);
 }
 
-/* What somebody may do to the trace while it is pulled. */
+/* What others may do to the trace during a pull. */
 static char *output_path(const char *name, char path[128])
 {
     snprintf(path, 128, "%s/out%s", directory, name);
@@ -360,7 +360,7 @@ static void remove_other_output(void)
     remove_output();
 }
 
-/* ---- messages ------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------------- */
 
 static char *messages_path(char path[128])
 {
@@ -368,7 +368,7 @@ static char *messages_path(char path[128])
     return path;
 }
 
-/* What was printed since the file was cut to nothing. */
+/* Whether WORDS were printed since the file was truncated. */
 static bool was_told(const char *words)
 {
     static char text[4096];
@@ -383,7 +383,7 @@ static bool was_told(const char *words)
     return strstr(text, words) != NULL;
 }
 
-/* The metadata of these scripts have a UUID and declare nothing. */
+/* The metadata of these scripts have a UUID and no declarations. */
 static void test_unparsable(void)
 {
     static const char said[] = "cannot parse the metadata, so only the lengths of events are checked: ";
@@ -420,7 +420,7 @@ static void test_harm(void)
     }
 }
 
-/* What every subcommand asks of the file that it leaves. */
+/* Checks what every subcommand expects of its output file. */
 static void test_output(void)
 {
     char path[128], other[128];
@@ -543,7 +543,7 @@ static void test_resume(void)
 
     resumes_seen = 0;
     add_good_pull(first);
-    first->size = first->frame_at[5] + 100; /* 5 and 6 of processor 0, 5 of processor 1 */
+    first->size = first->frame_at[5] + 100; /* packets 5 and 6 of CPU 0, 5 of CPU 1 */
     add_hello(second), add_metadata(second);
     add_packet(second, 1, 6, 9), add_packet(second, 0, 7, 9), add_packet(second, 1, 7, 9), add_end(second);
     second->wants_resume = true;
@@ -587,7 +587,7 @@ static void make_file(const char *path)
     close(fd);
 }
 
-/* What is no place for a trace is left as it is, and nothing is pulled. */
+/* A directory that is unsuitable for a trace is left unchanged, and nothing is pulled. */
 static void test_bad_directory(void)
 {
     char output[128], foreign[160];
@@ -615,7 +615,7 @@ static void test_bad_directory(void)
     memset(scripts, 0, sizeof(scripts));
 }
 
-/* Files may grow to two packets and a half: what was written before stays valid. */
+/* Files are limited to two and a half packets: what was written before remains valid. */
 static void test_full_disk(void)
 {
     struct rlimit old, small;
@@ -633,7 +633,7 @@ static void test_full_disk(void)
     memset(scripts, 0, sizeof(scripts));
 }
 
-/* Random damage; with `mend` every frame that still has its place gets right checksums. */
+/* Random damage; with MEND, every frame that is still in place gets correct checksums. */
 static void test_mutations(unsigned count, bool mend)
 {
     static struct script good;
@@ -648,7 +648,7 @@ static void test_mutations(unsigned count, bool mend)
             uint32_t frame = (uint32_t)rand() % script->frames;
             size_t start = script->frame_at[frame];
             uint32_t length = wire_get32(good.bytes + start + 8);
-            size_t reach = rand() % 2 ? length : 200; /* half of the hits in the header and near it */
+            size_t reach = rand() % 2 ? length : 200; /* half of the damage is in or near the header */
             size_t at = start + (size_t)rand() % (WIRE_FRAME_BYTES + (reach < length ? reach : length));
             script->bytes[at] = rand() % 3 ? (uint8_t)rand() : script->bytes[at] ^ (uint8_t)(1 << rand() % 8);
             if (mend)
@@ -667,7 +667,7 @@ static void test_mutations(unsigned count, bool mend)
     tell(bad == 0, mend ? "mutated conversations with right checksums" : "mutated conversations");
 }
 
-/* Against libxxhash 0.8.1, of bytes i * 7 + 3. */
+/* Against libxxhash 0.8.1, for the bytes i * 7 + 3. */
 static void test_hash(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/top/interval.c - one interval of a trace after the other; see interval.h. */
+/* interval.c - consecutive intervals of a trace; see interval.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/model/walk.h>
@@ -19,7 +19,7 @@ void intervals_close(struct intervals *intervals)
     free(intervals->model.bytes);
 }
 
-/* Names are not part of what a model saves. */
+/* The saved model does not contain names. */
 static void copy_names(struct names *to, const struct names *from)
 {
     for (uint32_t i = 0; i < from->size; i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/top/interval.h - answers about one interval after the other of a trace, which may grow
- * meanwhile.
+ * interval.h - analyses of consecutive intervals of a trace, which may grow meanwhile.
  *
- * Each event is walked over once: at the end of an interval the model is saved and the places in the streams
- * are kept, and the next one goes on from there.
+ * Each event is read once: at the end of an interval, the model and the positions in the streams are saved,
+ * and the next interval continues from there.
  */
 #ifndef TARN_INTERVAL_H
 #define TARN_INTERVAL_H
@@ -15,7 +14,7 @@
 
 struct intervals {
     const struct trace *trace;
-    uint64_t from; /* ticks: where the next one begins */
+    uint64_t from; /* ticks: start of the next interval */
     bool has_begun;
     struct position *positions; /* by rank */
     struct buffer model;
@@ -24,7 +23,8 @@ struct intervals {
 
 void intervals_open(struct intervals *intervals, const struct trace *trace);
 void intervals_close(struct intervals *intervals);
-/* Asks ANSWERS (0: only walks) about the time up to TO. FILTER is resolved; its from and to are set. */
+/* Computes ANSWERS (0: only walks) for the time up to TO. FILTER is resolved; its `from` and `to` are set
+ * here. */
 bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
                    struct filter *filter, struct reporter *reporter, struct fail *fail);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/top/screen.c - an interval on a screen; see screen.h. */
+/* screen.c - an interval on a screen; see screen.h. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -10,24 +10,25 @@
 #include <tools/tarn/top/screen.h>
 
 #define PICKED_MAX  6u
-#define NAMES_CUT   20u /* of processes, threads, where lines are short: room for the heading */
+#define NAMES_CUT   20u /* of processes and threads on narrow screens; fits the heading */
 #define EDGES_CUT   26u
 #define PIECE_BYTES 512u /* of the first line */
 #define ROWS_BATCH  10u
-#define ROWS_SMALL  3u /* of a table beside the first, where there is little room */
+#define ROWS_SMALL  3u /* of a secondary table on small screens */
 #define ROWS_LARGE  6u
-#define HEIGHT_MAIN 8u /* lines that the first table has at least */
+#define HEIGHT_MAIN 8u /* minimum number of lines of the first table */
 
 const char *const screen_sorts[SORTS] = {"running", "ready", "switches", "wakeups", "name"};
 const char *const screen_answers[SCREEN_ANSWERS] = {"stats", "threads", "syscalls", "ipc", "locks"};
 
-/* A table of the screen: some columns of an answer's. */
+/* A table on the screen: some columns of an analysis's table. */
 struct part {
     unsigned answer;
-    const char *table, *heading;   /* table NULL: its first */
-    const char *keys[PICKED_MAX];  /* NULL: its first columns */
-    unsigned name_width;           /* to which names are cut then */
-    const char *drops[PICKED_MAX]; /* of these, left out first where lines are short; ends with NULL */
+    const char *table, *heading;  /* table NULL: the first one */
+    const char *keys[PICKED_MAX]; /* NULL: the first columns */
+    unsigned name_width;          /* to which names are cut on narrow screens */
+    /* keys to leave out first on narrow screens; NULL-terminated */
+    const char *drops[PICKED_MAX];
 };
 
 static const struct part threads_part = {
@@ -80,7 +81,7 @@ bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fa
 
 /* ---- tables ---- */
 
-/* How a column of an answer is shown. */
+/* How a column of an analysis is shown. */
 static struct table_column column_of(const struct table_column *from)
 {
     bool is_sum = from->sum == SUM_ADDED;
@@ -109,7 +110,7 @@ static union table_cell cell_of(const struct table_column *from, union table_cel
     return cell;
 }
 
-/* What counts and times have become stands in the headings. */
+/* Makes the heading, which says how counts and times were converted. */
 static const char *heading_of(struct table *table, const struct table_column *from,
                               const struct table_column *to)
 {
@@ -128,7 +129,7 @@ static bool is_nothing(const struct table *table, const struct table_row *row)
     return true;
 }
 
-/* Rows of FROM of which PATTERN is the name, sorted by the column of that key. */
+/* Copies the rows of FROM whose names match PATTERN, sorted by column SORT. */
 static void pick(struct table *table, struct table_column columns[PICKED_MAX], const struct table *from,
                  const struct part *part, const char *sort, const char *pattern, double seconds)
 {
@@ -157,13 +158,13 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
         for (unsigned c = 0; c < table->column_count; c++)
             row->cells[c] = cell_of(&from->columns[places[c]], from->rows[i]->cells[places[c]], seconds);
         if (is_nothing(table, row))
-            table->count--; /* stays in the arena */
+            table->count--; /* it stays in the arena */
     }
     if (table_find_column(table, sort) >= TABLE_BY_NAME)
         table_sort(table, table_find_column(table, sort));
 }
 
-/* What may be left out of a table: not that by which it is sorted. */
+/* The columns that may be left out: not the one sorted by. */
 static void choose_drops(const char *drops[PICKED_MAX], const struct part *part, const char *sort)
 {
     unsigned count = 0;
@@ -174,7 +175,8 @@ static void choose_drops(const char *drops[PICKED_MAX], const struct part *part,
     drops[count] = NULL;
 }
 
-/* At most LINES of WIDTH, heading and the blank line above included. Returns how many there were. */
+/* Prints at most LINES of WIDTH, including the heading and the blank line above. Returns the number of
+ * lines. */
 static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
                            const char *pattern, double seconds, unsigned width, unsigned lines)
 {
@@ -199,8 +201,8 @@ static unsigned print_part(FILE *to, const struct screen *screen, const struct p
 
 enum piece { STATE, SOURCE, WHEN, SPAN, RATE, BEHIND, LOST, LOST_IN_ALL, LOST_PACKETS, PIECES };
 
-/* The first line; where it is too long for WIDTH, what matters least is left out, and then the source is cut.
- */
+/* Prints the first line. If it is longer than WIDTH, leaves out the least important pieces, and then cuts
+ * the source. */
 static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct screen *screen,
                         unsigned width)
 {
@@ -212,7 +214,7 @@ static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct
         used += strlen(pieces[i]);
     for (unsigned i = 0; i < sizeof(drops) / sizeof(drops[0]) && used > width; i++) {
         enum piece drop =
-            is_whole || i > 1 ? drops[i] : drops[1 - i]; /* what was lost before how late it is */
+            is_whole || i > 1 ? drops[i] : drops[1 - i]; /* with losses, leave out the delay first */
 
         used -= strlen(pieces[drop]);
         pieces[drop][0] = '\0';
@@ -229,7 +231,7 @@ static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct
     fputc('\n', to);
 }
 
-/* Entries with two blanks between them, on as many lines as it takes. Returns how many. */
+/* Prints entries separated by two blanks, on as many lines as needed. Returns the number of lines. */
 static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
 {
     unsigned lines = 1, used = 0;
@@ -251,7 +253,7 @@ static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
     return lines;
 }
 
-/* Why rows are missing; on a screen also how they come back. Returns the number of lines. */
+/* Prints why rows are missing; on a screen also how to show them again. Returns the number of lines. */
 static unsigned print_filter(FILE *to, const struct screen *screen, bool is_screen, unsigned width)
 {
     char line[PIECE_BYTES];
@@ -295,7 +297,7 @@ static void print_bar(FILE *to, double percent, unsigned width)
         fputc(i < full ? '#' : '.', to);
 }
 
-/* As many side by side as there is room for. */
+/* Prints as many side by side as fit. */
 static unsigned print_cpus(FILE *to, const struct screen *screen, unsigned width, unsigned most)
 {
     const struct table *cpus = find_table(screen->answers[SCREEN_STATS], "cpu");
@@ -329,7 +331,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
     unsigned all = height != 0 ? height : UINT32_MAX, bars = width;
 
     seconds = seconds > 0 ? seconds : 1e-9;
-    width = height != 0 ? width : UINT_MAX; /* of text that is no screen nothing is left out */
+    width = height != 0 ? width : UINT_MAX; /* without a screen nothing is cut */
     used = print_head(to, screen, seconds, height != 0, width);
     used += print_cpus(to, screen, bars, height != 0 ? height / 4 + 1 : 64);
     left = all > used ? all - used : 0;
@@ -350,9 +352,9 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
         print_part(to, screen, &other_parts[i], other_parts[i].keys[0], "", seconds, width, others);
 }
 
-/* ---- for other programs ---- */
+/* ---- JSON and CSV ---- */
 
-/* A table of an answer as it is: rows of which PATTERN is the name, sorted. */
+/* Writes a table of an analysis: rows whose names match PATTERN, sorted. */
 static void write_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
                        const char *pattern, enum answer_format format, uint64_t top)
 {

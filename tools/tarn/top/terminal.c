@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/top/terminal.c - the whole screen, and giving it back; see terminal.h. */
+/* terminal.c - full-screen output, and restoring the terminal; see terminal.h. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ static const char enter[] = "\033[?1049h\033[?25l", leave[] = "\033[?25h\033[?10
 static struct termios before, raw;
 static volatile sig_atomic_t is_open, must_end;
 
-/* May be called by a signal's handler. */
+/* Async-signal-safe. */
 static void put(const char *text, size_t length)
 {
     while (length > 0) {
@@ -56,7 +56,7 @@ static void note_size(int number)
 {
 }
 
-/* The signal does then what it always did: it was reset before it came here. */
+/* The default action follows, because the handler was installed with SA_RESETHAND. */
 static void die(int number)
 {
     give_back();
@@ -118,7 +118,7 @@ void terminal_size(unsigned *width, unsigned *height)
     *height = is_known && size.ws_row != 0 ? size.ws_row : HEIGHT_USUAL;
 }
 
-/* One write for all, so that nothing flickers. */
+/* Writes everything at once, to avoid flicker. */
 void terminal_draw(const char *text)
 {
     unsigned width, height;
@@ -131,7 +131,7 @@ void terminal_draw(const char *text)
     for (unsigned line = 0; line < height && *text != '\0'; line++) {
         size_t end = strcspn(text, "\n"), shown = 0;
 
-        for (unsigned used = 0; shown < end; shown++) /* characters, not bytes */
+        for (unsigned used = 0; shown < end; shown++) /* counts characters, not bytes */
             if (((unsigned char)text[shown] & 0xc0) != 0x80 && used++ == width)
                 break;
         fprintf(to, "%s%.*s\033[K", line != 0 ? "\r\n" : "", (int)shown, text);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/top/terminal.h - a terminal whose whole screen a program draws, by the control sequences that
- * all of today's know.
+ * terminal.h - full-screen output on a terminal, with control sequences that all current terminals support.
  *
- * One at a time. Whatever ends the program, also a signal that it did not ask for, gives the terminal back as
- * it was; stopped by Ctrl-Z it does so, too, and takes it again when it goes on.
+ * Only one at a time. The terminal is restored whenever the program ends, even by a signal, and while it is
+ * stopped by Ctrl-Z.
  */
 #ifndef TARN_TERMINAL_H
 #define TARN_TERMINAL_H
 
 #include <tools/tarn/tarn.h>
 
-bool terminal_open(struct fail *fail); /* standard input and output are one */
+bool terminal_open(struct fail *fail); /* standard input and output must be a terminal */
 void terminal_close(void);
 void terminal_size(unsigned *width, unsigned *height);
-/* Shows TEXT: lines that are cut at the width, and no more of them than there are. */
+/* Shows the lines of TEXT, cut to the terminal's width and height. */
 void terminal_draw(const char *text);
-/* Waits at most so long. A character, or 0: none came; the size may have changed, then. -1: the end. */
+/* Waits for at most SECONDS. Returns a character; 0: none, but the size may have changed; -1: end of
+ * input. */
 int terminal_key(double seconds);
 
 #endif

@@ -36,7 +36,7 @@ bool request_is_waiting(const struct request *request);
  * picture, whose text is in JSON then, what it is. */
 unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type);
 
-/* ---- for the files of the API -------------------------------------------------------------------- */
+/* ---- for the files of the API ---------------------------------------------------------------------- */
 
 const char *request_text(const struct request *request, const char *key); /* NULL: not given */
 /* False, and FAIL, when it is given but no number up to MOST. */

@@ -36,7 +36,7 @@ struct asker {
     uint64_t walked;      /* events, in a walk before this one */
 };
 
-/* ---- progress ------------------------------------------------------------------------------------ */
+/* ---- progress -------------------------------------------------------------------------------------- */
 
 /* NULL: nobody wants to know, or too many do. */
 static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
@@ -97,7 +97,7 @@ bool api_progress(struct view *view, const struct request *request, struct json 
     return true;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------------- */
 
 static struct asker *asker_of(struct walk_range *range)
 {
@@ -301,7 +301,7 @@ bool api_answer_range(struct view *view, const struct request *request, struct j
     return fine;
 }
 
-/* ---- which there are ----------------------------------------------------------------------------- */
+/* ---- which there are ------------------------------------------------------------------------------- */
 
 static void add_columns(const struct answer_kind *kind, const struct table *table, struct json *json)
 {

@@ -60,7 +60,7 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
         add_flag(flagger, &flagger->threads[thread->number], cursor->ticks, type);
 }
 
-/* ---- lanes --------------------------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------------------------------------- */
 
 static struct flag_row *open_rows(const struct request *request, const char *key, uint32_t count,
                                   uint32_t types)
@@ -115,7 +115,7 @@ static void add_rows(const struct view *view, const char *key, const char *numbe
     json_close(json, ']');
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------- */
 
 static bool find_flags(struct flagger *flagger, const struct view *view, bool *is_exact, struct fail *fail)
 {

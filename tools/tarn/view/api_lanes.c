@@ -12,7 +12,7 @@
 #define THREADS_USUAL 200u
 #define TIMES_MOST    500u /* of one event: then counts are given */
 
-/* ---- /api/lanes ---------------------------------------------------------------------------------- */
+/* ---- /api/lanes ------------------------------------------------------------------------------------ */
 
 /* What stands for "none" is -1 there. */
 static void add_or_none(struct json *json, uint32_t number, uint32_t none)
@@ -162,7 +162,7 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     return fine;
 }
 
-/* ---- /api/threads -------------------------------------------------------------------------------- */
+/* ---- /api/threads ---------------------------------------------------------------------------------- */
 
 struct thread_row {
     uint32_t number;

@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- one row ------------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------------- */
 
 static void add_fields(const struct event *event, struct json *json)
 {
@@ -72,7 +72,7 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
     json_close(json, '}');
 }
 
-/* ---- strides ------------------------------------------------------------------------------------- */
+/* ---- strides --------------------------------------------------------------------------------------- */
 
 static size_t stride_of(const struct list *list, uint64_t number)
 {
@@ -218,7 +218,7 @@ static uint64_t list_backward(struct list *list, struct json *json, uint64_t *fo
     return reached;
 }
 
-/* ---- the questions ------------------------------------------------------------------------------- */
+/* ---- the questions --------------------------------------------------------------------------------- */
 
 /* The number of the first event at or after a time. */
 static uint64_t number_at(struct view *view, uint64_t ns)

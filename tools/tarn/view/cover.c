@@ -109,7 +109,7 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
            index_first(index, index_find_time(index, from));
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------------ */
 
 struct summer {
     struct tally_observer observer;

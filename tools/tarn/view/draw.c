@@ -81,7 +81,7 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     cairo_show_text(draw->cairo, part);
 }
 
-/* ---- processes ----------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------- */
 
 /* The last one that had the number, as on the page. */
 const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32])
@@ -104,7 +104,7 @@ struct process_colours draw_process_colours(const struct draw *draw, uint32_t pi
     return theme_process(&draw->theme, draw_process_name(draw, pid, text));
 }
 
-/* ---- what is shown ------------------------------------------------------------------------------- */
+/* ---- what is shown --------------------------------------------------------------------------------- */
 
 /* A thread, how long it ran, and how long all threads of its process did. */
 struct busy {
@@ -272,7 +272,7 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
                     draw->options->marks);
 }
 
-/* ---- the picture --------------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------------- */
 
 /* The end of the trace's path, which tells most; a source's whole name. */
 static const char *short_name(const char *name)

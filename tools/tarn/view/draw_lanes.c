@@ -40,7 +40,7 @@ static void label_box(const struct draw *draw, double x, double y, double width,
     draw_text(draw, x + 3, y + height / 2 + size * 0.36, width - 5, size, text);
 }
 
-/* ---- names of details ---------------------------------------------------------------------------- */
+/* ---- names of details ------------------------------------------------------------------------------ */
 
 static bool is_named(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
 {
@@ -71,7 +71,7 @@ static void format_activity(const struct draw *draw, uint32_t kind, uint32_t det
         snprintf(text, 64, "%s %u", model_activity_names[kind], detail);
 }
 
-/* ---- processors ---------------------------------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------------ */
 
 static bool is_interrupt(uint32_t kind)
 {
@@ -152,7 +152,7 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
     }
 }
 
-/* ---- threads ------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------------- */
 
 /* What runs fills its lane, what is ready is striped, what waits is a line. */
 static void draw_state(struct draw *draw, uint32_t state, struct colour running, double x, double width)
@@ -237,7 +237,7 @@ static double thread_height(const struct lane *lane)
     return DRAW_STATE_HEIGHT + (rows < FRAME_ROWS ? rows : FRAME_ROWS) * DRAW_FRAME_HEIGHT;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------------- */
 
 static void label_lane(const struct draw *draw, double height, const char *text, const char *more)
 {

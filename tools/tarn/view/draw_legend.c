@@ -5,7 +5,7 @@
 #include <tools/tarn/view/draw_parts.h>
 #include <tools/tarn/view/walk.h>
 
-/* ---- time ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------ */
 
 /* 1, 2 or 5 times a power of ten, so that labels have room. */
 static double nice_step(double range, double labels)
@@ -51,7 +51,7 @@ void draw_axis(struct draw *draw)
     draw->top += DRAW_AXIS_HEIGHT;
 }
 
-/* ---- marked events ------------------------------------------------------------------------------- */
+/* ---- marked events --------------------------------------------------------------------------------- */
 
 static void draw_mark_at(const struct draw *draw, uint64_t ticks, double bottom, struct colour colour)
 {
@@ -91,7 +91,7 @@ void draw_marks(struct draw *draw, double bottom)
     walk_close(&walk);
 }
 
-/* ---- legend -------------------------------------------------------------------------------------- */
+/* ---- legend ---------------------------------------------------------------------------------------- */
 
 struct place {
     double x, y;

@@ -10,7 +10,7 @@
 #include <tools/tarn/view/draw_parts.h>
 #include <tools/tarn/view/page.h>
 
-/* ---- the style sheet ----------------------------------------------------------------------------- */
+/* ---- the style sheet ------------------------------------------------------------------------------- */
 
 /* A copy that ends with a NUL; the caller frees it. */
 static char *read_sheet(void)
@@ -108,7 +108,7 @@ void theme_load(struct theme *theme, bool is_dark)
     free(sheet);
 }
 
-/* ---- programs ------------------------------------------------------------------------------------ */
+/* ---- programs -------------------------------------------------------------------------------------- */
 
 /* Of the 256 that a screen has: what cairo would cut off is rounded, as on the page. */
 static double shown(double linear)

@@ -27,7 +27,7 @@ struct builder {
     uint64_t sparse_until;              /* from then on a block may end that has few events */
 };
 
-/* ---- going back ---------------------------------------------------------------------------------- */
+/* ---- going back ------------------------------------------------------------------------------------ */
 
 /* How many checkpoints still hold when everything from FROM on may have changed. */
 static size_t valid_checkpoints(const struct index *index, uint64_t from)
@@ -50,7 +50,7 @@ static void cut_index(struct index *index, size_t strides)
     pile_cut(&index->knowledge, strides);
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------- */
+/* ---- checkpoints ----------------------------------------------------------------------------------- */
 
 static void save_checkpoint(struct builder *builder)
 {
@@ -91,7 +91,7 @@ static void note_losses(struct builder *builder)
     new->quiet = true;
 }
 
-/* ---- threads and processes ----------------------------------------------------------------------- */
+/* ---- threads and processes ------------------------------------------------------------------------- */
 
 static void note_thread(struct builder *builder, const struct model_thread *thread)
 {
@@ -177,7 +177,7 @@ static void note_processes(struct builder *builder)
     }
 }
 
-/* ---- blocks and nodes ---------------------------------------------------------------------------- */
+/* ---- blocks and nodes ------------------------------------------------------------------------------ */
 
 /* The tally of the level above, to which node NUMBER of a level is to be added. */
 static struct tally *open_parent(struct builder *builder, unsigned level, size_t number)
@@ -322,7 +322,7 @@ static void note_names(struct index *index)
     buffer_add(&index->lock_classes, model->lock_classes, sizeof(model->lock_classes));
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------------- */
 
 static bool begin_walk(struct builder *builder, size_t strides, struct fail *fail)
 {

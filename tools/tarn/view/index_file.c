@@ -41,7 +41,7 @@ static uint64_t checksum_of(const uint8_t *bytes, size_t size)
     return sum ^ sum >> 29;
 }
 
-/* ---- streams ------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------------- */
 
 /* What tells a stream from another, at the size that it had. */
 struct stream_mark {
@@ -136,7 +136,7 @@ static enum index_state compare_streams(const struct trace *trace, struct buffer
     return state;
 }
 
-/* ---- the index ----------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------------- */
 
 static void write_part(const struct buffer *part, struct buffer *out)
 {
@@ -280,7 +280,7 @@ void index_forge(uint8_t *bytes, size_t size)
     memcpy(bytes, &head, sizeof(head));
 }
 
-/* ---- the file ------------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------------- */
 
 static void path_beside(const struct trace *trace, char path[PATH_MAX])
 {

@@ -39,7 +39,7 @@ struct summer {
     uint64_t *until;               /* ... it was counted up to here */
 };
 
-/* ---- pixels -------------------------------------------------------------------------------------- */
+/* ---- pixels ---------------------------------------------------------------------------------------- */
 
 /* Which share of a stretch lies in which pixel. */
 struct spread {
@@ -98,7 +98,7 @@ static void add_thread_time(struct summer *summer, uint32_t lane, enum node_kind
         summer->threads[lane][i].ticks[kind] += (float)(end - begin) * share_in(&spread, i);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------------- */
 
 static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
 {
@@ -143,7 +143,7 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
     summer->last[lane] = (uint8_t)last;
 }
 
-/* ---- stretches that are walked ------------------------------------------------------------------- */
+/* ---- stretches that are walked --------------------------------------------------------------------- */
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
@@ -195,7 +195,7 @@ static bool walk_piece(struct summer *summer, const struct view *view, struct fa
     return walk_range(&summer->range, &view->trace, &view->index, fail);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------ */
 
 static uint8_t percent(float part, double whole)
 {
@@ -251,7 +251,7 @@ static void make_thread_runs(const struct summer *summer, uint32_t lane)
     }
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------- */
 
 static void open_pixels(struct summer *summer, const struct view *view)
 {

@@ -38,7 +38,7 @@ static struct rows *rows_of(const struct walker *walker, const struct model_thre
     return &walker->rows[walker->places[thread->number]];
 }
 
-/* ---- segments and activities --------------------------------------------------------------------- */
+/* ---- segments and activities ----------------------------------------------------------------------- */
 
 /* Whom it waits for, or where it runs. */
 static uint32_t other_end(const struct model_thread *thread)
@@ -100,7 +100,7 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
     boxes_add(rows->frames[depth], &box);
 }
 
-/* ---- arrows -------------------------------------------------------------------------------------- */
+/* ---- arrows ---------------------------------------------------------------------------------------- */
 
 /* No more than one for a pixel of the lane where it ends. */
 static void add_arrow(struct walker *walker, const struct model_thread *from, const struct model_thread *to,
@@ -144,7 +144,7 @@ static void take_call(struct model_observer *self, const struct model_call *call
         add_arrow((struct walker *)self, call->server, call->client, call->replied, ticks, ARROW_REPLY);
 }
 
-/* ---- locks --------------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------------- */
 
 static void find_lock_fields(struct walker *walker)
 {
@@ -231,7 +231,7 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------- */
 
 static void open_rows(struct walker *walker, const struct view *view)
 {

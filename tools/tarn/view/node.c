@@ -221,7 +221,7 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
         .observer = {.stay = take_stay, .moves = take_move, .thread = take_thread}, .tally = tally};
 }
 
-/* ---- adding up ----------------------------------------------------------------------------------- */
+/* ---- adding up ------------------------------------------------------------------------------------- */
 
 struct adder {
     struct node_visitor visitor;
@@ -316,7 +316,7 @@ void tally_extend(struct tally *tally, uint64_t end)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------------- */
 
 static int compare_ran(const void *left, const void *right)
 {
@@ -386,7 +386,7 @@ void tally_encode(struct tally *tally, struct buffer *out)
         }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------- */
 
 static bool visit_cpu(struct node_visitor *visitor, struct buffer_reader *node, uint32_t rank)
 {

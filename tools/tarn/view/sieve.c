@@ -93,7 +93,7 @@ void sieve_close(struct sieve *sieve)
     free(sieve->buffer.bytes);
 }
 
-/* ---- what the index tells ------------------------------------------------------------------------ */
+/* ---- what the index tells -------------------------------------------------------------------------- */
 
 struct looker {
     struct node_visitor visitor;
@@ -155,7 +155,7 @@ static void look_at_stride(struct looker *looker, size_t stride)
     }
 }
 
-/* ---- what the packets' bytes tell ---------------------------------------------------------------- */
+/* ---- what the packets' bytes tell ------------------------------------------------------------------ */
 
 /* Whoever runs when a packet begins is told in it, as in all that Tarn writes. */
 static bool tells_who_runs(const struct schema *schema, const struct packet *packet)

@@ -11,7 +11,7 @@
 #define LIVE_ROUNDS   15       /* without growth: then a trace is no longer live */
 #define WORTH_KEEPING 1000000u /* events: the index of fewer is made in a moment */
 
-/* ---- the lock ------------------------------------------------------------------------------------ */
+/* ---- the lock -------------------------------------------------------------------------------------- */
 
 void view_read_lock(struct view *view)
 {
@@ -25,7 +25,7 @@ void view_unlock(struct view *view)
     pthread_rwlock_unlock(&view->lock);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------ */
 
 uint64_t view_ticks(const struct view *view, uint64_t ns)
 {
@@ -44,7 +44,7 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
     return (uint64_t)((double)ticks * 1e9 / (double)view->trace.schema.clock_freq + 0.5);
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------- */
 
 /* Stream I of TRACE is that of VIEW's, and ends where that one does. */
 static bool take_stream(const struct view *view, struct trace *trace, unsigned i)
@@ -76,7 +76,7 @@ bool view_open_files(const struct view *view, struct trace *trace, struct fail *
     return same || fail_set(fail, "the trace is being replaced; ask again");
 }
 
-/* ---- losses -------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------------- */
 
 void view_losses(const struct view *view, struct losses *losses)
 {
@@ -101,7 +101,7 @@ void view_judge(struct view *view)
     view->damaged = losses.damaged;
 }
 
-/* ---- versions ------------------------------------------------------------------------------------ */
+/* ---- versions -------------------------------------------------------------------------------------- */
 
 static void tell_change(struct view *view)
 {
@@ -142,7 +142,7 @@ uint64_t view_wait(struct view *view, uint64_t since, double seconds, bool (*is_
     return version;
 }
 
-/* ---- the keeper ---------------------------------------------------------------------------------- */
+/* ---- the keeper ------------------------------------------------------------------------------------ */
 
 struct keeper {
     struct index_yield yield;
@@ -295,7 +295,7 @@ static void *keep(void *argument)
     return NULL;
 }
 
-/* ---- begin and end ------------------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------------- */
 
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
