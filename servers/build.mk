@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# init, proc, fs and console; net and traced have build files of their own.
+# Builds init, proc, fs and console; net and traced have their own build files.
 
 SERVERS_LIB := $(wildcard servers/lib/*.c) base/tree.c
 $(eval $(call user_library,server,$(SERVERS_LIB)))
 $(foreach s,init proc fs console,$(eval $(call server_program,$s,$(wildcard servers/$s/*.c))))
 
-# Names of requests, for the trace: of all protocols that there are, in the numbers of servers.def.
+# Names of the requests of all protocols, for the trace.
 PROTOCOLS := $(wildcard servers/protocol/*.h)
 $(GEN)/requests.inc: $(PROTOCOLS) servers/build.mk
 	@mkdir -p $(@D)
@@ -21,7 +21,7 @@ $(GEN)/requests.enum: $(B)/host/requestgen
 $(GEN)/%_requests.enum: $(B)/host/requestgen
 	@$< $* >$@
 
-# What has no messages in it also runs on the host.
+# Files that send no messages are also tested on the host.
 SERVERS_HOST := servers/lib/test/fake_server.c servers/lib/cpio.c servers/lib/elf.c servers/lib/startup.c \
                 servers/proc/process.c servers/proc/script.c servers/console/line.c \
                 $(filter-out servers/fs/main.c servers/fs/request.c servers/fs/storage.c servers/fs/notify.c,\

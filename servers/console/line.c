@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/console/line.c - the line discipline. Interface: line.h. */
+/* line.c - the line discipline. Interface: line.h. */
 #include "line.h"
 #include <servers/protocol/console.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void echo(struct line *line, const char *text)
         line->echo(text, (uint32_t)strlen(text));
 }
 
-/* Bytes become readable as one line. */
+/* Makes these bytes readable as one line. */
 static void make_ready(struct line *line, const char *bytes, uint32_t size)
 {
     if (line->line_count == LINE_LINES || size > LINE_READY - line->ready_count) {
@@ -74,7 +74,7 @@ static enum line_event input_canonical(struct line *line, char key)
         finish_edit(line);
         return LINE_READABLE;
     case KEY_END:
-        finish_edit(line); /* with nothing typed: an end of file */
+        finish_edit(line); /* if nothing is typed: end of file */
         return LINE_READABLE;
     case KEY_BACKSPACE:
     case KEY_DELETE:
@@ -89,7 +89,7 @@ static enum line_event input_canonical(struct line *line, char key)
             erase_last(line);
         return LINE_NOTHING;
     default:
-        if (line->edit_count == LINE_BYTES - 1) { /* one is kept for the newline */
+        if (line->edit_count == LINE_BYTES - 1) { /* keep space for the newline */
             line->lost++;
             echo(line, "\a");
             return LINE_NOTHING;
@@ -111,7 +111,7 @@ enum line_event line_input(struct line *line, char key)
         return input_canonical(line, key);
     if (line->mode & CONSOLE_ECHO)
         line->echo(&key, 1);
-    /* Bytes typed one after the other are one line of the ring, so that many fit. */
+    /* Consecutive bytes share one entry of `lines`, so that many fit. */
     uint32_t last = (line->line_head + line->line_count - 1) % LINE_LINES;
     if (line->line_count && line->lines[last] && line->ready_count < LINE_READY) {
         line->ready[(line->ready_head + line->ready_count++) % LINE_READY] = key;
@@ -127,7 +127,7 @@ bool line_is_readable(const struct line *line)
     return line->line_count != 0;
 }
 
-/* Takes up to `size` bytes of the first line; a line that is used up goes. */
+/* Removes up to `size` bytes of the first line, and the line when it is empty. */
 static uint32_t take(struct line *line, char *buffer, uint32_t size)
 {
     uint16_t *length = &line->lines[line->line_head];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/console/main.c - the console server: one thread, woken by requests and by keys.
+ * main.c - the console server: one thread, woken by requests and by input.
  *
- * One thread makes each request's text go out whole and needs no locks. What it waits for never waits for it:
- * the machine's console, and proc when Ctrl-C kills (proc's workers never call us; its reaper does, and that
- * may wait). Read next: line.c.
+ * With one thread, the text of each request stays together and no locks are needed. The server waits only for
+ * the machine's console and, when Ctrl-C kills, for proc. Neither waits for the console: proc's workers never
+ * call it; its reaper does, but nothing waits for the reaper. Read next: line.c.
  */
 #include "line.h"
 #include <errno.h>
@@ -31,7 +31,7 @@ struct reader {
 
 static struct line line;
 static struct reader *first_reader, **last_reader = &first_reader;
-static uint32_t mode_setter; /* who left cooked mode; 0: nobody */
+static uint32_t mode_setter; /* the client that left cooked mode; 0: none */
 static uint32_t foreground_owner;
 static uint32_t foreground[FOREGROUND_MAX], foreground_count;
 static struct watch {
@@ -40,7 +40,7 @@ static struct watch {
     cap_t notification; /* 0: free */
 } watches[WATCHES_MAX];
 
-/* ---- output -------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------- */
 
 static void write_all(const char *text, uint32_t size)
 {
@@ -53,7 +53,7 @@ static void write_all(const char *text, uint32_t size)
     }
 }
 
-/* To the device, with a carriage return before each newline. */
+/* Writes to the device, with a carriage return before each newline. */
 static void put_text(const char *text, uint32_t size)
 {
     char out[512];
@@ -81,7 +81,7 @@ static int64_t console_write(struct server_request *request)
     return size;
 }
 
-/* ---- input --------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------------- */
 
 static void signal_watches(void)
 {
@@ -95,7 +95,7 @@ static void signal_watches(void)
     }
 }
 
-/* Gives what is ready to those who wait, in their order. */
+/* Passes input to waiting readers, in their order. */
 static void serve_readers(void)
 {
     while (first_reader && line_is_readable(&line)) {
@@ -164,7 +164,7 @@ static void console_notified(uint64_t bits)
     serve_readers();
 }
 
-/* ---- modes and the foreground -------------------------------------------------------------------- */
+/* ---- modes and foreground processes ---------------------------------------------------------------- */
 
 static int64_t console_set_mode(struct server_request *request)
 {
@@ -219,7 +219,7 @@ static int64_t console_poll(struct server_request *request)
     return 0;
 }
 
-/* ---- the server ---------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------------ */
 
 static int64_t console_handle(struct server_request *request)
 {
@@ -277,7 +277,7 @@ int main(void)
     line_init(&line, put_text);
     int64_t keys = sys_notification_create();
     if (keys < 0 || sys_machine_console_bind(SLOT_MACHINE, (cap_t)keys, KEYS_BIT) < 0) {
-        server_log("console: cannot hear the keyboard");
+        server_log("console: cannot receive input");
         keys = 0;
     }
     struct server server = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/directory.c - entries of one directory. Interface and locking: directory.h. */
+/* directory.c - the entries of one directory. Interface and locking: directory.h. */
 #include "directory.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Any order will do: shorter names first. */
+/* Any total order does. Shorter names come first. */
 static int compare_name(const struct dir_entry *entry, const char *name, uint32_t length)
 {
     return entry->length != length ? (int)length - (int)entry->length : memcmp(name, entry->name, length);
@@ -44,7 +44,7 @@ struct dir_entry *directory_next(struct directory *directory, uint64_t position)
     return best;
 }
 
-/* To the entry, or to where it would be. */
+/* Descends to the entry, or to where it belongs. */
 static void go_to_name(struct tree_path *path, struct directory *directory, const struct dir_entry *entry)
 {
     tree_begin(path, &directory->names);

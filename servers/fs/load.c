@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/load.c - fills the file system from the boot archive. Interface: load.h. */
+/* load.c - fills the file system from the boot archive. Interface: load.h. */
 #include "load.h"
 #include "tree.h"
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define WRITE_BYTES 0x100000ull
 
-/* Makes the directories above the path, as far as they are missing. */
+/* Makes the missing parent directories of a path. */
 static int make_parents(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -53,7 +53,7 @@ static int load_entry(const struct cpio_entry *entry)
         return error;
     if (S_ISDIR(entry->mode)) {
         error = tree_make(path, NODE_DIRECTORY, S_IFDIR | (entry->mode & 0777));
-        return error == -EEXIST ? 0 : error; /* "." and what a file's path made already */
+        return error == -EEXIST ? 0 : error; /* "." and directories made as a file's parents exist already */
     }
     return S_ISREG(entry->mode) ? load_file(path, entry) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/load.h - the file system's first contents. */
+/* load.h - fills the new file system from the boot archive. */
 #ifndef SERVERS_FS_LOAD_H
 #define SERVERS_FS_LOAD_H
 
@@ -7,10 +7,10 @@
 
 struct load_result {
     uint64_t entries, bytes;
-    char name[64]; /* of the entry that could not be made */
+    char name[64]; /* of the entry that failed */
 };
 
-/* 0, or -errno: what came before the error is there. */
+/* Returns 0 or -errno. Entries before the failed one are kept. */
 int load_archive(const char *archive, uint64_t size, struct load_result *result);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/main.c - the file system server: loads the boot archive, then serves requests with one worker
- * for each processor. Read next: request.c.
+ * main.c - the file system server: loads the boot archive, then serves requests with one worker per CPU. Read
+ * next: request.c.
  */
 #include "load.h"
 #include "open.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/fs/node.c - life and contents of nodes. Interface and locking: node.h. Names are in tree.c.
- */
+/* node.c - creates, destroys, reads and writes nodes. Interface and locking: node.h. Names: tree.c. */
 #include "node.h"
 #include "pipe.h"
 #include <errno.h>
@@ -10,7 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-struct node_totals node_totals; /* relaxed counters, published to nobody */
+struct node_totals node_totals; /* statistics only; all accesses are relaxed */
 static _Atomic uint64_t next_number = 1;
 
 uint64_t now_ns(void)
@@ -51,7 +49,7 @@ static void node_destroy(struct node *node)
         atomic_fetch_sub(&node_totals.bytes, node->size);
         storage_release(&node->storage);
         break;
-    case NODE_DIRECTORY: /* empty: an entry would hold a name, and that its parent's */
+    case NODE_DIRECTORY: /* empty: an entry would keep the directory's name, and so a reference */
         atomic_fetch_sub(&node_totals.directories, 1);
         break;
     case NODE_PIPE:
@@ -66,7 +64,7 @@ static void node_destroy(struct node *node)
 
 void node_put(struct node *node)
 {
-    /* Release: our work on it is done before whoever comes last destroys it; acquire: we may be that one. */
+    /* Release: our accesses precede the destruction by the last user. Acquire: this may be the last user. */
     if (node && atomic_fetch_sub_explicit(&node->references, 1, memory_order_acq_rel) == 1)
         node_destroy(node);
 }
@@ -103,7 +101,7 @@ int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t siz
     return error ? error : (int64_t)size;
 }
 
-/* The contents change: from here on it is another version. */
+/* Records that the contents changed: a new version. */
 static void note_change(struct node *node, uint64_t size)
 {
     atomic_fetch_add(&node_totals.bytes, size - node->size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/notify.c - notifications of clients that poll. */
+/* notify.c - signals notifications of clients that poll. */
 #include "notify.h"
 #include <tarn/syscall.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/notify.h - signalling a client's notification; storage.c's folder has it with system calls in
- * notify.c, the host's tests have their own. */
+/* notify.h - signals a client's notification. notify.c does it by system calls; host tests have their own
+ * version. */
 #ifndef SERVERS_FS_NOTIFY_H
 #define SERVERS_FS_NOTIFY_H
 

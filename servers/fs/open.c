@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/open.c - open files and handle tables. Interface: open.h.
+ * open.c - open files and handle tables. Interface: open.h.
  *
- * Locking: bucket->lock covers the list of clients with that hash and their tables. It is innermost:
- * references are dropped after it is let go. SERVER_INHERIT locks one bucket at a time.
+ * Locking: bucket->lock covers the clients with that hash and their tables. It is an innermost lock:
+ * references are dropped after its release. SERVER_INHERIT locks one bucket at a time.
  */
 #include "open.h"
 #include <errno.h>
@@ -15,19 +15,19 @@
 
 struct client {
     struct client *next;
-    uint32_t pid, size; /* entries of files[] */
+    uint32_t pid, size; /* capacity of files[] */
     struct open_file **files;
 };
 
 static struct bucket {
     pthread_mutex_t lock;
-    /* lock: */
+    /* covered by `lock`: */
     struct client *clients;
 } buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static _Atomic uint64_t open_handles; /* relaxed counter */
+static _Atomic uint64_t open_handles; /* statistics only; relaxed */
 
-/* ---- open files ---------------------------------------------------------------------------------- */
+/* ---- open files ------------------------------------------------------------------------------------ */
 
 enum pipe_end open_file_end(const struct open_file *file)
 {
@@ -53,7 +53,7 @@ struct open_file *open_file_create(struct node *node, int flags)
 
 void open_file_put(struct open_file *file)
 {
-    /* As in node_put: our use is over before the last one frees it. */
+    /* Ordering as in node_put. */
     if (atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 1)
         return;
     if (file->node->kind == NODE_PIPE)
@@ -68,7 +68,7 @@ static void open_file_get(struct open_file *file)
     atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
 }
 
-/* ---- handles ------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------------- */
 
 static struct bucket *lock_bucket(uint32_t pid)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/pipe.c - the ring, its waiters and its watches. Interface: pipe.h.
+ * pipe.c - the ring of a pipe, its waiting requests and poll watches. Interface: pipe.h.
  *
- * Locking: pipe->lock covers everything of a pipe; nothing else is locked inside it. Answers and signals go
- * out while it is held: they never wait.
+ * Locking: pipe->lock covers the whole pipe and is an innermost lock. Replies and signals are sent while it
+ * is held; they never block.
  *
- * Every change ends in pump(), which moves bytes as far as they go: from waiting writers to the ring, from
- * the ring to waiting readers, and then rings the watches that have become true.
+ * After every change, pump() moves as many bytes as possible from waiting writers to the ring and from the
+ * ring to waiting readers, then signals the watches whose condition has become true.
  */
 #include "pipe.h"
 #include "notify.h"
@@ -22,7 +22,7 @@ struct waiter {
     uint32_t client;
     cap_t reply;
     uint64_t span;
-    uint32_t done; /* writers: bytes that are in the ring already */
+    uint32_t done; /* writers: bytes already in the ring */
 };
 
 struct queue {
@@ -31,15 +31,15 @@ struct queue {
 
 struct pipe {
     pthread_mutex_t lock;
-    /* lock: */
-    uint32_t head, count; /* the ring's oldest byte, how many there are */
-    uint32_t ends[2];     /* open files of each end */
-    char *ring;           /* made by the first write */
+    /* covered by `lock`: */
+    uint32_t head, count; /* index of the oldest byte; number of bytes */
+    uint32_t ends[2];     /* number of open files of each end */
+    char *ring;           /* allocated by the first write */
     struct queue waiting[2];
     struct pipe_watch *watches;
 };
 
-/* ---- the ring ------------------------------------------------------------------------------------ */
+/* ---- the ring -------------------------------------------------------------------------------------- */
 
 static uint32_t ring_put(struct pipe *pipe, const char *bytes, uint32_t size)
 {
@@ -54,7 +54,7 @@ static uint32_t ring_put(struct pipe *pipe, const char *bytes, uint32_t size)
     return total;
 }
 
-/* Copies without taking, so that a reader who is gone loses nothing. */
+/* Copies without removing, so that no data are lost if the reader has ended. */
 static uint32_t ring_peek(const struct pipe *pipe, char *bytes, uint32_t size)
 {
     uint32_t total = size < pipe->count ? size : pipe->count;
@@ -72,7 +72,7 @@ static void ring_drop(struct pipe *pipe, uint32_t size)
     pipe->count -= size;
 }
 
-/* ---- those who wait ------------------------------------------------------------------------------ */
+/* ---- waiting requests ------------------------------------------------------------------------------ */
 
 static void queue_pop(struct queue *queue)
 {
@@ -108,7 +108,7 @@ static void answer_all(struct pipe *pipe, enum pipe_end end, int64_t result)
     }
 }
 
-/* What a waiting writer may put now: all of a small write or nothing. */
+/* Whether a waiting writer can make progress. Small writes are atomic: all or nothing. */
 static bool fits(const struct pipe *pipe, uint32_t size, uint32_t done)
 {
     uint32_t room = FS_PIPE_BYTES - pipe->count;
@@ -151,7 +151,7 @@ static bool pump_readers(struct pipe *pipe)
     return moved;
 }
 
-/* ---- watches ------------------------------------------------------------------------------------- */
+/* ---- watches --------------------------------------------------------------------------------------- */
 
 static uint32_t poll_end(const struct pipe *pipe, enum pipe_end end)
 {
@@ -214,9 +214,9 @@ int64_t pipe_poll(struct pipe *pipe, const struct pipe_watch *wanted, bool *kept
     return result;
 }
 
-/* ---- the pipe ------------------------------------------------------------------------------------ */
+/* ---- the pipe -------------------------------------------------------------------------------------- */
 
-/* Moves what can be moved. The lock is held. */
+/* Moves all bytes that can be moved. The lock is held. */
 static void pump(struct pipe *pipe)
 {
     bool moved;
@@ -243,7 +243,7 @@ void pipe_destroy(struct pipe *pipe)
 {
     if (!pipe)
         return;
-    answer_all(pipe, PIPE_READ, -EBADF); /* whose own thread closed the handle under them */
+    answer_all(pipe, PIPE_READ, -EBADF); /* requests of a client that closed its handle in another thread */
     answer_all(pipe, PIPE_WRITE, -EBADF);
     while (pipe->watches)
         watch_free(&pipe->watches);
@@ -319,7 +319,7 @@ int64_t pipe_write(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
     return result;
 }
 
-/* Takes the client's waiters out of a queue without an answer that anybody would hear. */
+/* Removes the client's waiters from a queue. Their replies reach nobody. */
 static void drop_waiters(struct queue *queue, uint32_t client)
 {
     struct queue kept = {NULL, NULL};

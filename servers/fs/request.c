@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/request.c - requests of servers/protocol/fs.h: one function each, and the table of them.
+ * request.c - the requests of servers/protocol/fs.h: one function for each, and the table of them.
  *
- * Each function checks what the client says (handles, spans, paths), does the work through tree.h, node.h,
- * pipe.h and open.h, and gives the result. Any worker may run any of them at any time.
+ * Each function validates the client's arguments (handles, spans, paths), does the work through tree.h,
+ * node.h, pipe.h and open.h, and returns the result. Any worker may run any of them at any time.
  */
 #include "request.h"
 #include "open.h"
@@ -26,7 +26,7 @@ static void put_attributes(struct server_request *request, struct node *node)
     request->word[3] = attributes.modified;
 }
 
-/* The path that word[index] names; its length or -errno. */
+/* Copies the path that word[index] names. Returns its length or -errno. */
 static int64_t take_path(struct server_request *request, unsigned index, char path[FS_PATH_MAX])
 {
     return server_path(request->client, request->word[index], path, FS_PATH_MAX);
@@ -38,7 +38,7 @@ static void log_change(struct server_request *request, uint64_t file, enum trace
     trace_fs_change(file, what, request->client, path);
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------------- */
 
 static int check_open(struct node *node, int flags)
 {
@@ -94,7 +94,7 @@ static int64_t fs_pipe(struct server_request *request)
         node_put(node);
         return -ENOMEM;
     }
-    node_get(node); /* one for each end */
+    node_get(node); /* one reference for each end */
     int64_t reader = handle_add(request->client, open_file_create(node, O_RDONLY | flags));
     if (reader < 0) {
         node_put(node);
@@ -116,7 +116,7 @@ static int64_t fs_dup(struct server_request *request)
     return file ? handle_add(request->client, file) : -EBADF;
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------- */
+/* ---- reading and writing --------------------------------------------------------------------------- */
 
 static int64_t read_file(struct server_request *request, struct open_file *file)
 {
@@ -257,9 +257,9 @@ static int64_t fs_readdir(struct server_request *request)
     return with_file(request, read_directory);
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------ */
 
-/* Finds the node that a path names and does something with it. */
+/* Looks up the node of a path and calls `operate` with it. */
 static int64_t with_node(struct server_request *request,
                          int64_t (*operate)(struct server_request *, struct node *))
 {
@@ -364,7 +364,7 @@ static int64_t fs_statfs(struct server_request *request)
     return 0;
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------- */
 
 static int64_t with_name(struct server_request *request, enum trace_fs_change what,
                          int (*operate)(const char *path))
@@ -440,9 +440,9 @@ static int64_t fs_realpath(struct server_request *request)
     return result;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* The node's memory as of now, to read and execute. */
+/* Sends a capability for the node's current contents, to read and execute. */
 static int64_t send_image(struct server_request *request, struct node *node)
 {
     if (node->kind != NODE_FILE)
@@ -482,7 +482,7 @@ static int64_t fs_map(struct server_request *request)
     return with_file(request, map_file);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- polling --------------------------------------------------------------------------------------- */
 
 static int64_t poll_file(struct server_request *request, struct open_file *file)
 {
@@ -509,7 +509,7 @@ static int64_t fs_poll(struct server_request *request)
     return with_file(request, poll_file);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------- */
 
 typedef int64_t (*fs_function)(struct server_request *request);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/request.h - what the server loop calls for each request. */
+/* request.h - handler of file system requests, called by the server loop. */
 #ifndef SERVERS_FS_REQUEST_H
 #define SERVERS_FS_REQUEST_H
 

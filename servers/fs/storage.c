@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/storage.c - file contents in memory objects. Interface and rules: storage.h.
+ * storage.c - file contents in memory objects. Interface and rules: storage.h.
  *
- * Bytes go straight from the memory object to the client's window (memory_read) and back (memory_write), so
- * the server maps no file. Objects grow geometrically; pages that nobody wrote take no frame.
+ * Bytes are copied straight between the memory object and the client's shared buffer (memory_read,
+ * memory_write), so the server maps no file. Objects grow geometrically; unwritten pages use no page frames.
  */
 #include "storage.h"
 #include <errno.h>
@@ -16,7 +16,8 @@
 
 #define COPY_BYTES   4096u
 #define CREDIT_BYTES (256ull << 10)
-#define FREE_PART    20u /* 1/20 stays free of files; programs may take all but 1/64 (kernel/scarce.h) */
+/* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/scarce.h). */
+#define FREE_PART    20u
 
 static uint64_t round_pages(uint64_t size)
 {
@@ -36,7 +37,7 @@ void storage_release(struct storage *storage)
     *storage = (struct storage){0};
 }
 
-/* A new memory object with the first `size` bytes of this one: its slot or -errno. */
+/* Returns the slot of a new memory object with the first `size` bytes of this one, or -errno. */
 static int64_t copy_memory(const struct storage *storage, uint64_t size)
 {
     char buffer[COPY_BYTES];
@@ -58,7 +59,7 @@ static int64_t copy_memory(const struct storage *storage, uint64_t size)
     return copy;
 }
 
-/* Before a change: leaves the memory to those that run it and goes on with a copy. */
+/* Before a change: leaves lent memory to its users and continues with a copy. */
 static int unshare(struct storage *storage)
 {
     if (!storage->lent)
@@ -73,14 +74,14 @@ static int unshare(struct storage *storage)
     return 0;
 }
 
-/* Files leave a part of memory to programs, so that there is always some to run the one that removes files.
- * The kernel is asked once for every CREDIT_BYTES that are written, and before each write while memory is
- * short. */
+/* Files leave part of memory free, so that there is always enough to run the program that removes files. The
+ * kernel is asked once per CREDIT_BYTES written and, while memory is short, before each write. */
 static bool has_room(uint64_t size)
 {
     static _Atomic uint64_t credit;
     uint64_t left = atomic_load_explicit(&credit, memory_order_relaxed);
-    if (left >= size) { /* two workers may use the same credit: it is small */
+    if (left >= size) {
+        /* Two workers may use the same credit. That is harmless: it is small. */
         atomic_store_explicit(&credit, left - size, memory_order_relaxed);
         return true;
     }
@@ -159,7 +160,7 @@ int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size)
         return -EFBIG;
     uint64_t end = old_size < storage->capacity ? old_size : storage->capacity;
     if (size >= end)
-        return 0; /* what was never written is zero already */
+        return 0; /* beyond the contents, bytes are zero already */
     if (size == 0 && !storage->shared) {
         storage_release(storage);
         return 0;
@@ -175,7 +176,7 @@ int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size)
     return write_zeros(storage, size, end);
 }
 
-/* A copy of the capability with these rights. */
+/* Makes a copy of the capability with these rights. */
 static int lend(struct storage *storage, uint64_t size, uint32_t rights, uint32_t *capability)
 {
     int error = reserve(storage, size ? size : 1);
@@ -190,7 +191,7 @@ static int lend(struct storage *storage, uint64_t size, uint32_t rights, uint32_
 
 int storage_image(struct storage *storage, uint64_t size, uint32_t *capability)
 {
-    if (storage->shared) { /* it may change at any time: give a copy */
+    if (storage->shared) { /* it may change at any time: return a copy */
         int64_t copy = copy_memory(storage, size);
         if (copy < 0)
             return (int)copy;

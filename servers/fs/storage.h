@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/storage.h - the bytes of one file: a memory object that grows and can be handed out.
+ * storage.h - the bytes of one file: a memory object that grows and can be lent.
  *
- * Bytes beyond what was written are zero. A program that is started maps the object itself (storage_image),
- * so a file that is handed out as an image is copied before it changes: who runs it never sees the change.
- * Two implementations: storage.c with memory objects, test/storage_host.c with malloc.
- * Locking: the caller's (the node's lock).
+ * Bytes that were never written are zero. Programs map the object itself (storage_image). A write to a lent
+ * file first copies it, so running programs never see a change. There are two implementations: storage.c with
+ * memory objects and test/storage_host.c with malloc.
+ *
+ * Locking: the caller holds the node's lock.
  */
 #ifndef SERVERS_FS_STORAGE_H
 #define SERVERS_FS_STORAGE_H
@@ -14,22 +15,24 @@
 #include <stdint.h>
 
 struct storage {
-    uint32_t memory;   /* capability; 0: nothing yet */
-    bool lent;         /* somebody may have it mapped as an image */
-    bool shared;       /* somebody may write to it */
+    uint32_t memory;   /* capability; 0: none yet */
+    bool lent;         /* may be mapped by programs that run it */
+    bool shared;       /* may be written to through a shared mapping */
     uint64_t capacity; /* bytes of the memory object */
 };
 
 #define STORAGE_MAX (1ull << 32)
 
-/* All return 0 or -errno. */
+/* These return 0 or -errno. */
 int storage_read(struct storage *storage, uint64_t offset, void *buffer, uint64_t size);
 int storage_write(struct storage *storage, uint64_t offset, const void *buffer, uint64_t size);
-/* The file is `size` bytes now and was `old_size`: what lies beyond is zero again. */
+/* Changes the file's size from `old_size` to `size`. Bytes beyond the new size become zero. */
 int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size);
-/* A new capability of the contents as they are now, which no later change reaches. The caller closes it. */
+/* Returns in *capability a new capability for the current contents, which later writes do not change. The
+ * caller closes it. */
 int storage_image(struct storage *storage, uint64_t size, uint32_t *capability);
-/* A new capability whose bytes are the file's from now on. The caller closes it. */
+/* Returns in *capability a new capability for the file's own memory, shared from now on. The caller closes
+ * it. */
 int storage_share(struct storage *storage, uint64_t size, uint32_t *capability);
 void storage_release(struct storage *storage);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/tree.c - the name space. Interface: tree.h; entries of one directory: directory.c.
+ * tree.c - the name space. Interface: tree.h. Entries of one directory: directory.c.
  *
- * Locking: a walk locks one directory at a time, only to look up a name and take a reference, so walks never
- * wait for each other for long. Whoever needs two directory locks at once, or changes a directory's parent,
- * holds topology_lock first; as all others hold at most one node's lock, any order among nodes is safe then.
+ * Locking: a walk locks one directory at a time, only to look up a name and take a reference. A thread that
+ * needs two directory locks at once, or changes a directory's parent, takes topology_lock first. All others
+ * hold at most one node's lock, so the order of node locks does not matter then.
  */
 #include "tree.h"
 #include "directory.h"
@@ -15,13 +15,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER; /* outside every node's lock */
-static struct node *root;                                         /* never changes, never removed */
+static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before any node's lock */
+static struct node *root;                                         /* never changes, is never removed */
 
 struct name {
     const char *text;
     uint32_t length; /* 0: the root */
-    int slash;       /* something that must be a directory */
+    int slash;       /* followed by a slash: must be a directory */
 };
 
 int tree_init(void)
@@ -34,7 +34,7 @@ int tree_init(void)
     return 0;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------------- */
 
 static int is_dots(const struct name *name)
 {
@@ -42,7 +42,7 @@ static int is_dots(const struct name *name)
            (name->length == 2 && name->text[0] == '.' && name->text[1] == '.');
 }
 
-/* The next name of a path; false at its end. */
+/* Takes the next name off a path. Returns false at its end. */
 static int next_name(const char **path, struct name *name)
 {
     while (**path == '/')
@@ -55,7 +55,7 @@ static int next_name(const char **path, struct name *name)
     return name->length != 0;
 }
 
-/* From a directory to what a name in it stands for; takes a reference to that, keeps the one to `from`. */
+/* Looks up a name in `from`. *to is a reference; the caller's reference to `from` stays. */
 static int step(struct node *from, const struct name *name, struct node **to)
 {
     int error = 0;
@@ -82,7 +82,7 @@ static int step(struct node *from, const struct name *name, struct node **to)
     return error;
 }
 
-/* To the directory that holds (or may get) the last name of the path. */
+/* Walks to the directory of the last name in the path. The last name need not exist. */
 static int walk_parent(const char *path, struct node **parent, struct name *last)
 {
     struct name name;
@@ -91,7 +91,7 @@ static int walk_parent(const char *path, struct node **parent, struct name *last
     node_get(root);
     *parent = root;
     if (!next_name(&path, last))
-        return 0; /* the root itself: an empty name */
+        return 0; /* the root: an empty name */
     while (next_name(&path, &name)) {
         struct node *next;
         int error = step(*parent, last, &next);
@@ -108,7 +108,7 @@ static int walk_parent(const char *path, struct node **parent, struct name *last
     return 0;
 }
 
-/* What the last name of a path stands for; drops walk_parent's reference. */
+/* Looks up the last name of a path. Consumes walk_parent's reference. */
 static int find_last(struct node *parent, const struct name *last, struct node **node)
 {
     if (last->length == 0) {
@@ -172,9 +172,9 @@ int tree_real_path(const char *path, char *real, size_t size, int must_be_direct
     return (int)length;
 }
 
-/* ---- making names -------------------------------------------------------------------------------- */
+/* ---- making names ---------------------------------------------------------------------------------- */
 
-/* A new node under a name that is free; the parent is locked. The reference of *node is the caller's. */
+/* Makes a node with an unused name. The parent is locked. *node is a reference of the caller. */
 static int make_locked(struct node *parent, const struct name *name, enum node_kind kind, mode_t mode,
                        struct node **node)
 {
@@ -268,7 +268,7 @@ int tree_link(const char *from, const char *to)
         return error;
     }
     pthread_mutex_lock(&node->lock);
-    error = node->links == 0 ? -ENOENT : 0; /* unlinked since */
+    error = node->links == 0 ? -ENOENT : 0; /* unlinked meanwhile */
     node->links += !error;
     pthread_mutex_unlock(&node->lock);
     if (error) {
@@ -292,7 +292,7 @@ int tree_link(const char *from, const char *to)
     return error;
 }
 
-/* ---- removing names ------------------------------------------------------------------------------ */
+/* ---- removing names -------------------------------------------------------------------------------- */
 
 int tree_unlink(const char *path)
 {
@@ -322,7 +322,7 @@ int tree_unlink(const char *path)
     return error;
 }
 
-/* Marks an empty directory as removed: no name can be made in it any more. Under topology_lock. */
+/* Marks an empty directory as removed: no entry can be added any more. The caller holds topology_lock. */
 static int close_directory(struct node *node)
 {
     pthread_mutex_lock(&node->lock);
@@ -367,7 +367,7 @@ int tree_rmdir(const char *path)
     return error;
 }
 
-/* ---- renaming ------------------------------------------------------------------------------------ */
+/* ---- renaming -------------------------------------------------------------------------------------- */
 
 static void lock_two(struct node *a, struct node *b)
 {
@@ -383,7 +383,7 @@ static void unlock_two(struct node *a, struct node *b)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* Does `directory` lie in `node`, or is it that? Parents stand still under topology_lock. */
+/* Whether `directory` is `node` or lies below it. Under topology_lock parents do not change. */
 static int is_inside(struct node *directory, struct node *node)
 {
     while (directory && directory != node && directory != root)
@@ -391,7 +391,8 @@ static int is_inside(struct node *directory, struct node *node)
     return directory == node;
 }
 
-/* Both parents are locked. On success *victim is what the new name stood for, or NULL: to be dropped. */
+/* Both parents are locked. On success *victim is the node that had the new name, or NULL; the caller drops
+ * it. */
 static int rename_locked(struct node *from, const struct name *old, struct node *to, const struct name *new,
                          struct node **victim)
 {
@@ -411,7 +412,7 @@ static int rename_locked(struct node *from, const struct name *old, struct node 
     if (target && is_directory != (target->node->kind == NODE_DIRECTORY))
         return is_directory ? -ENOTDIR : -EISDIR;
     if (target) {
-        /* A directory that may go is empty, so it is neither of the parents that we hold. */
+        /* A directory that can be replaced is empty, so it is neither of the locked parents. */
         if (is_directory && is_inside(from, target->node))
             return -ENOTEMPTY;
         int error = is_directory ? close_directory(target->node) : 0;
@@ -462,9 +463,9 @@ int tree_rename(const char *from_path, const char *to_path)
     return error;
 }
 
-/* ---- reading directories ------------------------------------------------------------------------- */
+/* ---- reading directories --------------------------------------------------------------------------- */
 
-/* One record at `at`, if it fits; its length or 0. */
+/* Writes one record if it fits. Returns its length or 0. */
 static uint32_t put_record(char *at, uint64_t room, uint64_t file, mode_t mode, uint64_t position,
                            const char *name, uint32_t length)
 {
@@ -484,7 +485,8 @@ static uint32_t put_record(char *at, uint64_t room, uint64_t file, mode_t mode, 
     return bytes;
 }
 
-/* Positions: 0 is ".", 1 is "..", entry->position + 2 the rest; a record's own position is where to go on. */
+/* Positions: 0 is ".", 1 is "..", entry->position + 2 the others. A record's `position` is where to continue
+ * after it. */
 int64_t tree_read_directory(struct node *node, uint64_t *position, void *buffer, uint64_t size)
 {
     uint64_t used = 0;

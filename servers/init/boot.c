@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/init/boot.c - starts the servers out of the boot archive and watches over them.
+ * boot.c - starts the servers from the boot archive and monitors them.
  *
- * init makes every server's endpoint, so the capabilities for all of them exist before the first one runs and
- * the order of starting does not matter: whoever asks a server that is not there yet waits for it.
+ * init makes every server's endpoint first, so the capabilities for all of them exist before any server runs
+ * and the start order does not matter: a call to a server that is not running yet waits.
  */
 #include "init.h"
 #include <errno.h>
@@ -16,25 +16,27 @@
 #include <tarn/file_kind.h>
 #include <tarn/runtime.h>
 
-#define ANSWER_NS 10000000000ull /* a server that is silent for so long is broken */
+#define ANSWER_NS 10000000000ull /* a server that has not replied by then is broken */
 
 static struct server_program {
     const char *path; /* in the archive */
-    cap_t slot;       /* its endpoint, in our table and in everybody's, to call */
-    cap_t receive; /* the same with the right to receive, until the server has it: it shall be the only one */
+    cap_t slot;       /* its endpoint with the right to call, in this and every other process */
+    /* Its endpoint with the right to receive, until the server has it. Only the server may keep that
+     * right. */
+    cap_t receive;
     unsigned flags;
     struct program program;
     bool running;
-} servers[SERVER_COUNT]; /* as in server_declarations */
+} servers[SERVER_COUNT]; /* in the order of server_declarations */
 
-static cap_t deaths;         /* notification: bit i = servers[i] is dead */
-static cap_t fault_endpoint; /* for the servers' threads */
+static cap_t deaths;         /* notification: bit i = servers[i] died */
+static cap_t fault_endpoint; /* receives faults of the servers' threads */
 static const char *archive;
 static uint64_t archive_size;
 
-/* ---- starting one -------------------------------------------------------------------------------- */
+/* ---- starting one server --------------------------------------------------------------------------- */
 
-/* The file's bytes in a memory object of their own, so that they start at a page. */
+/* Copies the file to a memory object of its own, because mappings need page alignment. */
 static int64_t copy_image(const struct cpio_entry *entry)
 {
     int64_t memory = sys_memory_create((entry->size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1));
@@ -47,7 +49,8 @@ static int64_t copy_image(const struct cpio_entry *entry)
     return errno_of(error);
 }
 
-/* Endpoints of all servers that exist, badged unless it is proc, who hands out badges itself. */
+/* Gives endpoints of all existing servers. They are badged with the server's pid, except for proc, which
+ * makes badges itself. */
 static int give_servers(const struct server_program *server)
 {
     const struct program *program = &server->program;
@@ -72,7 +75,7 @@ static int give_authority(const struct server_program *server)
     return error;
 }
 
-/* We hear of its faults and of its death. */
+/* Registers for the server's faults and its death. */
 static int watch_server(const struct server_program *server)
 {
     int64_t result = sys_space_set_fault_handler(server->program.space, fault_endpoint);
@@ -135,7 +138,7 @@ static void start_server(struct server_program *server)
     server_log("init: cannot start %s: %s", server->path, strerror(-error));
 }
 
-/* ---- starting all -------------------------------------------------------------------------------- */
+/* ---- starting all servers -------------------------------------------------------------------------- */
 
 static void map_archive(void)
 {
@@ -153,7 +156,7 @@ static cap_t require(int64_t slot, const char *what)
     return (cap_t)slot;
 }
 
-/* A server that the archive does not have gets no endpoint: nobody shall wait for it. */
+/* A server that is not in the archive gets no endpoint, so nobody can wait for it. */
 static void make_endpoint(struct server_program *server)
 {
     struct cpio_entry entry;
@@ -164,7 +167,8 @@ static void make_endpoint(struct server_program *server)
             "an endpoint");
 }
 
-/* An endpoint dies with the last right to receive from it, and then nobody waits for its server any more. */
+/* An endpoint dies with the last right to receive from it. Then calls to its server fail instead of
+ * waiting. */
 static void drop_receive(struct server_program *server)
 {
     if (server->receive)
@@ -204,7 +208,7 @@ void wait_for_servers(void)
     }
 }
 
-/* ---- watching ------------------------------------------------------------------------------------ */
+/* ---- monitoring ------------------------------------------------------------------------------------ */
 
 static void report_fault(const struct ipc_message *message)
 {
@@ -231,12 +235,12 @@ static void report_deaths(uint64_t bits)
                    (unsigned)servers[i].program.pid);
     }
     if (fatal) {
-        server_log("init: the system cannot go on without it");
+        server_log("init: the system cannot run without it");
         shut_down(3);
     }
 }
 
-/* Faults come to the endpoint, deaths to the notification that is bound to this thread. */
+/* Faults arrive at the endpoint; deaths arrive at the notification that is bound to this thread. */
 _Noreturn void watch_servers(void)
 {
     struct ipc_message message;

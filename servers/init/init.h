@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/init/init.h - what the files of init tell each other. */
+/* init.h - functions that the files of init share. */
 #ifndef SERVERS_INIT_INIT_H
 #define SERVERS_INIT_INIT_H
 
 #include <stdbool.h>
 #include <tarn/abi.h>
 
-/* ---- boot.c: the servers ---- */
+/* ---- boot.c: the servers --------------------------------------------------------------------------- */
 void start_servers(void);           /* panics if proc, fs or console cannot be started */
-void wait_for_servers(void);        /* until each answers */
-_Noreturn void watch_servers(void); /* says loudly when one dies */
+void wait_for_servers(void);        /* until each one replies */
+_Noreturn void watch_servers(void); /* reports deaths of servers on the console */
 
-/* ---- session.c: the first programs ---- */
+/* ---- session.c: the first programs ----------------------------------------------------------------- */
 struct boot_options {
-    char run[128]; /* PATH of run=PATH, or empty */
+    char run[128]; /* PATH of run=PATH, or "" */
     bool exit;     /* exit=1 */
 };
 void read_boot_options(struct boot_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/init/main.c - the first process: starts the servers (boot.c), then the first programs (session.c),
- * and stays to say what dies.
+ * main.c - the first process: starts the servers (boot.c) and the first programs (session.c), then reports
+ * servers that die.
  */
 #include "init.h"
 #include <pthread.h>

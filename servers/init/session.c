@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/init/session.c - what runs once the servers do: the program of run=PATH, then shells on the
- * console.
- */
+/* session.c - runs the program of run=PATH, then shells on the console. */
 #include "init.h"
 #include <errno.h>
 #include <servers/lib/client.h>
@@ -19,7 +16,7 @@
 
 static struct client_window proc_window;
 
-/* ---- the kernel's command line ------------------------------------------------------------------- */
+/* ---- the kernel's command line --------------------------------------------------------------------- */
 
 void read_boot_options(struct boot_options *options)
 {
@@ -38,17 +35,17 @@ void read_boot_options(struct boot_options *options)
 void shut_down(uint32_t status)
 {
     sys_machine_shutdown(SLOT_MACHINE, status);
-    server_log("init: this machine cannot be switched off");
+    server_log("init: cannot power off this machine");
 }
 
-/* ---- one program --------------------------------------------------------------------------------- */
+/* ---- running a program ----------------------------------------------------------------------------- */
 
 struct text {
     char *start;
     uint32_t used;
 };
 
-/* Adds a string to the request; its offset. What we add is short: it fits. */
+/* Appends a string to the request and returns its offset. The strings of init are short enough to fit. */
 static uint32_t add_string(struct proc_spawn *request, const char *string)
 {
     uint32_t at = request->size, size = (uint32_t)strlen(string) + 1;
@@ -57,7 +54,7 @@ static uint32_t add_string(struct proc_spawn *request, const char *string)
     return at;
 }
 
-/* Starts `path` on the console; pid or -errno. */
+/* Starts `path` on the console. Returns its pid or -errno. */
 static int64_t spawn(const char *path, const char *argument)
 {
     static const char *const environment[] = {"PATH=/bin:/sbin", "HOME=/", "TERM=vt100"};
@@ -84,7 +81,7 @@ static int64_t spawn(const char *path, const char *argument)
     return client_call(SLOT_PROC, &message);
 }
 
-/* Its wait status, or -errno. */
+/* Returns the wait status or -errno. */
 static int64_t wait_for(int64_t pid)
 {
     struct ipc_message message = {.label = PROC_WAIT, .word = {(uint64_t)pid, 0}};
@@ -99,9 +96,9 @@ static uint32_t exit_status(int64_t status)
     return WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : 128u + (uint32_t)WTERMSIG(status);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------ */
+/* ---- sessions -------------------------------------------------------------------------------------- */
 
-/* A program, or a script for the shell. */
+/* Runs a program or, if it is no executable, a shell script. */
 static uint32_t run_path(const char *path)
 {
     int64_t pid = spawn(path, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/client.c - requests from one server to another. Interface: client.h. */
+/* client.c - requests from one server to another. Interface: client.h. */
 #include "client.h"
 #include "server.h"
 #include <errno.h>

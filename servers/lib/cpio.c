@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/cpio.c - boot archive reader: headers of 110 characters, numbers as eight hexadecimal digits.
- */
+/* cpio.c - boot archive reader. Headers have 110 characters, numbers are eight hexadecimal digits. */
 #include "cpio.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/cpio.h - reads a boot archive (cpio, "newc" format) that lies in memory.
+ * cpio.h - reads a boot archive (cpio, "newc" format) in memory.
  *
  *     struct cpio_reader reader = {archive, size, 0};
  *     struct cpio_entry entry;
@@ -17,15 +17,15 @@ struct cpio_reader {
 };
 
 struct cpio_entry {
-    const char *name; /* NUL-terminated, in the archive; without a leading "./" or "/" */
+    const char *name; /* NUL-terminated, inside the archive; without a leading "./" or "/" */
     const char *data;
     uint64_t size;
-    uint32_t mode; /* S_IFMT and permissions */
+    uint32_t mode; /* S_IFMT bits and permissions */
 };
 
-/* 1: an entry, 0: the end, -1: the archive is broken from here on. */
+/* Returns 1 for an entry, 0 at the end, -1 if the archive is corrupt here. */
 int cpio_next(struct cpio_reader *reader, struct cpio_entry *entry);
-/* 1 if there is such a file, 0 if not, -1 if the archive is broken before it. */
+/* Returns 1 if the file exists, 0 if not, -1 if the archive is corrupt before it. */
 int cpio_find(const char *archive, uint64_t size, const char *name, struct cpio_entry *entry);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/elf.c - ELF64 headers. Interface: elf.h. */
+/* elf.c - parses ELF64 headers. Interface: elf.h. */
 #include "elf.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -34,8 +34,8 @@ static uint64_t page_up(uint64_t address)
     return page_down(address + TARN_PAGE_SIZE - 1);
 }
 
-/* Class and byte order first: only in a file of the same ones do the other numbers mean anything. The flags
- * name the ABI where a machine has several (powerpc64). */
+/* Compares class and byte order first: the other fields are readable only if those match. The flags name the
+ * ABI on machines that have several (powerpc64). */
 static bool is_like(const struct elf_header *header, const struct elf_header *own)
 {
     return memcmp(header->ident, own->ident, ELF_IDENT_VERSION + 1) == 0 && header->machine == own->machine &&

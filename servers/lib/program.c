@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/program.c - new processes. Interface: program.h.
+ * program.c - creates processes. Interface: program.h.
  *
- * Text and read-only data are mapped from the image's own frames, shared by all that run it; written data are
- * mapped copy-on-write; the last, partly filled page of data and everything zero behind it are one new
- * object.
+ * Read-only segments are mapped from the executable's memory object and shared by all processes that run it.
+ * Pages of a writable segment that the file fills completely are mapped copy-on-write. The last, partly
+ * filled page and the zeros after it are a new memory object.
  */
 #include "program.h"
 #include "elf.h"
@@ -51,7 +51,7 @@ int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t 
     return result < 0 ? errno_of(result) : 0;
 }
 
-/* ---- image --------------------------------------------------------------------------------------- */
+/* ---- loading the executable ------------------------------------------------------------------------ */
 
 static int map_pages(const struct program *program, cap_t memory, uint64_t address, uint64_t size,
                      uint64_t offset, uint32_t flags)
@@ -61,7 +61,7 @@ static int map_pages(const struct program *program, cap_t memory, uint64_t addre
     return result < 0 ? errno_of(result) : 0;
 }
 
-/* A new object for [address, address + size) that begins with bytes of the image. */
+/* Maps a new object at [address, address + size) that begins with bytes of the executable. */
 static int map_fresh(const struct program *program, cap_t image, uint64_t address, uint64_t size,
                      uint64_t offset, uint64_t bytes, uint32_t flags)
 {
@@ -91,7 +91,8 @@ static int map_segment(const struct program *program, cap_t image, const struct 
         return map_pages(program, image, low, high - low, offset, segment->flags);
 
     uint64_t whole =
-        segment->file_size ? (file_end & ~PAGE_MASK) - low : 0; /* pages that are all the file's */
+        /* full pages of file contents */
+        segment->file_size ? (file_end & ~PAGE_MASK) - low : 0;
     int error = map_pages(program, image, low, whole, offset, segment->flags | MAP_PRIVATE);
     if (error)
         return error;
@@ -101,7 +102,7 @@ static int map_segment(const struct program *program, cap_t image, const struct 
 
 int program_load(struct program *program, cap_t image, uint64_t image_bytes)
 {
-    extern const char __image_start[]; /* arch/ARCH/user.ld: our own ELF header */
+    extern const char __image_start[]; /* our own ELF header, from arch/ARCH/user.ld */
     char header[ELF_HEADER_BYTES] __attribute__((aligned(8)));
     struct elf_image elf;
     uint64_t header_size = image_bytes < sizeof(header) ? image_bytes : sizeof(header);
@@ -117,9 +118,9 @@ int program_load(struct program *program, cap_t image, uint64_t image_bytes)
     return error;
 }
 
-/* ---- first thread -------------------------------------------------------------------------------- */
+/* ---- first thread ---------------------------------------------------------------------------------- */
 
-/* Maps the stack with the startup block at its top; the block's address in *block. */
+/* Maps the stack with the startup block at its top and stores the block's address in *block. */
 static int make_stack(const struct program *program, struct startup_arguments *arguments, uint64_t *block)
 {
     uint64_t size = startup_size(arguments);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/program.h - makes a process out of an ELF image in a memory object. init and proc use it.
+ * program.h - creates a process from an executable in a memory object. Used by init and proc.
  *
  *     program_create -> program_load -> (capabilities for it: program_give) -> program_start
- *     program_discard at any point takes everything back.
+ *
+ * program_discard undoes everything at any point.
  */
 #ifndef SERVERS_LIB_PROGRAM_H
 #define SERVERS_LIB_PROGRAM_H
@@ -12,7 +13,7 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-#define PROGRAM_STACK_BYTES 0x100000ull /* demand-zero; what lies below stays unmapped */
+#define PROGRAM_STACK_BYTES 0x100000ull /* demand-zero; the addresses below stay unmapped */
 #define PROGRAM_STACK_HIGH  (USER_MMAP_BASE - 0x100000ull)
 
 struct program {
@@ -21,12 +22,13 @@ struct program {
     uint64_t entry, image_base, image_size;
 };
 
-/* All give 0 or -errno. */
+/* These return 0 or -errno. */
 int program_create(const char *path, struct program *program);
 int program_load(struct program *program, cap_t image, uint64_t image_bytes);
-/* Copies an own capability to a slot of the new space. */
+/* Copies a capability of the caller to a slot of the new space. */
 int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge);
-/* Stack, first thread (in SLOT_THREAD), go. Fills in what `arguments` says about image and stack. */
+/* Makes the stack and the first thread (SLOT_THREAD) and starts it. Fills in the executable and stack fields
+ * of `arguments`. */
 int program_start(struct program *program, struct startup_arguments *arguments, uint32_t priority);
 void program_discard(struct program *program);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/server.c - the workers: receive, hand to the server, answer.
+ * server.c - the workers' loop: receive, handle, reply.
  *
- * Read next: worker.c (clients that die in the middle), window.c, and a server's handle function.
+ * Read next: worker.c (clients that die during a request), window.c, and a server's `handle` function.
  */
 #include "server.h"
 #include "window.h"
@@ -19,7 +19,7 @@
 static const struct server *the_server;
 static cap_t the_endpoint;
 
-/* ---- one request --------------------------------------------------------------------------------- */
+/* ---- one request ----------------------------------------------------------------------------------- */
 
 void server_client_exit(uint32_t client)
 {
@@ -71,8 +71,9 @@ static int64_t handle_request(struct server_request *request)
     }
 }
 
-/* An answer with capabilities goes out at once, because it may fail: the client's table may be full. It must
- * hear something nevertheless. False if there are none: then the answer can wait for the next receive. */
+/* Sends a reply that carries capabilities at once, because that can fail: the client's table may be full, and
+ * then the client gets -EMFILE instead. Returns false if there are no capabilities; such a reply is sent with
+ * the next receive. */
 static bool send_capabilities(struct ipc_message *message, const struct server_request *request)
 {
     bool any = false;
@@ -89,8 +90,8 @@ static bool send_capabilities(struct ipc_message *message, const struct server_r
     return true;
 }
 
-/* Turns the message into a request, has it handled, turns the result into the answer.
- * True if the answer is to be sent now. */
+/* Makes a request from the message, handles it, and puts the result into the message. Returns true if a reply
+ * is to be sent now. */
 static bool serve(struct ipc_message *message)
 {
     struct server_request request = {.client = (uint32_t)message->badge, .label = message->label};
@@ -129,7 +130,7 @@ static void *worker_main(void *argument)
         if (error == -E_BAD_CAP || error == -E_BAD_RIGHT || error == -E_BAD_TYPE)
             break;
         if (error < 0)
-            continue; /* the caller died before its answer, or somebody cancelled us */
+            continue; /* the caller died before the reply, or this thread was cancelled */
         if (message.label != IPC_LABEL_NOTIFICATION || message.badge != 0) /* a client's badge is its pid */
             answer = serve(&message);
         else
@@ -159,7 +160,7 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
         sys_thread_sleep(TARN_FOREVER);
 }
 
-/* ---- late answers -------------------------------------------------------------------------------- */
+/* ---- deferred replies ------------------------------------------------------------------------------ */
 
 cap_t server_save_reply(void)
 {
@@ -169,7 +170,7 @@ cap_t server_save_reply(void)
 
 static bool answer(cap_t reply, const struct ipc_message *message)
 {
-    int64_t error = ipc_reply_to(reply, message); /* E_DEAD uses the capability up, too */
+    int64_t error = ipc_reply_to(reply, message); /* E_DEAD consumes the capability, too */
     if (error < 0 && error != -E_DEAD)            /* the client's table is full */
         ipc_reply_to(reply, &(struct ipc_message){.label = (uint64_t)-EMFILE});
     return error >= 0;
@@ -189,7 +190,7 @@ bool server_answer_cap(cap_t reply, int64_t result, cap_t capability)
     return answer(reply, &message);
 }
 
-/* ---- small things -------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------------- */
 
 int64_t server_path(uint32_t client, uint64_t span, char *path, uint32_t size)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/server.h - the loop that every server runs, and what requests need: windows, late answers.
+ * server.h - the request loop of all servers, access to shared buffers, and deferred replies.
  *
- * A server fills a struct server and calls server_run: `threads` workers receive on one endpoint, each
- * request goes to `handle`, its result is the answer. SERVER_ATTACH and the protocol's checks are done here.
+ * A server fills in a struct server and calls server_run: `threads` workers receive on one endpoint, pass
+ * each request to `handle`, and send its result as the reply. The loop itself handles SERVER_ATTACH and the
+ * other requests common to all servers.
  *
- * When a client ends (SERVER_CLIENT_EXIT) the loop waits until no worker is still busy with a request of it
- * (worker_bury_client), takes its windows away, and only then calls `client_exit`: from there on
- * nothing of that client is under way except what the server itself saved, so a server needs no guard against
- * clients that die in the middle. See servers/README.md for a request's whole way.
+ * When a client ends (SERVER_CLIENT_EXIT), the loop waits until no worker is inside a request of that client
+ * (worker_bury_client), revokes its shared buffers, and only then calls `client_exit`. After that, the only
+ * requests of the client that remain are those that the server itself saved, so handlers need no checks for a
+ * client that dies in the middle. servers/README.md follows one request all the way.
  */
 #ifndef SERVERS_LIB_SERVER_H
 #define SERVERS_LIB_SERVER_H
@@ -16,15 +17,16 @@
 #include <servers/protocol/server.h>
 #include <stdbool.h>
 #include <tarn/abi.h>
-#include <tarn/errno_of.h> /* for results of system calls */
+#include <tarn/errno_of.h> /* converts results of system calls */
 
 struct server_request {
     uint32_t client; /* its pid; 0 = init or proc */
     uint64_t label;
-    uint64_t word[IPC_WORDS]; /* arguments; the handler leaves the answer's words here */
-    cap_t received[IPC_CAPS]; /* whoever keeps one sets it to 0: the rest is closed after the handler */
-    cap_t send[IPC_CAPS];     /* copies go with the answer */
-    bool close_sent;          /* and ours are closed then */
+    uint64_t word[IPC_WORDS]; /* arguments on entry; the handler stores the words of the reply here */
+    /* a handler that keeps one sets it to 0; the rest are closed after the handler */
+    cap_t received[IPC_CAPS];
+    cap_t send[IPC_CAPS]; /* capabilities to copy into the reply */
+    bool close_sent;      /* close ours after that */
 };
 
 #define SERVER_LATER INT64_MIN /* result of a handler that called server_save_reply */
@@ -32,31 +34,33 @@ struct server_request {
 struct server {
     const char *name;
     unsigned threads;
-    int64_t (*handle)(struct server_request *request); /* result: >= 0, -errno or SERVER_LATER */
+    int64_t (*handle)(struct server_request *request); /* returns >= 0, -errno or SERVER_LATER */
     void (*client_exit)(uint32_t client);              /* may be NULL */
     int64_t (*inherit)(uint32_t parent, uint32_t child, uint64_t *handles, uint32_t count); /* may be NULL */
-    void (*notified)(uint64_t bits); /* the bound notification; may be NULL */
+    void (*notified)(uint64_t bits); /* called with the bits of `notification`; may be NULL */
     cap_t notification;              /* bound to the first worker; 0: none */
 };
 
 _Noreturn void server_run(const struct server *server, cap_t endpoint);
 
-/* The bytes that a span names in a window of the client; NULL if it may not. Valid until the worker's next
- * request, and never later than the client's end. */
+/* The address of a span in one of the client's shared buffers, or NULL if the span is invalid. Valid until
+ * the worker's next request, and at most until the client ends. */
 void *server_span(uint32_t client, uint64_t span);
 
-/* Copies a span that holds a path; length or -errno. The copy ends with a NUL and has none before. */
+/* Copies the path in a span and terminates it with a NUL. Returns its length or -errno; -EINVAL if it
+ * contains a NUL. */
 int64_t server_path(uint32_t client, uint64_t span, char *path, uint32_t size);
 
-/* Answering later. The reply capability is used up in any case; false: the client no longer waits. */
-cap_t server_save_reply(void); /* 0: no slot */
+/* Deferred replies. server_answer and server_answer_cap consume the reply capability in any case and return
+ * false if the client no longer waits. */
+cap_t server_save_reply(void); /* 0: no free slot */
 bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count);
 bool server_answer_cap(cap_t reply, int64_t result, cap_t capability); /* sends a copy of it */
 
-/* What SERVER_CLIENT_EXIT does, for the server that learns it first: proc. */
+/* Does what SERVER_CLIENT_EXIT does. Called by proc, which learns of exits first. */
 void server_client_exit(uint32_t client);
 
-/* A line on the kernel's log: for what the operator must see even if nothing else works. */
+/* Writes a line to the kernel log, which works even if no server does. */
 void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

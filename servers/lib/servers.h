@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/lib/servers.h - what servers/protocol/servers.def declares, as a table for init and proc.
- */
+/* servers.h - the table of servers from servers/protocol/servers.def, for init and proc. */
 #ifndef SERVERS_LIB_SERVERS_H
 #define SERVERS_LIB_SERVERS_H
 
@@ -12,9 +10,9 @@ enum server_flag {
     NEEDS_TRACE = 1,
     NEEDS_MACHINE = 2,
     NEEDS_ARCHIVE = 4,
-    MAY_BADGE = 8, /* gets the others' endpoints without a badge, and badges them for programs */
-    OPTIONAL = 16, /* the system goes on without it */
-    HAS_FILES = 32 /* its handles can be open files: a child inherits them (SERVER_INHERIT) */
+    MAY_BADGE = 8, /* gets the other servers' endpoints unbadged, and badges them for programs */
+    OPTIONAL = 16, /* the system runs without it */
+    HAS_FILES = 32 /* its handles can be open files, which children inherit (SERVER_INHERIT) */
 };
 
 struct server_declaration {
@@ -30,7 +28,7 @@ static const struct server_declaration server_declarations[] = {
 #undef SERVER
 #define SERVER_COUNT (sizeof(server_declarations) / sizeof(server_declarations[0]))
 
-/* Two servers with one slot or one range of labels do not compile; nor do those out of range. */
+/* Compilation fails if two servers share a slot or a label range, or if either is out of range. */
 #define SERVER(NAME, program, labels, flags)                                                             \
     _Static_assert(SLOT_##NAME < SLOT_FIRST_FREE && SLOT_##NAME != SLOT_SERVICE, #NAME ": its slot");    \
     _Static_assert((labels) % 0x100 == 0 && (labels) >= SERVER_LABEL_MIN && (labels) < SERVER_LABEL_OWN, \

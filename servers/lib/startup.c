@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/startup.c - the startup block: struct startup, argv, envp, open files, strings.
- * Pointers in it are addresses of the new space, so they are stored as numbers here.
+ * startup.c - builds the startup block: struct startup, argv, envp, open files, strings. Pointers in it are
+ * addresses of the new space.
  */
 #include "startup.h"
 #include <string.h>
@@ -36,8 +36,8 @@ int startup_check_strings(const char *strings, uint64_t size, uint64_t count)
     return size == 0;
 }
 
-/* Points an array, NULL at its end, to `count` strings that lie at `offset` of the block; the offset behind.
- */
+/* Fills `array` with pointers to the `count` strings that begin at `offset` of the block, and a final NULL.
+ * Returns the offset after the strings. */
 static uint64_t fill_pointers(char *block, uint64_t address, char **array, uint32_t count, uint64_t offset)
 {
     for (uint32_t i = 0; i < count; i++) {

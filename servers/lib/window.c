@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/window.c - memory that the server shares with each client, to move bytes through.
+ * window.c - memory shared with each client for bulk data ("windows": the shared buffers of server.h).
  *
- * Window i always lies at WINDOW_REGION + i * SERVER_WINDOW_BYTES, so a span becomes an address by arithmetic
- * and one check of the owner. Unmapping costs an interrupt on every processor that runs one of our threads,
- * so dead windows are taken back in batches: a janitor thread waits a moment, then unmaps runs of neighbours
- * with one call each.
+ * Buffer i lies at WINDOW_REGION + i * SERVER_WINDOW_BYTES, so a span becomes an address by arithmetic and
+ * one check of the owner. Unmapping interrupts every CPU that runs one of this server's threads, so buffers
+ * of dead clients are reclaimed in batches: a janitor thread waits for a moment, then unmaps each run of
+ * adjacent buffers with one call.
  *
- * Nothing that a request costs grows with how many windows there are or ever were: a client's are found
- * through its bucket, and the window that came back last is given first, so that few are ever used.
+ * The cost of a request does not depend on how many buffers exist: those of a client are found through a hash
+ * bucket, and the most recently freed buffer is reused first, which keeps the number ever used small.
  *
- * Locking: window_lock covers everything but reads of `owner` in server_span. Any worker may still copy into
- * a window whose owner it saw just before it changed, so the janitor waits for all of them (worker_wait_all).
+ * Locking: window_lock covers everything but the read of `owner` in server_span. A worker may still copy into
+ * a buffer whose owner it checked just before it changed, so the janitor waits for all workers
+ * (worker_wait_all).
  */
 #include "window.h"
 #include "worker.h"
@@ -26,30 +27,32 @@
 #define WINDOW_NONE     WINDOW_COUNT
 #define CLIENT_BUCKETS  256u
 #define WINDOW_REGION   0x0000500000000000ull
-#define WINDOW_BATCH_NS 50000000ull /* how long a dead window may wait for others */
+#define WINDOW_BATCH_NS 50000000ull /* how long a dead buffer may wait to be reclaimed with others */
 
-/* Reserves: the last WINDOWS_FOR_FIRST windows go only to clients that have none yet, so that no client keeps
- * others out. The very last are for the system (client 0), which cannot start programs without them. */
+/* Reserves: the last WINDOWS_FOR_FIRST buffers go only to clients that have none, so that no client can
+ * exhaust them for others. The last WINDOWS_FOR_SYSTEM are for init and proc (client 0), which need them to
+ * start programs. */
 #define WINDOWS_FOR_FIRST  (WINDOW_COUNT / 2)
 #define WINDOWS_FOR_SYSTEM 64u
 
 enum { WINDOW_FREE, WINDOW_LIVE, WINDOW_DEAD };
 
 static struct window {
-    /* pid + 1 of the client, 0: nobody. Stores under window_lock; seq_cst, pairs with server_span. */
+    /* Client's pid + 1, or 0. Written under window_lock; seq_cst, pairs with server_span. */
     _Atomic uint64_t owner;
     cap_t memory;
     uint32_t state;
-    uint32_t next; /* live: of its client's bucket; free: of the free ones; WINDOW_NONE: the last */
+    uint32_t next; /* next in the client's bucket (live) or in the free list; WINDOW_NONE: the last */
 } windows[WINDOW_COUNT];
 
-static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost */
-static uint32_t client_windows[CLIENT_BUCKETS];                 /* the first live one, by client */
-static uint32_t window_free;                                    /* the free one that was used last */
-static uint32_t window_top;                                     /* no window from here on was ever used */
-static uint32_t window_dead;                                    /* how many are dead */
-static uint32_t window_used;                                    /* how many are not free */
-static cap_t janitor_bell;                                      /* notification: there are dead windows */
+static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER; /* innermost lock */
+static uint32_t client_windows[CLIENT_BUCKETS];                 /* hash buckets: the first live buffer */
+static uint32_t window_free;                                    /* the most recently freed one */
+/* buffers from this index on were never used */
+static uint32_t window_top;
+static uint32_t window_dead; /* number of dead ones */
+static uint32_t window_used; /* number not free */
+static cap_t janitor_bell;   /* notification: there are dead buffers */
 
 static void *window_address(uint32_t index)
 {
@@ -85,7 +88,7 @@ static uint32_t count_windows(uint32_t client)
     return count;
 }
 
-/* WINDOW_NONE: all are in use. */
+/* Returns a free buffer, or WINDOW_NONE if all are in use. */
 static uint32_t take_free(void)
 {
     uint32_t index = window_free;
@@ -102,7 +105,7 @@ static void put_free(uint32_t index)
     window_free = index;
 }
 
-/* May the client have one more? 0, -EMFILE (it has its own limit) or -ENFILE (too few are left). */
+/* Whether the client may have one more: 0, -EMFILE (its own limit) or -ENFILE (too few are left). */
 static int check_share(uint32_t client)
 {
     uint32_t held = count_windows(client), left = WINDOW_COUNT - window_used;
@@ -112,7 +115,7 @@ static int check_share(uint32_t client)
     return left > kept ? 0 : -ENFILE;
 }
 
-/* Memory where window `index` lies: the capability, or -errno. */
+/* Maps new memory at the address of buffer `index`. Returns its capability or -errno. */
 static int64_t map_window(uint32_t index)
 {
     int64_t memory = sys_memory_create(SERVER_WINDOW_BYTES);
@@ -181,9 +184,9 @@ void window_close_client(uint32_t client)
         sys_notification_signal(janitor_bell, 1);
 }
 
-/* ---- the janitor --------------------------------------------------------------------------------- */
+/* ---- the janitor ----------------------------------------------------------------------------------- */
 
-/* Unmaps every run of neighbouring dead windows. */
+/* Unmaps all dead buffers, one call for each run of adjacent ones. */
 static void reclaim_windows(void)
 {
     pthread_mutex_lock(&window_lock);
@@ -195,8 +198,8 @@ static void reclaim_windows(void)
             end++;
         sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)window_address(first),
                         (uint64_t)(end - first) * SERVER_WINDOW_BYTES);
-        for (uint32_t i = end;
-             i-- > first;) { /* so that the first is given first, and neighbours stay together */
+        for (uint32_t i = end; i-- > first;) {
+            /* Backwards, so that the first one is reused first and adjacent ones stay together. */
             sys_cap_close(windows[i].memory);
             put_free(i);
         }
@@ -219,7 +222,7 @@ static void *janitor_main(void *argument)
         if (sys_notification_wait(janitor_bell, TARN_FOREVER) < 0)
             continue;
         sys_thread_sleep(now_ns() + WINDOW_BATCH_NS);
-        worker_wait_all(); /* nobody is still in a request that began when the windows were good */
+        worker_wait_all(); /* no worker is still in a request that began when these buffers were live */
         reclaim_windows();
     }
     return NULL;
@@ -234,5 +237,5 @@ void window_init(void)
     int64_t bell = sys_notification_create();
     janitor_bell = bell > 0 ? (cap_t)bell : 0;
     if (bell < 0 || pthread_create(&thread, NULL, janitor_main, NULL) != 0)
-        server_log("cannot start the janitor: windows of dead clients will not come back");
+        server_log("cannot start the janitor: shared buffers of dead clients will not be reclaimed");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/window.h - the windows of a server's clients; private to servers/lib (see server.h). */
+/* window.h - buffers that a server shares with its clients; private to servers/lib (see server.h). */
 #ifndef SERVERS_LIB_WINDOW_H
 #define SERVERS_LIB_WINDOW_H
 

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/worker.c - when is nobody inside a request any more? Interface: worker.h.
+ * worker.c - tracks which requests are in progress. Interface: worker.h.
  *
- * A worker publishes whom it serves and that it is busy; then it looks whether the client is dead. Who buries
- * a client notes the death first and then looks at the workers. All four steps are sequentially consistent,
- * so at least one of the two sees the other: the request is dropped, or its end is waited for.
+ * A worker first publishes its client and that it is busy, then checks whether the client is dead.
+ * worker_bury_client first marks the client dead, then checks the workers. All four accesses are sequentially
+ * consistent, so at least one side sees the other: either the worker drops the request, or worker_bury_client
+ * waits for its end.
  */
 #include "worker.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <tarn/syscall.h>
 
-#define GRAVES 4096u /* a client's grave is reused after as many deaths: long after its last request */
+/* Dead clients remembered. An entry is reused only after this many further deaths, long after the last
+ * request of the client. */
+#define GRAVES 4096u
 
 static struct worker {
-    _Atomic uint32_t busy;   /* odd inside a request; a futex for those who wait for its end */
-    _Atomic uint32_t wanted; /* somebody does */
+    _Atomic uint32_t busy;   /* odd while a request is in progress; futex of those who wait for its end */
+    _Atomic uint32_t wanted; /* a waiter sleeps on `busy` */
     _Atomic uint32_t client;
-    uint32_t padding[13]; /* a cache line each */
+    uint32_t padding[13]; /* pads to a cache line */
 } workers[WORKERS_MAX];
 
-static _Atomic uint32_t graves[GRAVES]; /* pid % GRAVES: the last dead client of that place */
+static _Atomic uint32_t graves[GRAVES]; /* at index pid % GRAVES: the last dead client with that index */
 static __thread struct worker *self;
 
 void worker_begin(unsigned index)
@@ -37,13 +40,13 @@ bool worker_enter(uint32_t client)
 
 void worker_leave(void)
 {
-    /* Pairs with wait_for: it sees that we are not busy, or we see that it waits. */
+    /* Pairs with wait_for: either it sees that this worker is not busy, or this worker sees that it waits. */
     atomic_fetch_add(&self->busy, 1);
     if (atomic_load(&self->wanted) && atomic_exchange(&self->wanted, 0))
         sys_futex_wake((const uint32_t *)&self->busy, UINT32_MAX);
 }
 
-/* Until the request that `seen` stands for has ended. */
+/* Waits while `busy` is `seen`, that is until that request has ended. */
 static void wait_for(struct worker *worker, uint32_t seen)
 {
     while (atomic_load(&worker->busy) == seen) {

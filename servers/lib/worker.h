@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/lib/worker.h - who is inside which request, so that others can wait until nobody is; private to
+ * worker.h - tracks which client each worker is serving, so that others can wait for it to finish; private to
  * servers/lib.
  */
 #ifndef SERVERS_LIB_WORKER_H
@@ -12,13 +12,12 @@
 #define WORKERS_MAX 64u
 
 void worker_begin(unsigned index);  /* the calling thread is worker `index` */
-bool worker_enter(uint32_t client); /* a request begins; false: the client is dead, drop the request */
+bool worker_enter(uint32_t client); /* begins a request; false: the client is dead, drop the request */
 void worker_leave(void);
 
-/* No request of this client begins from now on, and none is under way when this returns. Pids do not come
- * again. */
+/* Blocks new requests of this client and waits until none is in progress. Pids are never reused. */
 void worker_bury_client(uint32_t client);
-/* Every request that was under way has ended when this returns. Not from a worker. */
+/* Waits for all requests that are in progress at the time of the call. Must not be called by a worker. */
 void worker_wait_all(void);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The network server: ours with -Wall -Werror, lwIP's files as they are.
-# (third_party/lwip.mk unpacks it; it is read after this file, so its place stands here again.)
+# The network server: our files with -Wall -Werror, lwIP's files without warnings.
+# third_party/lwip.mk unpacks lwIP. It is read after this file, so the path is repeated here.
 NET_LWIP_SRC := $(B)/third_party/lwip
 NET_SOURCES := $(wildcard servers/net/*.c)
 NET_LWIP := $(addprefix $(NET_LWIP_SRC)/src/, \
@@ -14,7 +14,7 @@ $(NET_LWIP): $(NET_LWIP_SRC)/.unpacked ;
 $(foreach f,$(NET_SOURCES),$(eval CFLAGS_$f := $(NET_INCLUDES)))
 $(foreach f,$(NET_LWIP),$(eval CFLAGS_$f := $(NET_INCLUDES) -w))
 $(foreach to,user explore/user,$(call objects,$(BA)/$(to)/obj,$(NET_SOURCES))): | $(NET_LWIP_SRC)/.unpacked
-# GCC's dependency files leave out what system headers include.
+# GCC's dependency files omit what system headers include.
 $(foreach to,user explore/user,$(call objects,$(BA)/$(to)/obj,$(NET_SOURCES) $(NET_LWIP))): servers/net/lwip/lwipopts.h servers/net/lwip/arch/cc.h
 
 $(eval $(call server_program,net,$(NET_SOURCES) $(NET_LWIP),$(BA)/lib/libvirtio.a))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/client.c - handles: for each client an array of sockets, grown on demand (socket.h).
- */
+/* client.c - handle tables: for each client an array of sockets that grows on demand (socket.h). */
 #include "socket.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/device.h - what a driver owes: one file for each kind of network device.
+ * device.h - the interface of network device drivers, one file for each kind of device.
  *
- * A driver finds its device, and moves Ethernet frames between it and netif.c. drivers[] in netif.c lists
- * them; the first whose start succeeds is used. Everything runs in the server's one thread.
+ * A driver finds its device and moves Ethernet frames between it and netif.c. drivers[] in netif.c lists the
+ * drivers; the first one whose start succeeds is used. Everything runs in the server's only thread.
  */
 #ifndef NET_DEVICE_H
 #define NET_DEVICE_H
@@ -14,26 +14,28 @@
 
 #define NET_PIECES_MAX 8
 
-struct net_piece { /* of a frame to be sent */
+/* A part of a frame to be sent. */
+struct net_piece {
     uint64_t physical;
     uint32_t size;
 };
 
 struct net_driver {
     const char *name;
-    /* Finds and starts the device, which from then on signals `bits` when there is work. False: none. */
+    /* Finds and starts the device. From then on the device signals `bits` when there is work. False: no
+     * device. */
     bool (*start)(uint8_t mac[6], cap_t notification, uint64_t bits);
-    /* Queues a frame; its memory must stay until net_frame_sent(cookie). False: the queue is full. */
+    /* Queues a frame. Its memory must stay valid until net_frame_sent(cookie). False: the queue is full. */
     bool (*transmit)(const struct net_piece *pieces, unsigned count, void *cookie);
-    /* Tells the device of everything queued since the last flush. */
+    /* Notifies the device of everything queued since the last flush. */
     void (*flush)(void);
-    /* Hands up what was received and what was sent. */
+    /* Passes received frames to net_frame_received and sent ones to net_frame_sent. */
     void (*poll)(void);
 };
 
 extern const struct net_driver virtio_net_driver;
 
-/* netif.c, called by drivers */
+/* In netif.c, called by drivers. */
 void net_frame_received(const void *frame, uint32_t size);
 void net_frame_sent(void *cookie);
 

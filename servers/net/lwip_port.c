@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/lwip_port.c - what lwIP asks of a port: checksum, random numbers, log. Time is timer.c.
+ * lwip_port.c - what lwIP expects from a port: checksum, random numbers, log. Time: timer.c.
  *
- * The sum of 16-bit words is the same, folded, as that of wider words (RFC 1071), in either byte order.
+ * The sum of 16-bit words equals that of wider words after folding (RFC 1071), in either byte order.
  */
 #include <arch/cc.h>
 #include <servers/lib/server.h>
@@ -11,13 +11,13 @@
 #include <string.h>
 #include <tarn/runtime.h>
 
-/* The sum, not complemented, of bytes at any alignment; lwIP's chksum.c describes the contract. */
+/* The sum of bytes at any alignment, not complemented, as lwIP's chksum.c specifies. */
 uint16_t net_checksum(const void *bytes, int size)
 {
     const char *at = bytes;
     uint64_t sum = 0, more = 0;
 
-    /* Sums of 32-bit halves in 64-bit accumulators: no carry is lost below 2^32 steps. */
+    /* Adds 32-bit halves to 64-bit accumulators: no overflow within 2^32 steps. */
     for (; size >= 32; size -= 32, at += 32) {
         uint64_t word[4];
         memcpy(word, at, 32);
@@ -40,7 +40,7 @@ uint16_t net_checksum(const void *bytes, int size)
     return (uint16_t)sum;
 }
 
-/* xorshift64*, seeded by the clock: for port and sequence numbers, no secrets. */
+/* xorshift64*, seeded by the clock. For port and sequence numbers; not for secrets. */
 uint32_t net_random(void)
 {
     static uint64_t state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/main.c - the network server: start, and one round for each request or notification.
+ * main.c - the network server: start, and one round of work per request or notification.
  *
  * One thread does everything; device interrupts and the timer arrive as bits of the bound notification.
- * README.md walks a packet through.
+ * README.md follows a packet through the server.
  */
 #include "socket.h"
 #include "stack.h"
@@ -53,7 +53,7 @@ int main(void)
         have_device = start_timer(server.notification) && start_stack(server.notification);
     }
     if (!have_device)
-        server_log("net: no network device; sockets are refused");
+        server_log("net: no network device: every request fails");
     else
         settle_stack();
     server_run(&server, SLOT_SERVICE);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/netif.c - lwIP's interface on the device: frames up and down, address, large frames.
+ * netif.c - lwIP's network interface on the device: frames in and out, the address, large segments.
  *
- * Sending copies nothing when a frame's parts lie in memory for devices (lwIP's heap, streams): the device
- * gets their places and the pbuf is held until it is done. Receiving copies each frame once, so that a client
- * that does not read cannot starve the device of buffers.
+ * Sending copies nothing if the parts of a frame lie in DMA memory (lwIP's heap, streams): the device gets
+ * their addresses, and the pbuf is held until they are sent. Receiving copies each frame once, so that a
+ * client that does not read cannot use up the device's buffers.
  *
- * Large frames. QEMU's user network (slirp) offers no offloads, and at 1460 bytes a segment the cost of each
- * frame is what limits a stream. But slirp takes any frame and any TCP segment, whatever it announced as its
- * maximum. It is recognised by its hardware address, 52:55 and its IP address; then TCP segments to
- * it go up to LARGE_SEGMENT.
+ * Large segments: QEMU's user network (slirp) offers no offloads, and with segments of 1460 bytes the cost
+ * per frame limits throughput. But slirp accepts frames and TCP segments of any size, whatever maximum it
+ * announces. It is recognised by its hardware address, 52:55 followed by its IP address; TCP segments to it
+ * grow up to LARGE_SEGMENT.
  */
 #include "device.h"
 #include "socket.h"
@@ -42,9 +42,10 @@ static bool peer_is_slirp;
 static struct dma heap;
 unsigned char *net_heap;
 
-/* ---- down ---------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------------- */
 
-/* Where the parts of a frame lie; 0 if the device cannot read them all, or they are too many. */
+/* Stores the physical addresses of a frame's parts. Returns their number; 0 if the device cannot read them
+ * all or they are too many. */
 static unsigned find_pieces(const struct pbuf *p, struct net_piece pieces[NET_PIECES_MAX])
 {
     unsigned count = 0;
@@ -67,7 +68,7 @@ static err_t send_frame(struct netif *netif, struct pbuf *p)
     if (count > 0) {
         pbuf_ref(p);
     } else {
-        p = pbuf_clone(PBUF_RAW, PBUF_RAM, p); /* the heap is memory for devices */
+        p = pbuf_clone(PBUF_RAW, PBUF_RAM, p); /* the heap is DMA memory */
         if (!p || (count = find_pieces(p, pieces)) == 0) {
             trace_net_drop(p ? p->tot_len : 0, TRACE_NET_NO_BUFFER);
             if (p)
@@ -90,7 +91,7 @@ void net_frame_sent(void *cookie)
     pbuf_free(cookie);
 }
 
-/* ---- up ------------------------------------------------------------------------------------------ */
+/* ---- receiving ------------------------------------------------------------------------------------- */
 
 static void look_for_slirp(const uint8_t *frame)
 {
@@ -127,12 +128,12 @@ void tune_connection(struct tcp_pcb *pcb)
     if (!peer_is_slirp || ip_addr_isloopback(&pcb->remote_ip))
         return;
     pcb->mss = LARGE_SEGMENT;
-    /* lwIP waits for ever if the congestion window is smaller than the first segment. */
+    /* lwIP never sends if the congestion window is smaller than the first segment. */
     if (pcb->cwnd < 2 * LARGE_SEGMENT)
         pcb->cwnd = 2 * LARGE_SEGMENT;
 }
 
-/* ---- the interface ------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------------- */
 
 static err_t init_interface(struct netif *netif)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/request.c - requests of clients to operations on sockets (servers/protocol/net.h).
- */
+/* request.c - maps requests of clients to operations on sockets (servers/protocol/net.h). */
 #include "socket.h"
 #include "stack.h"
 #include <errno.h>
@@ -111,7 +109,8 @@ int64_t try_request(struct socket *socket, struct server_request *request)
     }
 }
 
-/* Which word of a request holds NET_NO_WAIT; 0: it never waits by its own flag. */
+/* Whether the request must not block: O_NONBLOCK of the socket, or NET_NO_WAIT in the request's flags, whose
+ * word depends on the request. */
 static bool must_not_wait(const struct socket *socket, const struct server_request *request)
 {
     unsigned word = request->label == NET_ACCEPT ? 1
@@ -122,7 +121,7 @@ static bool must_not_wait(const struct socket *socket, const struct server_reque
     return (socket->flags & O_NONBLOCK) || (word && (request->word[word] & NET_NO_WAIT));
 }
 
-/* A request to connect that is tried again finds these states too, and is then done. */
+/* Checks a new NET_CONNECT only: one that is retried also finds these states, and is then complete. */
 static int64_t connect_anew(const struct socket *socket)
 {
     if (socket->type != NET_TCP)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/socket.c - what TCP and UDP sockets share: life, waiting requests, watches (socket.h).
- */
+/* socket.c - what TCP and UDP sockets share: creation and closing, waiting requests, watches (socket.h). */
 #include "socket.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <tarn/syscall.h>
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- creation and closing -------------------------------------------------------------------------- */
 
 uint32_t socket_count;
 
@@ -60,7 +58,7 @@ void release_socket(struct socket *socket)
     free_socket(socket);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------------- */
 
 int64_t wait_on_socket(struct socket *socket, struct server_request *request)
 {
@@ -79,7 +77,7 @@ int64_t wait_on_socket(struct socket *socket, struct server_request *request)
     return SERVER_LATER;
 }
 
-/* Tries each waiting request once, in order. None of them closes the socket. */
+/* Retries each waiting request once, in order. None of them closes the socket. */
 static void retry_waiters(struct socket *socket)
 {
     struct waiter **place = &socket->waiters;
@@ -137,7 +135,7 @@ int64_t watch_socket(struct socket *socket, struct server_request *request)
         return -ENOMEM;
     *watch = (struct watch){socket->watches,  request->client,     wanted, handle, token,
                             request->word[2], request->received[0]};
-    request->received[0] = 0; /* ours now */
+    request->received[0] = 0; /* now owned by the watch */
     socket->watches = watch;
     return 0;
 }
@@ -164,7 +162,7 @@ void forget_client(struct socket *socket, uint32_t client)
             watch = &(*watch)->next;
 }
 
-/* ---- lwIP's words -------------------------------------------------------------------------------- */
+/* ---- conversions from and to lwIP ------------------------------------------------------------------ */
 
 int lwip_errno(err_t error)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/socket.h - sockets, the clients' handles of them, requests that wait, watches.
+ * socket.h - sockets, clients' handles for them, waiting requests and watches.
  *
- * A request is tried (tcp.c, udp.c, stream.c). If it cannot be done now it answers -EAGAIN, and unless the
- * client does not want to wait, request.c saves the caller and hangs the request on the socket. Whatever
- * changes a socket ends in socket_changed, which tries the waiting requests again and signals watches. The
- * server has one thread: no locks.
+ * A request is tried (tcp.c, udp.c, stream.c). If it cannot be done now, it returns -EAGAIN and, unless it
+ * must not block, request.c queues it on the socket. Every change to a socket ends in socket_changed, which
+ * retries the waiting requests and signals watches. The server has one thread, so there are no locks.
  */
 #ifndef NET_SOCKET_H
 #define NET_SOCKET_H
@@ -19,14 +18,14 @@
 
 enum socket_state { SOCKET_NEW, SOCKET_LISTENING, SOCKET_CONNECTING, SOCKET_CONNECTED, SOCKET_CLOSED };
 
-/* A request whose answer is due when the socket allows. */
+/* A request whose reply is deferred. */
 struct waiter {
     struct waiter *next;
     cap_t reply;
     struct server_request request;
 };
 
-/* SERVER_POLL: signal once when something wanted is true. */
+/* A watch of SERVER_POLL: signalled once when a wanted condition is true. */
 struct watch {
     struct watch *next;
     uint32_t client, wanted;
@@ -34,7 +33,8 @@ struct watch {
     cap_t notification;
 };
 
-struct datagram { /* UDP: received, not yet read */
+/* A received UDP datagram that has not been read. */
+struct datagram {
     struct datagram *next;
     struct pbuf *p;
     uint64_t from;
@@ -48,17 +48,17 @@ struct socket {
     int error; /* pending errno */
     bool end_received, read_shut, write_shut;
     union {
-        struct tcp_pcb *tcp; /* NULL: gone */
+        struct tcp_pcb *tcp; /* NULL: closed */
         struct udp_pcb *udp;
     };
-    uint64_t own_address, peer; /* once connected, so that they outlive the pcb */
+    uint64_t own_address, peer; /* set when connected, because they must outlive the pcb */
 
-    struct pbuf *received; /* TCP: bytes to be read */
+    struct pbuf *received; /* TCP: unread bytes */
     struct datagram *first, **last;
-    uint32_t queued_bytes;        /* UDP: memory that they hold */
-    struct socket *accepted;      /* listening: connections not yet taken, oldest first */
+    uint32_t queued_bytes;        /* UDP: memory of the queued datagrams */
+    struct socket *accepted;      /* listening: pending connections, oldest first */
     struct socket *next_accepted; /* in that list */
-    struct stream *stream;        /* TCP: bulk sending */
+    struct stream *stream;        /* TCP: bulk sending, or NULL */
     struct waiter *waiters, **last_waiter;
     struct watch *watches;
 };
@@ -66,28 +66,30 @@ struct socket {
 /* socket.c */
 extern uint32_t socket_count;
 struct socket *make_socket(uint32_t type);
-void free_socket(struct socket *socket);    /* nothing hangs on it */
-void release_socket(struct socket *socket); /* one handle less; the last closes it */
+void free_socket(struct socket *socket);    /* nothing may refer to it any more */
+void release_socket(struct socket *socket); /* drops one handle; the last one closes the socket */
 void socket_changed(struct socket *socket);
-int64_t wait_on_socket(struct socket *socket, struct server_request *request); /* SERVER_LATER, or -errno */
+/* returns SERVER_LATER or -errno */
+int64_t wait_on_socket(struct socket *socket, struct server_request *request);
 int64_t watch_socket(struct socket *socket, struct server_request *request);
-void forget_client(struct socket *socket, uint32_t client); /* its waiting requests and watches */
+void forget_client(struct socket *socket, uint32_t client); /* drops its waiting requests and watches */
 int lwip_errno(err_t error);
 void set_address(ip_addr_t *ip, uint64_t address);
 uint64_t address_of(const ip_addr_t *ip, uint16_t port);
 
 /* client.c */
 struct socket *find_socket(uint32_t client, uint64_t handle); /* NULL: no such handle */
-int64_t add_handle(uint32_t client, struct socket *socket);   /* takes a count; handle or -errno */
+/* takes a reference; returns the handle or -errno */
+int64_t add_handle(uint32_t client, struct socket *socket);
 int64_t close_handle(uint32_t client, uint64_t handle);
 void drop_client(uint32_t client);
 int64_t inherit_handles(uint32_t parent, uint32_t child, uint64_t *handles, uint32_t count);
 
-/* request.c: tries a request on its socket; -EAGAIN: not now */
+/* request.c: tries a request; -EAGAIN: cannot be done now */
 int64_t try_request(struct socket *socket, struct server_request *request);
 int64_t handle_socket_request(struct server_request *request);
 
-/* What differs between TCP and UDP. Each answers a request, or -EAGAIN. */
+/* What differs between TCP and UDP. Operations return a request's result, or -EAGAIN. */
 struct socket_class {
     int (*create)(struct socket *socket);
     void (*destroy)(struct socket *socket);
@@ -114,7 +116,8 @@ int64_t accept_tcp(struct socket *socket, struct server_request *request);
 int64_t open_stream(struct socket *socket, cap_t *memory);
 int64_t send_stream(struct socket *socket, struct server_request *request);
 void stream_sent(struct stream *stream, struct tcp_pcb *pcb, uint32_t bytes);
-/* The socket goes. With pcb: the stream stays until the peer has everything; it takes the pcb's callbacks. */
+/* The socket closes. With `pcb`, the stream stays until the peer has received everything and takes over the
+ * pcb's callbacks. */
 void leave_stream(struct stream *stream, struct tcp_pcb *pcb);
 
 #endif

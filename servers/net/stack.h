@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/stack.h - lwIP on a device: start, time, and what must happen after each round of work.
- */
+/* stack.h - lwIP on a device: start, time, and what must happen after each round of work. */
 #ifndef NET_STACK_H
 #define NET_STACK_H
 
@@ -16,11 +14,11 @@
 
 bool start_stack(cap_t notification); /* false: no device */
 void handle_bits(uint64_t bits);
-/* After every request or notification: due timers run, the device hears of what was queued. */
+/* Called after every request or notification: runs due timers and tells the device of queued frames. */
 void settle_stack(void);
-/* A connection stands: lets its segments be as large as the way to its peer bears. */
+/* Called for a new connection: raises its segment size as far as the path to its peer allows. */
 void tune_connection(struct tcp_pcb *pcb);
-void read_interface(uint64_t word[4]);  /* as NET_INTERFACE answers */
-void read_statistics(uint64_t word[4]); /* as NET_STATISTICS answers */
+void read_interface(uint64_t word[4]);  /* the words of NET_INTERFACE's reply */
+void read_statistics(uint64_t word[4]); /* the words of NET_STATISTICS's reply */
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/stream.c - sending in bulk without copies: the client writes where the device reads.
+ * stream.c - bulk sending without copies: the client writes where the device reads.
  *
- * The ring holds bytes [acknowledged, given): the part up to `queued` was handed to lwIP as references, the
- * rest waits for room in its queue. A place is free when the peer has acknowledged it, because until then
- * lwIP may send it again. When the socket closes first, the stream outlives it until the pcb is done
- * (leave_stream). The client can change bytes under way and so spoil its own stream, nobody else's.
+ * The ring holds bytes [acknowledged, given). Those before `queued` have been passed to lwIP as references;
+ * the others wait for space in its queue. Space is free when the peer has acknowledged the bytes, because
+ * lwIP may have to retransmit them until then. If the socket closes first, the stream lives on until the pcb
+ * is done (leave_stream). A client can change bytes in flight, but corrupts only its own stream.
  */
 #include "socket.h"
 #include <errno.h>
 #include <stdlib.h>
 
-#define PIECE_MAX 64000u /* for tcp_write, which counts in 16 bits: two large segments */
+#define PIECE_MAX 64000u /* limit of tcp_write, which counts in 16 bits: two large segments */
 
 struct stream {
     struct dma memory;
-    uint64_t given, queued, acknowledged; /* bytes since the start */
+    uint64_t given, queued, acknowledged; /* byte counts since the start */
 };
 
 static void free_stream(struct stream *stream)
@@ -40,7 +40,7 @@ int64_t open_stream(struct socket *socket, cap_t *memory)
     return 0;
 }
 
-/* Hands lwIP what it takes. */
+/* Passes as many bytes to lwIP as it accepts. */
 static void queue_stream(struct stream *stream, struct tcp_pcb *pcb)
 {
     bool any = false;
@@ -80,14 +80,14 @@ int64_t send_stream(struct socket *socket, struct server_request *request)
     uint64_t used = stream->given - stream->acknowledged;
     if (want > NET_STREAM_BYTES || bytes > NET_STREAM_BYTES - used)
         return -EINVAL;
-    request->word[1] = 0; /* taken: a later try only waits */
+    request->word[1] = 0; /* consumed: a retry only waits */
     stream->given += bytes;
     queue_stream(stream, socket->tcp);
     uint64_t room = NET_STREAM_BYTES - (stream->given - stream->acknowledged);
     return room >= want ? (int64_t)room : -EAGAIN;
 }
 
-/* ---- after the socket ---------------------------------------------------------------------------- */
+/* ---- after the socket has closed ------------------------------------------------------------------- */
 
 static err_t stream_on_sent(void *argument, struct tcp_pcb *pcb, u16_t length)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/tcp.c - TCP sockets on lwIP's raw interface: its callbacks, and the requests (socket.h).
- */
+/* tcp.c - TCP sockets on lwIP's raw interface: its callbacks, and the requests (socket.h). */
 #include "socket.h"
 #include "stack.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_HALF_SECONDS 2 /* memory may be back though no callback says so */
+#define POLL_HALF_SECONDS 2 /* memory may have become free without a callback */
 
-/* ---- lwIP calls ---------------------------------------------------------------------------------- */
+/* ---- callbacks from lwIP --------------------------------------------------------------------------- */
 
 static err_t tcp_on_receive(void *argument, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
@@ -50,7 +48,7 @@ static err_t tcp_on_poll(void *argument, struct tcp_pcb *pcb)
     return ERR_OK;
 }
 
-/* The pcb is gone already. */
+/* lwIP has already freed the pcb. */
 static void tcp_on_error(void *argument, err_t error)
 {
     struct socket *socket = argument;
@@ -107,7 +105,7 @@ static err_t tcp_on_accept(void *argument, struct tcp_pcb *pcb, err_t error)
     return ERR_OK;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- creation and closing -------------------------------------------------------------------------- */
 
 static int create_tcp(struct socket *socket)
 {
@@ -119,7 +117,7 @@ static int create_tcp(struct socket *socket)
     return 0;
 }
 
-/* What was sent is still delivered: lwIP keeps the pcb, and the stream keeps its memory. */
+/* Sent data are still delivered: lwIP keeps the pcb, and the stream keeps its memory. */
 static void close_pcb(struct socket *socket)
 {
     struct tcp_pcb *pcb = socket->tcp;
@@ -135,7 +133,8 @@ static void close_pcb(struct socket *socket)
     tcp_err(pcb, NULL);
     tcp_poll(pcb, NULL, 0);
     if (socket->stream) {
-        /* With bytes that nobody read lwIP would reset and drop the pcb without a word to the stream. */
+        /* If received bytes were left unread, lwIP would reset and free the pcb without telling the
+         * stream. */
         if (socket->received)
             tcp_recved(pcb, socket->received->tot_len);
         leave_stream(socket->stream, pcb);
@@ -181,7 +180,7 @@ static uint32_t tcp_readiness(const struct socket *socket)
     return ready;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------------- */
 
 static int take_error(struct socket *socket, int otherwise)
 {
@@ -244,7 +243,7 @@ int64_t accept_tcp(struct socket *socket, struct server_request *request)
     return handle;
 }
 
-/* Called again when the state has changed. */
+/* Also called when the request is retried after a state change. */
 static int64_t connect_tcp(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
@@ -295,7 +294,7 @@ static int64_t send_tcp(struct socket *socket, struct server_request *request)
         }
         if (error != ERR_MEM)
             return -lwip_errno(error);
-        length /= 2; /* memory is short: what fits */
+        length /= 2; /* short of memory: try less */
     }
     return -EAGAIN;
 }

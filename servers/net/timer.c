@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/timer.c - lwIP's time: a thread that signals the server when its next timer is due.
+ * timer.c - lwIP's time: a thread that signals the server when lwIP's next timer is due.
  *
- * `next` is the deadline of the thread's wait. Only the server's thread writes it; the bell wakes the timer
- * thread when the new deadline lies before the one it sleeps for.
+ * `next` is the deadline for which the thread waits. The server's thread sets it; `bell` wakes the timer
+ * thread if the new deadline is earlier than the one it waits for.
  */
 #include "timer.h"
 #include "stack.h"
@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <tarn/runtime.h>
 
-static _Atomic uint64_t next = TARN_FOREVER; /* relaxed both ways: the bell's system call orders it */
+static _Atomic uint64_t next = TARN_FOREVER; /* relaxed accesses: the system call on `bell` orders them */
 static cap_t bell, target;
 
 static void *run_timer(void *argument)
@@ -21,7 +21,7 @@ static void *run_timer(void *argument)
         uint64_t deadline = __atomic_load_n(&next, __ATOMIC_RELAXED);
         if (sys_notification_wait(bell, deadline) != -E_TIMEOUT)
             continue;
-        /* Done with this deadline, unless there is a new one already. */
+        /* This deadline is done, unless a new one has been set. */
         __atomic_compare_exchange_n(&next, &deadline, TARN_FOREVER, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED);
         sys_notification_signal(target, NET_BIT_TIMER);
@@ -49,7 +49,7 @@ void arm_timer(uint32_t milliseconds)
     uint64_t armed = __atomic_load_n(&next, __ATOMIC_RELAXED);
 
     if (deadline >= armed)
-        return; /* it wakes early enough; a wake-up too many is harmless */
+        return; /* it wakes early enough; an extra wake-up is harmless */
     __atomic_store_n(&next, deadline, __ATOMIC_RELAXED);
     sys_notification_signal(bell, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/net/timer.h - wakes the server when lwIP's next timer is due. */
+/* timer.h - signals the server when lwIP's next timer is due. */
 #ifndef NET_TIMER_H
 #define NET_TIMER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-bool start_timer(cap_t notification);  /* which gets NET_BIT_TIMER */
+bool start_timer(cap_t notification);  /* receives NET_BIT_TIMER */
 void arm_timer(uint32_t milliseconds); /* from now */
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/net/udp.c - UDP sockets on lwIP's raw interface (socket.h).
- */
+/* udp.c - UDP sockets on lwIP's raw interface (socket.h). */
 #include "socket.h"
 #include <errno.h>
 #include <lwip/ip.h>
@@ -9,9 +7,9 @@
 #include <string.h>
 #include <trace/net.h>
 
-#define QUEUE_BYTES_MAX 0x40000u /* datagrams that nobody reads; more are dropped */
+#define QUEUE_BYTES_MAX 0x40000u /* limit of unread datagrams; further ones are dropped */
 
-/* What it takes of the memory that all sockets share, however short it is. */
+/* Buffer memory that a datagram occupies, however short it is. */
 static uint32_t bytes_held(const struct pbuf *p)
 {
     return (uint32_t)pbuf_clen(p) * PBUF_POOL_BUFSIZE;
@@ -98,7 +96,7 @@ static int64_t connect_udp(struct socket *socket, uint64_t address)
     return -lwip_errno(error);
 }
 
-/* NET_SEND without an address goes to the peer. */
+/* NET_SEND has no address: it sends to the peer. */
 static int64_t send_udp(struct socket *socket, struct server_request *request)
 {
     const void *bytes = server_span(request->client, request->word[1]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/net/virtio_net.c - driver of virtio-net over PCI, modern interface (disable-legacy=on).
+ * virtio_net.c - driver for virtio-net over PCI, modern interface (disable-legacy=on).
  *
- * start: virtio_open -> interrupt -> two queues -> virtio_go. Receive buffers are given to the
- * device once and again after each frame was copied out; frames to send are given where they lie, behind one
- * empty virtio header that never changes. Sent frames are collected when the next ones are queued, so sending
- * needs no interrupts unless the queue is full.
+ * Start: virtio_open, interrupt, two queues, virtio_go. Receive buffers are given to the device at the start
+ * and again after each frame has been copied out. Frames to send are given in place, behind one constant
+ * empty virtio header. Completed transmissions are collected when further frames are queued, so sending needs
+ * no interrupts unless the queue is full.
  *
  * No offloads: QEMU's user network gives virtio no header of its own (peer_has_vnet_hdr), so it offers
- * neither checksums nor segmentation. What helps there instead is in netif.c: frames beyond 1514 bytes.
+ * neither checksums nor segmentation. netif.c sends frames beyond 1514 bytes instead.
  */
 #include "device.h"
 #include <servers/virtio/registers.h>
@@ -21,7 +21,8 @@
 
 enum { QUEUE_RECEIVE, QUEUE_TRANSMIT };
 
-struct virtio_net_header { /* stands before every frame */
+/* Precedes every frame. */
+struct virtio_net_header {
     uint8_t flags, gso_type;
     uint16_t header_length, gso_size, checksum_start, checksum_offset, buffers;
 };
@@ -33,7 +34,7 @@ static uint16_t free_head, free_count;  /* transmit: unused descriptors, linked 
 static void *cookies[VIRTIO_QUEUE_MAX]; /* transmit: by first descriptor */
 static struct dma receive_buffers, header;
 
-/* ---- queues -------------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------------- */
 
 static void fill_receive_queue(void)
 {
@@ -72,8 +73,8 @@ static bool transmit(const struct net_piece *pieces, unsigned count, void *cooki
     if (free_count < queue->size / 2)
         collect_sent();
     if (free_count < count + 1) {
-        queue->available->flags = 0; /* tell us when there is room */
-        /* Interrupts are on before we look a last time; pairs with the device's write of the index. */
+        queue->available->flags = 0; /* interrupt when descriptors become free */
+        /* Check once more after enabling interrupts; pairs with the device's write of the index. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         collect_sent();
         if (free_count < count + 1)
@@ -127,7 +128,7 @@ static void poll(void)
         receive->available->flags = le16(VIRTQ_NO_INTERRUPT);
         receive_frames();
         receive->available->flags = 0;
-        /* Interrupts are on again before we look a last time; pairs with the device's write of the index. */
+        /* Check once more after enabling interrupts; pairs with the device's write of the index. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } while (le16(receive->used->index) != receive->used_seen);
 }

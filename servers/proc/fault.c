@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/fault.c - threads that did what they may not: say so, end the process.
+ * fault.c - handles faults of programs: reports them on the console and kills the process.
  *
- * The kernel sends IPC_LABEL_FAULT on an endpoint that nobody else can call, and the thread waits. It never
- * runs again: its process is killed, as if by the signal that other systems send.
+ * The kernel sends IPC_LABEL_FAULT to an endpoint that only it can call; the faulting thread waits. The
+ * thread never resumes: its process is killed with the corresponding signal as status.
  */
 #include "proc.h"
 #include "process.h"
@@ -17,12 +17,12 @@ static const struct {
     const char *what;
     int signal;
 } faults[] = {
-    [FAULT_PAGE] = {"touched memory that it has not", SIGSEGV},
-    [FAULT_ILLEGAL] = {"ran an illegal instruction", SIGILL},
-    [FAULT_ARITHMETIC] = {"made an arithmetic error", SIGFPE},
+    [FAULT_PAGE] = {"accessed an invalid address", SIGSEGV},
+    [FAULT_ILLEGAL] = {"executed an illegal instruction", SIGILL},
+    [FAULT_ARITHMETIC] = {"caused an arithmetic error", SIGFPE},
     [FAULT_BREAKPOINT] = {"hit a breakpoint", SIGTRAP},
-    [FAULT_PROTECTION] = {"did what it has no right to", SIGSEGV},
-    [FAULT_ALIGNMENT] = {"touched memory out of alignment", SIGBUS},
+    [FAULT_PROTECTION] = {"caused a protection fault", SIGSEGV},
+    [FAULT_ALIGNMENT] = {"made an unaligned access", SIGBUS},
 };
 
 static void handle_fault(const struct ipc_message *message)
@@ -36,8 +36,9 @@ static void handle_fault(const struct ipc_message *message)
     server_log("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed", name,
                (unsigned)pid, (unsigned)tid, faults[reason].what, (unsigned long long)message->word[1],
                (unsigned long long)message->word[2], (unsigned long long)message->word[3]);
-    process_note_exit(pid, status_of_signal(faults[reason].signal)); /* its last thread may end right here: */
-    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});     /* the thread first, then all others */
+    /* First, because the reply may end the process's last thread. */
+    process_note_exit(pid, status_of_signal(faults[reason].signal));
+    ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL}); /* this thread */
     process_kill_noted(pid);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/main.c - the process server: requests of servers/protocol/proc.h.
+ * main.c - the process server: handles the requests of servers/protocol/proc.h.
  *
- * Several workers; what they share is the table (process.c). Read next: spawn.c, reap.c, fault.c,
- * services.c.
+ * Several workers share the process table (process.c). Read next: spawn.c, reap.c, fault.c, services.c.
  */
 #include "proc.h"
 #include "process.h"
@@ -20,7 +19,7 @@ uint32_t init_pid;
 cap_t servers[SERVER_COUNT];
 unsigned server_count;
 
-/* init gives no endpoint of a server that it did not find. */
+/* init gives no endpoint for a server that the archive does not have. */
 static void find_servers(void)
 {
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
@@ -66,7 +65,7 @@ static int64_t proc_exit(struct server_request *request, uint32_t client)
 {
     if (!process_set_exit(client, status_of_exit(request->word[0])))
         return -ESRCH;
-    return SERVER_LATER; /* there is nobody left to answer */
+    return SERVER_LATER; /* the caller is dead: no reply */
 }
 
 static int64_t proc_shutdown(struct server_request *request, uint32_t client)

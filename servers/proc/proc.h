@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/proc/proc.h - what the files of the process server tell each other. */
+/* proc.h - functions and variables that the files of the process server share. */
 #ifndef SERVERS_PROC_PROC_H
 #define SERVERS_PROC_PROC_H
 
 #include <servers/lib/server.h>
 
-extern uint32_t init_pid;    /* never changes after start */
-extern cap_t fault_endpoint; /* where threads that fault ask what to do: fault.c */
-extern cap_t servers[];      /* slots of the other servers that exist: main.c */
+extern uint32_t init_pid;    /* constant after start */
+extern cap_t fault_endpoint; /* fault.c: receives faults of all programs */
+extern cap_t servers[];      /* main.c: slots of the other servers that exist */
 extern unsigned server_count;
-extern cap_t death_notification; /* bit per group of processes: reap.c */
+extern cap_t death_notification; /* reap.c: one bit per group of processes */
 
-int64_t spawn_process(struct server_request *request, uint32_t parent); /* spawn.c: PROC_SPAWN */
-void client_is_gone(uint32_t pid);                                      /* reap.c: tells all servers */
+int64_t spawn_process(struct server_request *request, uint32_t parent); /* spawn.c: handles PROC_SPAWN */
+/* reap.c: tells all servers that a client ended */
+void client_is_gone(uint32_t pid);
 void start_reaper(void);
 void start_fault_handler(void);
 
-/* services.c: names that programs publish */
+/* services.c: services that programs publish */
 void start_services(void);
 int64_t publish_service(struct server_request *request);
 int64_t connect_service(struct server_request *request);
 void forget_services(uint32_t pid);
 
-/* Wait status of <sys/wait.h>. */
+/* Wait status as in <sys/wait.h>. */
 static inline int status_of_exit(uint64_t code)
 {
     return (int)(code & 0xff) << 8;

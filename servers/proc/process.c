@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/process.c - the table of processes. Interface and life of a record: process.h.
+ * process.c - the process table. Interface and states of a record: process.h.
  *
- * Locking: table_lock covers everything here, and is innermost. Answers to those who wait go out while it is
- * held: they never wait themselves.
+ * Locking: table_lock covers everything here and is an innermost lock. Replies to waiters are sent while it
+ * is held; they never block.
  */
 #include "process.h"
 #include <errno.h>
@@ -18,31 +18,32 @@
 enum state { RUNNING, ENDING, ZOMBIE };
 
 struct process {
-    struct process *chain; /* of its bucket */
+    struct process *chain; /* next in the bucket */
     uint32_t pid;
     enum state state;
     int status;
     uint32_t space, authority;
     unsigned death_bit;
-    bool orphan;                                         /* its parent ended: nobody will wait */
+    bool orphan;                                         /* its parent ended: nobody will wait for it */
     struct process *parent, *children, *older, *younger; /* siblings */
     struct waiter *waiters;
     char name[TARN_NAME_BYTES];
 };
 
-struct waiter { /* a PROC_WAIT of this process that has no answer yet */
+/* A deferred PROC_WAIT of this process. */
+struct waiter {
     struct waiter *next;
     uint64_t pid; /* or PROC_ANY */
     uint32_t reply;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-/* table_lock: */
+/* covered by table_lock: */
 static struct process *buckets[BUCKETS];
 static struct process *init_process;
 static unsigned next_bit, live_count;
 
-/* ---- the table and the family (the lock is held) ------------------------------------------------- */
+/* ---- the table and the family tree (lock held) ----------------------------------------------------- */
 
 static struct process *find(uint32_t pid)
 {
@@ -151,9 +152,9 @@ void process_remove(uint32_t pid)
     pthread_mutex_unlock(&table_lock);
 }
 
-/* ---- ending -------------------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------------------------- */
 
-/* The process, if this is the first that is heard of its end. Lock held. */
+/* Records the status and returns the process, or NULL if it has a status already. The lock is held. */
 static struct process *note_exit_locked(uint32_t pid, int status)
 {
     struct process *process = find(pid);
@@ -200,7 +201,7 @@ static void drop_waiters(struct process *process)
     }
 }
 
-/* Gives its children to init; those that are zombies go, nobody will ask for them. */
+/* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
 static void leave_children(struct process *process)
 {
     for (struct process *child; (child = process->children);) {
@@ -214,7 +215,8 @@ static void leave_children(struct process *process)
     }
 }
 
-/* Tells one waiter of the parent that wants this child; false if there is none that still listens. */
+/* Replies to the first waiter of the parent that wants this child and still listens. Returns false if there
+ * is none. */
 static bool tell_parent(struct process *process)
 {
     struct waiter **link = &process->parent->waiters;
@@ -234,7 +236,7 @@ static bool tell_parent(struct process *process)
     return false;
 }
 
-/* A child is gone for good: nobody shall wait for it, nor for any child if there is none left. */
+/* A child is freed: ends waits for it, and all waits if no child is left. */
 static void answer_childless(struct process *parent, uint32_t pid)
 {
     struct waiter **link = &parent->waiters;
@@ -291,7 +293,7 @@ void process_forget_waits(uint32_t pid)
     pthread_mutex_unlock(&table_lock);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------------- */
 
 static int64_t save_waiter(struct process *parent, uint64_t pid)
 {
@@ -306,7 +308,7 @@ static int64_t save_waiter(struct process *parent, uint64_t pid)
     return SERVER_LATER;
 }
 
-/* A child that the parent may ask for: orphans of others are init's only in name. */
+/* Finds a child to wait for. Orphans that init adopted do not count. */
 static struct process *find_child(struct process *parent, uint64_t pid, bool *any)
 {
     *any = false;
@@ -341,7 +343,7 @@ int64_t process_wait(uint32_t parent_pid, uint64_t pid, bool no_hang, int *statu
     return result;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------------- */
 
 bool process_exists(uint32_t pid)
 {

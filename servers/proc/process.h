@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/process.h - the table of processes: who is whose child, who waits for whom.
+ * process.h - the process table: parents, children, and pending waits.
  *
- * A record's life:
+ * States of a record:
  *
  *     process_add        process_set_exit (exit, kill, fault)       process_finish: the space is dead
  *        RUNNING ----------------------------------> ENDING --------------------------> ZOMBIE
  *           \_____ the last thread ended by itself _______________________________________/   \
  *                                                                             its parent waits: freed
  *
- * A zombie is only this record. A parent that ends leaves its children to init, which does not have to wait
- * for those: they are freed when they end. The table knows no capabilities but carries one space each.
+ * A zombie is only this record. When a parent ends, init adopts its children; they are freed when they end,
+ * without a wait. The table does not use capabilities, but stores one space for each process.
  */
 #ifndef SERVERS_PROC_PROCESS_H
 #define SERVERS_PROC_PROCESS_H
@@ -23,42 +23,42 @@
 
 void process_init(uint32_t init_pid);
 
-/* A new process, not yet started. `death_bit` comes out: the bit for space_watch. 0, -ENOMEM, -EEXIST, or
- * -ESRCH if the parent is no process. */
+/* Adds a process that has not started yet. *death_bit receives its bit for space_watch. Returns 0, -ENOMEM,
+ * -EEXIST, or -ESRCH if the parent does not exist. */
 int process_add(uint32_t pid, uint32_t parent, uint32_t space, uint32_t authority, unsigned *death_bit);
-/* What people call it: for messages. Kept here, because the kernel needs memory to tell. */
+/* Sets the name for messages. It is stored here because asking the kernel would need memory. */
 void process_set_name(uint32_t pid, const char *name);
-/* Copies the name, cut to what fits; "?" if there is no such process. */
+/* Copies the name, truncated if necessary; "?" if there is no such process. */
 void process_get_name(uint32_t pid, char *name, size_t size);
-/* Takes back what process_add made, as if it had never been. */
+/* Undoes process_add. */
 void process_remove(uint32_t pid);
 
-/* The status it will have, and its end: calls kill_space. The first status stays; false if it has one already
- * or there is no such process. */
+/* Sets the exit status and kills the process (kill_space). The first status counts: returns false if there is
+ * one already, or no such process. */
 bool process_set_exit(uint32_t pid, int status);
-/* The same in two steps, for who must do something between them that may end the process by itself. */
+/* The same in two steps, for callers that must act in between and so may end the process themselves. */
 bool process_note_exit(uint32_t pid, int status);
 void process_kill_noted(uint32_t pid);
-/* Provided by reap.c. Called under the table's lock, so that the slot is still that process's space. */
+/* Provided by reap.c. Called with the table's lock held, so the slot still names that process's space. */
 void kill_space(uint32_t space, int status);
 
-/* The space is dead: nobody shall kill it any more. The space comes out, to be closed; 0: it has gone
- * already. */
+/* The space is dead and must not be killed any more. Returns it, to be closed by the caller, or 0 if it was
+ * returned already. */
 uint32_t process_take_space(uint32_t pid);
-/* All servers know of the death: answers whoever waits. */
+/* All servers know of the death: replies to waiters. */
 bool process_finish(uint32_t pid);
 
-/* Result of PROC_WAIT: pid, 0, -ECHILD, or SERVER_LATER; the status in *status. */
+/* Handles PROC_WAIT. Returns pid, 0, -ECHILD or SERVER_LATER; stores the status in *status. */
 int64_t process_wait(uint32_t parent, uint64_t pid, bool no_hang, int *status);
 
-bool process_exists(uint32_t pid); /* and is no zombie */
+bool process_exists(uint32_t pid); /* false for zombies */
 int64_t process_parent(uint32_t pid);
 uint32_t process_authority(uint32_t pid);
-/* The process and its descendants that live, parents first; how many (at most `max`). */
+/* Stores the process and its live descendants, parents first. Returns their number, at most `max`. */
 unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max);
-/* Those whose death bit is set; how many. */
+/* Stores the processes whose death bit is in `bits`. Returns their number, at most `max`. */
 unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsigned max);
-/* Drops what the process waits for: it has ended. */
+/* Drops the pending waits of a process that ended. */
 void process_forget_waits(uint32_t pid);
 unsigned process_count(void);
 

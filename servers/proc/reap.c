@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/reap.c - what follows a process's death.
+ * reap.c - cleans up after dead processes.
  *
- * One thread waits for death_notification. A space that is dead has given its memory back; now the servers
- * drop what they keep for it, and last its parent hears of it: when wait returns, all files are closed.
- * No worker waits for this thread, so it may wait for any server.
+ * One thread waits for death_notification. A dead space has already freed its memory. The reaper tells the
+ * servers to drop their state for the process, then replies to its parent: when wait returns, all files are
+ * closed. No worker waits for this thread, so it may wait for any server.
  */
 #include "proc.h"
 #include "process.h"
@@ -31,7 +31,7 @@ void client_is_gone(uint32_t pid)
     server_client_exit(pid);
 }
 
-/* kill_space backwards. */
+/* The inverse of kill_space. */
 static int status_of_dead(cap_t space)
 {
     int32_t status = (int32_t)sys_space_status(space);
@@ -40,7 +40,8 @@ static int status_of_dead(cap_t space)
 
 static void reap(uint32_t pid, cap_t dead_space)
 {
-    /* Unless it is known: its last thread ended, or the kernel took its memory (kernel/scarce.h). */
+    /* For a process without a status: its last thread ended, or the kernel killed it to free memory
+     * (kernel/scarce.h). */
     process_note_exit(pid, status_of_dead(dead_space));
     cap_t space = process_take_space(pid);
     if (space)

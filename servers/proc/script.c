@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/proc/script.c - programs that are text. Interface: script.h. */
+/* script.c - parses "#!" lines. Interface: script.h. */
 #include "script.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* At most a line: it fits. */
+/* Copies a part of the line, which always fits. */
 static void copy(char to[SCRIPT_LINE_MAX], const char *from, const char *end)
 {
     memcpy(to, from, (size_t)(end - from));
@@ -34,7 +34,7 @@ int script_parse(const char *head, size_t size, struct script_line *line)
     if (!end && seen == SCRIPT_LINE_MAX)
         return -ENOEXEC;
     if (!end)
-        end = head + seen; /* the file is only this line */
+        end = head + seen; /* the line ends with the file */
     while (end > head + 2 && (is_blank(end[-1]) || end[-1] == '\r'))
         end--;
     const char *path = skip_blanks(head + 2, end), *path_end = path;
@@ -84,7 +84,7 @@ struct proc_spawn *script_request(const struct proc_spawn *request, const struct
         append_string(made, line->argument);
         made->argc++;
     }
-    append_string(made, path); /* in place of the old argv[0] */
+    append_string(made, path); /* replaces the old argv[0] */
     made->argc++;
     append(made, rest, rest_size);
     return made;

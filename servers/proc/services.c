@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/services.c - names under which programs publish endpoints: PROC_PUBLISH, PROC_CONNECT.
+ * services.c - services that programs publish by name: PROC_PUBLISH, PROC_CONNECT.
  *
- * Who connects before the name is there waits; a thread of its own ends waits whose deadline has passed.
- * Locking: services_lock covers both lists; answers go out while it is held.
+ * A client that connects before the name exists waits; a separate thread ends waits at their deadline.
+ * Locking: services_lock covers both lists; replies are sent while it is held.
  */
 #include "proc.h"
 #include <errno.h>
@@ -22,7 +22,8 @@ struct service {
     uint32_t owner;
 };
 
-struct seeker { /* waits for a service */
+/* A client that waits for a service. */
+struct seeker {
     struct seeker *next;
     char name[PROC_SERVICE_NAME_BYTES];
     uint32_t client;
@@ -31,7 +32,7 @@ struct seeker { /* waits for a service */
 };
 
 static pthread_mutex_t services_lock = PTHREAD_MUTEX_INITIALIZER;
-/* services_lock: */
+/* covered by services_lock: */
 static struct service *services;
 static unsigned service_count;
 static struct seeker *seekers;
@@ -52,14 +53,14 @@ static struct service *find_service(const char *name)
     return service;
 }
 
-/* A capability for one client: it can call, and the service sees who does. */
+/* Makes a capability for one client: it may call, and the badge identifies it. */
 static int64_t badge_endpoint(const struct service *service, uint32_t client)
 {
     int64_t copy = sys_cap_copy(SLOT_SPACE, service->endpoint, 0, RIGHT_SEND | RIGHT_GRANT, client);
     return copy < 0 ? errno_of(copy) : copy;
 }
 
-/* Answers those who wait for it. */
+/* Replies to the clients that wait for this service. */
 static void serve_seekers(const struct service *service)
 {
     for (struct seeker **link = &seekers; *link;) {
@@ -151,7 +152,7 @@ int64_t connect_service(struct server_request *request)
     return result;
 }
 
-/* Ends the waits of a client (0: of nobody) and those whose time is over; the next deadline. */
+/* Ends the waits of `client` (0: none) and those past their deadline. Returns the next deadline. */
 static uint64_t drop_seekers(uint32_t client, uint64_t now)
 {
     uint64_t next = TARN_FOREVER;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/proc/spawn.c - PROC_SPAWN: from a request to a running program.
+ * spawn.c - PROC_SPAWN: from a request to a running program.
  *
- *     take_request    copies the request out of the client's window and checks it
- *     find_image      fs gives the memory of the file, or of the interpreter that a script names (script.c)
- *     program_*       a space, the image mapped into it (servers/lib/program.c)
- *     give_authority  servers' endpoints with the child's pid as badge, trace and machine if it may
- *     inherit_files   servers that have files (fs, net) give the child its parent's
- *     program_start   stack, startup block, first thread
+ *     take_request    copies the request out of the client's shared buffer and validates it
+ *     find_image      gets the file's memory from fs; for a script, that of its interpreter (script.c)
+ *     program_*       makes a space and maps the executable (servers/lib/program.c)
+ *     give_authority  copies the servers' endpoints with the child's pid as badge; trace and machine if
+ * allowed inherit_files   servers with files (fs, net) give the child its parent's program_start   makes the
+ * stack, the startup block and the first thread
  *
- * Until program_start nothing of the child runs, so an error on the way just takes everything back.
+ * Nothing of the child runs before program_start, so errors on the way only have to undo the steps.
  */
 #include "proc.h"
 #include "process.h"
@@ -25,7 +25,7 @@
 #include <tarn/runtime.h>
 
 struct spawn {
-    struct proc_spawn *request; /* our copy */
+    struct proc_spawn *request; /* private copy */
     const char *path, *cwd;
     struct startup_fd *fds;
     uint32_t parent;
@@ -33,9 +33,9 @@ struct spawn {
     bool registered;
 };
 
-/* ---- the request --------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------- */
 
-/* The NUL-terminated string at this offset of the request, or NULL. */
+/* Returns the NUL-terminated string at this offset of the request, or NULL. */
 static const char *string_at(const struct proc_spawn *request, uint32_t offset)
 {
     const char *string = (const char *)request + offset;
@@ -63,7 +63,7 @@ static int check_request(struct spawn *spawn)
     return 0;
 }
 
-/* Bytes of argc + envc strings from the start of `strings`, or 0 if they are not all there. */
+/* Returns the size of the argc + envc strings at `strings`, or 0 if some are missing. */
 static uint64_t measure_strings(const struct proc_spawn *request)
 {
     const char *start = (const char *)request + request->strings, *next = start;
@@ -92,9 +92,9 @@ static int take_request(struct server_request *message, struct spawn *spawn)
     return spawn->request->size == size ? check_request(spawn) : -EINVAL;
 }
 
-/* ---- what other servers give --------------------------------------------------------------------- */
+/* ---- resources from other servers ------------------------------------------------------------------ */
 
-/* This worker's window with a server; it is made when it is needed first. */
+/* Returns this worker's shared buffer with a server; attached on first use. */
 static struct client_window *window_with(cap_t server)
 {
     static __thread struct client_window windows[SLOT_FIRST_FREE];
@@ -104,7 +104,7 @@ static struct client_window *window_with(cap_t server)
     return window;
 }
 
-/* A capability of the file's memory, to be closed; its size in *size. */
+/* Gets a capability for the file's memory (to be closed) and its size. */
 static int get_image(const char *path, cap_t *image, uint64_t *size)
 {
     struct client_window *window = window_with(SLOT_FS);
@@ -120,7 +120,7 @@ static int get_image(const char *path, cap_t *image, uint64_t *size)
     return *image ? 0 : -EIO;
 }
 
-/* The request's program is a script: it is its interpreter from now on. */
+/* Replaces the request for a script by one for its interpreter. */
 static int use_interpreter(struct spawn *spawn, const struct script_line *line)
 {
     int error;
@@ -132,7 +132,7 @@ static int use_interpreter(struct spawn *spawn, const struct script_line *line)
     return check_request(spawn);
 }
 
-/* 1: a script, 0: none, or -errno. */
+/* Returns 1 for a script, 0 if it is none, or -errno. */
 static int read_script(cap_t image, uint64_t size, struct script_line *line)
 {
     char head[SCRIPT_LINE_MAX];
@@ -141,7 +141,7 @@ static int read_script(cap_t image, uint64_t size, struct script_line *line)
     return result < 0 ? (int)errno_of(result) : script_parse(head, wanted, line);
 }
 
-/* The memory of the program that is to run, to be closed; its size in *size. */
+/* Gets the memory of the executable that will run (to be closed) and its size. */
 static int find_image(struct spawn *spawn, cap_t *image, uint64_t *size)
 {
     for (unsigned level = 0;; level++) {
@@ -160,7 +160,7 @@ static int find_image(struct spawn *spawn, cap_t *image, uint64_t *size)
     }
 }
 
-/* The child's handles of one server instead of the parent's. */
+/* Replaces the parent's handles of one server by the child's. */
 static int inherit_from(const struct spawn *spawn, cap_t server)
 {
     uint64_t handles[PROC_FDS_MAX];
@@ -208,9 +208,9 @@ static int give_authority(const struct spawn *spawn)
     return error;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the complete request -------------------------------------------------------------------------- */
 
-/* The table knows the child, and we hear when it faults or is dead. */
+/* Adds the child to the table and registers for its faults and its death. */
 static int register_child(struct spawn *spawn)
 {
     unsigned bit;
@@ -286,7 +286,7 @@ int64_t spawn_process(struct server_request *message, uint32_t parent)
         if (error)
             discard_child(&spawn);
         else
-            sys_cap_close(spawn.program.thread); /* the space is enough to end it */
+            sys_cap_close(spawn.program.thread); /* the space suffices to kill it */
     }
     free(spawn.request);
     return error ? error : (int64_t)spawn.program.pid;

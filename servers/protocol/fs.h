@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/protocol/fs.h - requests to the file system (SLOT_FS). Conventions, spans, windows: server.h.
+ * fs.h - requests to the file system (SLOT_FS). For conventions and spans see server.h.
  *
- * Paths are absolute (libc-glue puts the working directory before them); a span's length is the path's,
- * without a NUL. "." and ".." are resolved here. Open files, pipes and directories are handles: small
- * numbers of the client; FS_DUP and SERVER_INHERIT make handles that share one offset, as POSIX has it.
- * O_*, S_*, SEEK_* and errno values are newlib's.
+ * Paths are absolute: libc-glue prepends the working directory. The span of a path does not include a NUL.
+ * The server resolves "." and "..". Open files, pipes and directories are named by handles, small numbers
+ * valid for one client. FS_DUP and SERVER_INHERIT make handles that share one offset, as in POSIX. O_*, S_*,
+ * SEEK_* and errno values are newlib's.
  */
 #ifndef SERVERS_PROTOCOL_FS_H
 #define SERVERS_PROTOCOL_FS_H
@@ -15,17 +15,17 @@
 #define FS_PATH_MAX    1024u
 #define FS_NAME_MAX    255u
 #define FS_PIPE_BYTES  65536u  /* capacity of a pipe */
-#define FS_PIPE_ATOMIC 4096u   /* PIPE_BUF: writes up to this do not mix */
-#define FS_HERE        (~0ull) /* as an offset: at the file's position, which moves on */
+#define FS_PIPE_ATOMIC 4096u   /* PIPE_BUF: writes up to this size are atomic */
+#define FS_HERE        (~0ull) /* as an offset: use the file position and advance it */
 
-/* Attributes of a file in an answer: word[0] = file number, word[1] = size, word[2] = S_* mode | links << 32,
- * word[3] = nanoseconds since boot of the last change of its contents. */
+/* Attributes of a file in a reply: word[0] = file number, word[1] = size, word[2] = S_* mode | links << 32,
+ * word[3] = time of the last change of its contents, in nanoseconds since boot. */
 
 enum {
-    FS_OPEN = 0x200, /* path span, O_* flags, mode -> handle; attributes in words */
+    FS_OPEN = 0x200, /* path span, O_* flags, mode -> handle; words: attributes */
     FS_CLOSE,        /* handle */
-    FS_READ,         /* handle, span, offset or FS_HERE -> bytes, 0 at the end. Waits on an empty pipe */
-    FS_WRITE,        /* handle, span, offset or FS_HERE -> bytes. Waits on a full pipe */
+    FS_READ,         /* handle, span, offset or FS_HERE -> bytes, 0 at end of file. Blocks on an empty pipe */
+    FS_WRITE,        /* handle, span, offset or FS_HERE -> bytes. Blocks on a full pipe */
     FS_SEEK,         /* handle, offset (signed), SEEK_* -> new position */
     FS_STAT,         /* path span -> attributes */
     FS_FSTAT,        /* handle -> attributes */
@@ -38,28 +38,29 @@ enum {
     FS_TRUNCATE,     /* path span, size */
     FS_FTRUNCATE,    /* handle, size */
     FS_REALPATH,     /* path span, output span, FS_REALPATH_* -> length of the path without "." and ".." */
-    FS_PIPE,         /* O_NONBLOCK or 0 -> 0; word[0] = handle to read, word[1] = handle to write */
-    FS_DUP,          /* handle -> another handle of the same open file */
+    FS_PIPE,         /* O_NONBLOCK or 0 -> 0; word[0] = read handle, word[1] = write handle */
+    FS_DUP,          /* handle -> new handle of the same open file */
     FS_GET_FLAGS,    /* handle -> O_* flags */
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
-    FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory of the file; word[0] = size */
-    FS_IMAGE, /* path span -> cap[0] = memory to read and execute; word[0] = size, [1] = file, [2] = version
-               */
+    FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
+    /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version */
+    FS_IMAGE,
     FS_SET_TIME, /* path span, nanoseconds since boot (~0: now) */
-    FS_STATFS, /* -> word[0] = bytes in files, word[1] = files, word[2] = directories, word[3] = open handles
-                */
+    /* -> word[0] = bytes in files, word[1] = files, word[2] = directories, word[3] = open handles */
+    FS_STATFS,
 };
 
-/* FS_MAP: without FS_MAP_SHARED the memory is a snapshot (later writes to the file do not show in it, as for
- * MAP_PRIVATE and for programs that run); with it writes to the memory are writes to the file. */
+/* FS_MAP without FS_MAP_SHARED gives a snapshot, which later writes to the file do not change (MAP_PRIVATE
+ * and program loading use it). With FS_MAP_SHARED, writes to the memory are writes to the file. */
 #define FS_MAP_SHARED 1u
 
-#define FS_REALPATH_DIRECTORY 1u /* fail with ENOTDIR unless it is a directory */
+#define FS_REALPATH_DIRECTORY 1u /* fail with ENOTDIR if the path is no directory */
 
-struct fs_dirent { /* followed by the name with its NUL; the next one lies `length` bytes on */
+/* A directory entry. The name follows, with its NUL. The next entry begins `length` bytes after this one. */
+struct fs_dirent {
     uint64_t file;
     uint64_t position; /* opaque */
-    uint16_t length;   /* of all, a multiple of 8 */
+    uint16_t length;   /* of the whole entry; a multiple of 8 */
     uint8_t type;      /* S_IFMT bits >> 12 */
     uint8_t name_length;
     char name[4];

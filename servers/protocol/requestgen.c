@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/protocol/requestgen.c - names of requests for the trace: what a message's label means.
+ * requestgen.c - generates the names of requests, by which the trace shows message labels.
  *
  *     requestgen [SERVER]     prints lines `name = number`, for `enum ... from "requests"` of trace/schema;
- *                             of one server: its own, and those that every server understands
+ *                             with SERVER: its own requests and those that every server understands
  *
- * The build lists the protocols' headers (PROTOCOLS) and the constants in them (REQUEST_NAMES, one
- * REQUEST(NAME) a line); the compiler tells their values. What lies below SERVER_LABEL_MIN is the same for
- * all servers, or no label. A request outside the labels that servers.def gives to its server ends the build.
+ * The build lists the protocol headers (PROTOCOLS) and the constants in them (REQUEST_NAMES, one
+ * REQUEST(NAME) a line); the compiler supplies the values. Labels below SERVER_LABEL_MIN are common to all
+ * servers, or are no labels. A request outside the range that servers.def gives its server fails the build.
  */
 #include PROTOCOLS /* every servers/protocol/NAME.h */
 #include <ctype.h>
@@ -35,7 +35,7 @@ static const struct {
 #include <servers/protocol/servers.def>
 };
 
-/* Is it one of the numbers of the server that it is named after? */
+/* Whether the label is in the range of the server that its name begins with. */
 static int is_in_range(const char *name, unsigned long long label)
 {
     if (label < SERVER_LABEL_MIN || label >= IPC_LABEL_PAGE)
@@ -46,7 +46,7 @@ static int is_in_range(const char *name, unsigned long long label)
     return 0;
 }
 
-/* SERVER NULL: all */
+/* `server` NULL: all servers. */
 static int is_wanted(const char *name, unsigned long long label, const char *server)
 {
     size_t length = server != NULL ? strlen(server) : 0;
@@ -61,10 +61,10 @@ int main(int argc, char **argv)
 {
     for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         if (!is_in_range(requests[i].name, requests[i].label)) {
-            fprintf(
-                stderr,
-                "servers/protocol: %s = %#llx is no label of its server: see servers/protocol/servers.def\n",
-                requests[i].name, requests[i].label);
+            fprintf(stderr,
+                    "servers/protocol: %s = %#llx: label outside the server's range: see "
+                    "servers/protocol/servers.def\n",
+                    requests[i].name, requests[i].label);
             return 1;
         }
         if (!is_wanted(requests[i].name, requests[i].label, argc > 1 ? argv[1] : NULL))

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/protocol/server.h - what all servers and their clients agree on.
+ * server.h - conventions that all servers and their clients share.
  *
- * A request is an ipc_call on the server's endpoint (SLOT_PROC, SLOT_FS, ...). Its label says what is wanted,
- * its words are the arguments. The answer's label is the result: >= 0, or a negative errno of newlib.
- * The badge of the client's capability is its pid; a badge of 0 is only held by init and proc and gives the
- * authority that the requests below ask for.
+ * A request is an ipc_call on the server's endpoint (SLOT_PROC, SLOT_FS, ...). Its label is the request
+ * number, its words are the arguments. The label of the reply is the result: >= 0, or a negative errno of
+ * newlib. The badge of the client's capability is the client's pid. Only init and proc hold capabilities with
+ * badge 0, which some of the requests below require.
  *
- * Bulk data. A client asks each server that it moves bytes with for a window: SERVER_ATTACH answers with a
- * memory capability of SERVER_WINDOW_BYTES that the server has mapped too. Paths, buffers and arrays lie in
- * a window and requests name them with a span: window number, offset, length, in one word. A thread uses a
- * window of its own as long as its request runs. A client may attach SERVER_WINDOWS_MAX of them (EMFILE
- * beyond) and keeps them until it ends. When a server has few left it gives them only to clients that have
- * none yet; everybody else gets ENFILE. A window is never given to a second client. A server reads a span
- * once: what it must trust, it copies first.
+ * Bulk data goes through shared buffers ("windows" in identifiers). SERVER_ATTACH returns a memory capability
+ * of SERVER_WINDOW_BYTES that the server has mapped as well. Paths, buffers and arrays lie in such a buffer;
+ * requests name them by a span: buffer number, offset and length in one word. A thread uses one buffer
+ * exclusively while its request runs.
+ *
+ * A client may attach SERVER_WINDOWS_MAX buffers (EMFILE beyond that) and keeps them until it ends. When few
+ * are left, the server gives them only to clients that have none and returns ENFILE to others. A buffer is
+ * never given to a second client. A server reads a span only once: it copies data before it validates them.
  *
  * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced. The
  * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them from
- * SERVER_LABEL_OWN on.
+ * SERVER_LABEL_OWN upwards.
  */
 #ifndef SERVERS_PROTOCOL_SERVER_H
 #define SERVERS_PROTOCOL_SERVER_H
@@ -31,27 +32,28 @@
 #define SERVER_WINDOWS_MAX  64u
 
 enum {
-    /* -> result: window number; word[0] = bytes; cap[0] = the memory, to be mapped read and write */
+    /* -> result: buffer number; word[0] = bytes; cap[0] = the memory, to be mapped readable and writable */
     SERVER_ATTACH = 1,
-    /* A client ended: forget its handles, windows and waiting requests. Badge 0 only. word[0] = pid */
+    /* A client ended: drop its handles, shared buffers and pending requests. Badge 0 only. word[0] = pid */
     SERVER_CLIENT_EXIT = 2,
-    /* A child gets its parent's open files. Badge 0 only. word[0] = parent, word[1] = child, word[2] = span
-     * of uint64_t handles of the parent, which are overwritten by the child's. All or nothing. */
+    /* Gives a child its parent's open files, all or none. Badge 0 only. word[0] = parent, word[1] = child,
+     * word[2] = span of the parent's handles (uint64_t), which the server overwrites with the child's. */
     SERVER_INHERIT = 3,
-    /* word[0] = handle, word[1] = SERVER_POLL_* wanted (0: forget the watch), word[2] = bits to signal,
-     * word[3] = token, cap[0] = notification (may be missing) -> result: what is true now. If that is 0 and
-     * there is a notification, it is signalled once when something wanted (or an error) becomes true. A
-     * client has one watch for each (handle, token): asking again replaces it. The console's handle is 0. */
+    /* Polls a handle. word[0] = handle (the console's is 0), word[1] = SERVER_POLL_* wanted (0: remove the
+     * watch), word[2] = bits to signal, word[3] = token, cap[0] = notification (optional) -> result:
+     * conditions true now. If the result is 0 and a notification was given, the server signals it once when a
+     * wanted condition, an error or a hang-up becomes true. A client has one watch per (handle, token); a new
+     * request replaces it. */
     SERVER_POLL = 4,
-    SERVER_PING = 5, /* any answer means that the server has started */
+    SERVER_PING = 5, /* any reply means that the server has started */
 };
 
-#define SERVER_POLL_READ   1u /* a read would not block (also at the end of file) */
+#define SERVER_POLL_READ   1u /* a read would not block (also true at end of file) */
 #define SERVER_POLL_WRITE  2u /* a write would not block */
-#define SERVER_POLL_HANGUP 4u /* the other side is gone; reported without being asked for */
-#define SERVER_POLL_ERROR  8u /* and so is this */
+#define SERVER_POLL_HANGUP 4u /* the other side is closed; reported even if not wanted */
+#define SERVER_POLL_ERROR  8u /* also reported even if not wanted */
 
-/* A span: 16 bits of window, 24 bits of offset, 24 bits of length. */
+/* A span: 16 bits of buffer number, 24 bits of offset, 24 bits of length. */
 #define SERVER_SPAN(window, offset, length) \
     ((uint64_t)(window) << 48 | (uint64_t)(offset) << 24 | (uint64_t)(length))
 #define SERVER_SPAN_WINDOW(span) ((uint32_t)((span) >> 48))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/protocol/traced.h - requests to the trace server (SLOT_TRACED). Conventions: server.h.
+ * traced.h - requests to the trace server (SLOT_TRACED). For conventions see server.h.
  *
- * Programs in the guest control the trace by system calls (SLOT_TRACE, <tarn/trace_control.h>); here they
- * only ask how the links to the host are doing. Hosts talk to traced over links: trace/format/WIRE.md.
+ * Programs in the guest control the trace by system calls (SLOT_TRACE, <tarn/trace_control.h>). From traced
+ * they only query the state of the links to hosts. For the protocol on those links see trace/format/WIRE.md.
  */
 #ifndef SERVERS_PROTOCOL_TRACED_H
 #define SERVERS_PROTOCOL_TRACED_H
@@ -12,7 +12,7 @@
 
 enum {
     /* -> word[0] = 1 while a pull runs, [1] = packets sent since boot, [2] = bytes sent, [3] = packets lost
-     * (overwritten before they were sent), [4] = connections now */
+     * (overwritten before they were sent), [4] = open connections */
     TRACED_STATUS = 0x500,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/test/servers_test.c - the servers from a program's side, in the guest: deaths at bad moments,
- * hostile requests, and nothing left over. `servers_test ROLE` is a child of it.
+ * servers_test.c - tests the servers from a program in the guest: deaths at bad moments, hostile requests,
+ * leaks. `servers_test ROLE` runs a child of the test.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static pid_t spawn_role(const char *role)
     return spawn_file(SELF, role);
 }
 
-/* Wait status, or -errno of the spawn. */
+/* Returns the wait status, or -errno of the spawn. */
 static int run_role(const char *role)
 {
     int status = -1;
@@ -59,7 +59,7 @@ static int64_t ask(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_
     return error < 0 ? -1000 + error : (int64_t)message.label;
 }
 
-/* ---- roles: what a child does -------------------------------------------------------------------- */
+/* ---- roles of child processes ---------------------------------------------------------------------- */
 
 static int be_reader(void) /* waits for ever on a pipe that it holds itself */
 {
@@ -68,12 +68,12 @@ static int be_reader(void) /* waits for ever on a pipe that it holds itself */
     return pipe(ends) || read(ends[0], &byte, 1) != 1;
 }
 
-static int be_parent(void) /* leaves a child behind */
+static int be_parent(void) /* exits without waiting for its child */
 {
     return spawn_role("sleeper") < 0;
 }
 
-/* Random requests to all servers, with words that are often nearly right. */
+/* Random requests to all servers, with arguments that are often nearly valid. */
 static int be_hostile(void)
 {
     static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_PROC, SLOT_FS};
@@ -87,7 +87,7 @@ static int be_hostile(void)
     for (int round = 0; round < 20000; round++) {
         int which = rand() % 4;
         uint64_t label = bases[which] + (uint64_t)rand() % 28;
-        /* Those that end us, others or the machine, write, or wait for ever. */
+        /* Skip requests that end this process, others or the machine, that write, or that wait for ever. */
         if (label == PROC_EXIT || label == PROC_KILL || label == PROC_SHUTDOWN || label == PROC_WAIT ||
             label == PROC_CONNECT || label == PROC_DEBUG || label == CONSOLE_WRITE || label == CONSOLE_READ ||
             label == FS_UNLINK || label == FS_RENAME || label == FS_TRUNCATE)
@@ -131,7 +131,7 @@ static int play_role(const char *role)
     return 0;
 }
 
-/* ---- what is left over --------------------------------------------------------------------------- */
+/* ---- leaks ----------------------------------------------------------------------------------------- */
 
 struct figures {
     struct system_stats system;
@@ -150,8 +150,8 @@ static struct figures take_figures(void)
     return figures;
 }
 
-/* Memory objects by which servers' heaps may grow, once. What a killed client leaves behind is more: dozens
- * are killed. */
+/* Memory objects by which the servers' heaps may grow. A leak of killed clients would be larger: dozens are
+ * killed. */
 #define HEAPS_THAT_GROW 4u
 
 static bool same_objects(const struct figures *a, const struct figures *b)
@@ -162,7 +162,7 @@ static bool same_objects(const struct figures *a, const struct figures *b)
            a->system.endpoints == b->system.endpoints && a->handles == b->handles && a->files == b->files;
 }
 
-/* Servers give windows back a moment after their clients' death. */
+/* Waits: servers reclaim shared buffers a moment after a client's death. */
 static bool settles(const struct figures *before, struct figures *after)
 {
     for (int i = 0; i < 50; i++) {
@@ -195,7 +195,7 @@ static void check_settled(const struct figures *before, const char *what)
 #undef SHOW
 }
 
-/* ---- tests --------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------------- */
 
 static void test_status(void)
 {
@@ -226,7 +226,7 @@ static bool copy_file(const char *from, const char *to)
     return good && size == 0;
 }
 
-/* A program that runs does not see its file change. */
+/* A running program does not see changes of its file. */
 static void test_running_image(void)
 {
     static const char junk[65536];
@@ -244,7 +244,7 @@ static void test_running_image(void)
     CHECK(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
               WTERMSIG(status) == SIGKILL,
           "it still ran");
-    CHECK(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "what is no program is not started");
+    CHECK(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
     CHECK(unlink("/tmp/image") == 0, "remove it");
 }
 
@@ -252,15 +252,14 @@ static void test_refused(void)
 {
     CHECK(ask(SLOT_FS, SERVER_CLIENT_EXIT, (uint64_t)getpid(), 0, 0) == -EPERM, "only proc reports deaths");
     CHECK(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "and passes files on");
-    CHECK(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF,
-          "a handle that is not there");
-    CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "a window that is not ours");
+    CHECK(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF, "an unknown handle");
+    CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
     CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
-    CHECK(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "a process that is not there");
+    CHECK(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
     CHECK(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "nobody kills init");
     CHECK(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
           "a server's error of the kernel is the errno that programs have for it");
-    CHECK(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "a request that is not there");
+    CHECK(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
 }
 
 static void test_hostile(void)
@@ -274,7 +273,7 @@ static void test_hostile(void)
     CHECK(good == 4, "80000 random requests later the servers still answer");
 }
 
-/* Kills children wherever they happen to be: starting, opening, waiting, exiting. */
+/* Kills children at any point: starting, opening, waiting, exiting. */
 static void test_kill_anywhere(void)
 {
     static const char *const roles[] = {"reader", "sleeper", "files", "parent", "exit7", "hostile"};
@@ -296,14 +295,14 @@ int main(int argc, char **argv)
     test_status();
     test_refused();
     test_hostile();
-    test_running_image(); /* the first time everything also makes what stays: windows, heaps */
+    test_running_image(); /* the first run also makes what stays: shared buffers, heaps */
     test_kill_anywhere();
     close(open("/tmp/many", O_CREAT | O_RDWR, 0644));
-    sleep_ms(2500); /* sleepers end, windows come back */
+    sleep_ms(2500); /* sleepers end, shared buffers are reclaimed */
     struct figures before = take_figures();
     test_running_image();
-    check_settled(&before, "nothing is left of programs and files");
+    check_settled(&before, "programs and files leave nothing behind");
     test_kill_anywhere();
-    check_settled(&before, "nothing is left of those who were killed");
+    check_settled(&before, "killed processes leave nothing behind");
     return finish_tests();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/test/windows_test.c - servers that refuse windows, and clients that take as many as they can.
+ * windows_test.c - servers that refuse shared buffers, and clients that take as many as they can.
  *
  *     /test/windows       the tests
- *     /test/windows hold  their child: takes windows of fs, says so, waits to be killed
+ *     /test/windows hold  their child: takes buffers of fs, says so, waits to be killed
  *
- * One part plays a server itself: its endpoint takes net's slot, so that libc-glue asks it for windows.
+ * One part plays a server: its endpoint takes net's slot, so that libc-glue asks it for shared buffers.
  */
 #include <errno.h>
 #include <libc-glue/posix/server.h>
@@ -21,14 +21,14 @@
 #include <user/test/tap.h>
 
 #define SELF    "/test/windows"
-#define HOLDERS 70 /* with SERVER_WINDOWS_MAX each they would hold more windows than a server has */
+#define HOLDERS 70 /* with SERVER_WINDOWS_MAX each they would hold more buffers than a server has */
 
 /* ---- a server that refuses ------------------------------------------------------------------------- */
 
 static cap_t endpoint;
-static atomic_int granted; /* windows that it still gives; pairs with nothing: only numbers */
+static atomic_int granted; /* buffers that it still grants; relaxed */
 static atomic_int refusal; /* errno */
-static atomic_int asked;   /* requests so far; release after the answer is decided, acquire in wait_asked */
+static atomic_int asked;   /* requests so far; release after the reply is decided, acquire in wait_asked */
 
 static void *refuse_main(void *argument)
 {
@@ -64,7 +64,7 @@ static void *borrow_main(void *window)
     return (void *)(intptr_t)borrow_window(SLOT_NET, window);
 }
 
-/* A thread that borrows: what it got, after `first` has been given back if there is one. */
+/* Borrows in another thread. If `first` is given, returns it after that thread has asked the server. */
 static int64_t borrow_beside(struct window *first, struct window *window)
 {
     pthread_t thread;
@@ -72,7 +72,7 @@ static int64_t borrow_beside(struct window *first, struct window *window)
     int before = atomic_load(&asked);
     if (pthread_create(&thread, NULL, borrow_main, window))
         return 1;
-    while (first && atomic_load(&asked) == before) /* it has asked the server: now it waits */
+    while (first && atomic_load(&asked) == before) /* it has asked the server and now waits */
         sched_yield();
     if (first)
         return_window(first);
@@ -91,18 +91,18 @@ static void test_refusals(void)
     }
     atomic_store(&refusal, ENFILE);
     atomic_store(&granted, 1);
-    CHECK(borrow_window(SLOT_NET, &first) == 0 && first.number == 7, "it gives one window");
+    CHECK(borrow_window(SLOT_NET, &first) == 0 && first.number == 7, "it grants one buffer");
     CHECK(borrow_beside(NULL, &second) == -ENFILE,
-          "a second thread gets the refusal, it does not wait for ever");
-    CHECK(borrow_beside(&first, &second) == 0, "or the first window, if that comes back meanwhile");
+          "a second thread gets the error instead of waiting for ever");
+    CHECK(borrow_beside(&first, &second) == 0, "or the first buffer, if that is returned meanwhile");
     return_window(&second);
     CHECK(borrow_window(SLOT_FIRST_FREE, &first) == -EBADF && borrow_window(1u << 30, &first) == -EBADF,
-          "a slot that is no server's has no windows");
+          "a slot without a server gives -EBADF");
 }
 
-/* ---- clients that take all ------------------------------------------------------------------------- */
+/* ---- clients that take all buffers ----------------------------------------------------------------- */
 
-/* Windows that we get of fs, beside those that libc-glue has. */
+/* Takes shared buffers of fs in addition to libc-glue's. Returns their number. */
 static int take_windows(int64_t *last)
 {
     for (int count = 0;; count++) {
@@ -118,7 +118,7 @@ static int take_windows(int64_t *last)
 static int be_holder(void)
 {
     int64_t last;
-    if (write(3, "+", 1) != 1) /* libc-glue gets its window before the others are taken */
+    if (write(3, "+", 1) != 1) /* makes libc-glue attach its own buffer before the others are taken */
         return 1;
     take_windows(&last);
     if (write(3, last == -EMFILE ? "M" : last == -ENFILE ? "N" : "?", 1) != 1)
@@ -140,7 +140,7 @@ static pid_t spawn_program(const char *path, const char *argument, int pipe_end)
     return error ? -error : pid;
 }
 
-/* Starts a holder and waits until it holds what it can: its letter, or 0. */
+/* Starts a holder and waits until it holds as many as it can. Returns its letter, or 0. */
 static char start_holder(pid_t *pid, const int ends[2])
 {
     char letters[2] = {0};
@@ -168,24 +168,25 @@ static void test_takers(void)
 {
     pid_t pids[HOLDERS];
     int ends[2], full = 0, refused = 0;
-    CHECK(pipe(ends) == 0, "a pipe to those who take windows");
+    CHECK(pipe(ends) == 0, "a pipe to the clients that take buffers");
     for (int i = 0; i < HOLDERS; i++) {
         char letter = start_holder(&pids[i], ends);
         full += letter == 'M';
         refused += letter == 'N';
     }
-    printf("# %d had as many as a client may have, %d were refused before\n", full, refused);
+    printf("# %d clients reached their own limit, %d were refused before\n", full, refused);
     CHECK(full > 0 && refused > 0 && full + refused == HOLDERS,
-          "who comes late gets fewer than a client may have");
-    CHECK(lists_files(), "clients that take all windows of fs keep no program from its first");
+          "late clients get fewer than a client's limit");
+    CHECK(lists_files(), "when clients have taken all buffers of fs, a new program still gets its first");
     for (int i = 0; i < HOLDERS; i++)
         stop_holder(pids[i]);
     char letter = 0;
-    while (letter != 'M') { /* fs takes dead clients' windows back in batches */
+    while (letter != 'M') {
+        /* fs reclaims the buffers of dead clients in batches. */
         letter = start_holder(&pids[0], ends);
         stop_holder(pids[0]);
     }
-    CHECK(letter == 'M', "when they have ended, there are windows again");
+    CHECK(letter == 'M', "after they have ended, buffers are available again");
 }
 
 int main(int argc, char **argv)

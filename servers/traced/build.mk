@@ -4,7 +4,7 @@ $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MAC
 
 $(eval $(call server_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a))
 
-# traced against tarn's pull, both on the host; the test plays the kernel.
+# Tests traced against `tarn pull`, both on the host; the test plays the kernel.
 TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.c)
 $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -Itrace/test/host -Iarch/include \
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'

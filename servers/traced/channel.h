@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/channel.h - one link to a host, as bytes: what TCP and a serial port owe traced.
+ * channel.h - a link to a host as a byte stream, implemented by TCP and by a serial port.
  *
- * Sending is in place: reserve gives room for the next bytes, the caller writes them there, commit sends
- * them. Only one thread at a time may be between the two (connection.send_lock); receive may run beside it.
+ * Sending is in place: reserve returns space for the next bytes, the caller writes them there, commit sends
+ * them. Only one thread at a time may be between the two (connection.send_lock); receive may run
+ * concurrently.
  */
 #ifndef TRACED_CHANNEL_H
 #define TRACED_CHANNEL_H
@@ -13,28 +14,29 @@
 #include <stdint.h>
 
 struct channel {
-    /* Waits for bytes: how many came, 0 at the end or when the link broke. */
+    /* Waits for bytes. Returns their number, or 0 at the end or when the link broke. */
     size_t (*receive)(struct channel *channel, void *bytes, size_t size);
-    /* Waits for room. NULL: the link broke. `size` is at most the largest frame. */
+    /* Waits for space. Returns NULL if the link broke. `size` is at most that of the largest frame. */
     void *(*reserve)(struct channel *channel, size_t size);
     bool (*commit)(struct channel *channel, size_t size);
-    /* How many bytes were committed, and how many of them have arrived, ever. May be called by any thread. */
+    /* Total bytes committed, and how many of those have arrived. Any thread may call it. */
     void (*account)(struct channel *channel, uint64_t *committed, uint64_t *arrived);
-    /* Ends both directions: a receive under way returns 0. May be called by any thread. */
+    /* Ends both directions: a pending receive returns 0. Any thread may call it. */
     void (*hang_up)(struct channel *channel);
-    /* Gives what was committed a chance to arrive, then forgets the channel. */
+    /* Waits a limited time for committed bytes to arrive, then frees the channel. */
     void (*close)(struct channel *channel);
 };
 
-/* tcp.c: the network link. listen_tcp returns at once, so that who asks whether traced runs is told when
- * hosts can connect; accept_tcp hands each connection to `serve`. */
+/* tcp.c: the network link. listen_tcp returns at once, so traced starts to reply to requests when hosts can
+ * connect. accept_tcp passes each connection to `serve`. */
 struct tcp_listener {
     uint64_t handle;
 };
 bool listen_tcp(struct tcp_listener *listener, uint16_t port);
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));
 
-/* serial.c: the link over a virtual serial port, one host at a time. False: there is no such port. */
+/* serial.c: the link over a virtual serial port, one host at a time. Returns false if there is no such
+ * port. */
 bool start_serial(void (*serve)(struct channel *channel));
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/connection.c - one link to a host: frames in both directions, requests, the start of pulls.
+ * connection.c - connections to hosts: frames in both directions, requests, the start of pulls.
  *
- * Each connection has a thread that reads and answers. Whatever a peer sends, it costs at most the bytes of
- * one frame at its largest; anything that makes no sense ends the connection. So does silence:
- * watch_connections ends a connection whose host sends no request and has no pull, or reads nothing of what
- * is sent to it. When there are CONNECTIONS_MAX, the one that has been idle for longest makes room for a new
- * one.
+ * A thread per connection reads frames and replies. Input from the peer is untrusted: it is limited to one
+ * frame of the maximum size, and any invalid input ends the connection.
  *
- * It counts its looks, not time, so a guest that was stopped does not believe that its hosts are dead.
+ * watch_connections ends a connection whose host is silent: it sends no request and has no pull, or reads
+ * nothing of what is sent to it. When there are CONNECTIONS_MAX, a new connection replaces the one that has
+ * been idle for longest. Idle time is counted in checks, not in seconds, so hosts are not dropped because the
+ * guest was stopped.
  */
 #include "traced.h"
 #include <servers/lib/server.h>
@@ -17,14 +17,14 @@
 #include <tarn/runtime.h>
 
 #define CONNECTIONS_MAX 8u
-#define LEAVING_MAX     8u /* besides those: hung up, while their threads end */
+#define LEAVING_MAX     8u /* in addition: connections that were ended and whose threads are finishing */
 #define LOOK_NS         1000000000ull
 #define IDLE_LOOKS_MAX  30u
 #define STUCK_LOOKS_MAX 30u
 
 _Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
 
-/* ---- sending ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------------- */
 
 bool send_frame(struct connection *connection, uint16_t type, size_t limit,
                 size_t (*fill)(void *context, uint8_t *payload), void *context)
@@ -47,7 +47,7 @@ bool send_frame(struct connection *connection, uint16_t type, size_t limit,
     if (!frame)
         connection->broken = true;
     pthread_mutex_unlock(&connection->send_lock);
-    if (breaks) /* the host is not to wait for what will never come */
+    if (breaks) /* the host must not wait for data that will never come */
         connection->channel->hang_up(connection->channel);
     return frame != NULL;
 }
@@ -81,9 +81,9 @@ static bool send_hello(struct connection *connection)
     return send_payload(connection, WIRE_HELLO, payload, sizeof(payload));
 }
 
-/* ---- requests ------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------------- */
 
-/* -E_NOT_FOUND: no data follow. */
+/* Returns -E_NOT_FOUND if there is no previous trace; then no data follow. */
 static int64_t put_previous(uint8_t *to, size_t *size)
 {
     struct wire_previous previous;
@@ -141,7 +141,7 @@ static bool handle_pull(struct connection *connection, const uint8_t *payload, u
         want[cpu] = wire_get64(payload + WIRE_PULL_BYTES + 8 * cpu);
     if (connection->pull)
         finish_pull(connection->pull);
-    atomic_store(&connection->is_pulling, true); /* also while it waits for its turn */
+    atomic_store(&connection->is_pulling, true); /* including the time that it waits for another pull */
     connection->pull = start_pull(connection, &request, want);
     if (!connection->pull)
         atomic_store(&connection->is_pulling, false);
@@ -190,9 +190,9 @@ static void serve_frames(struct connection *connection)
         atomic_fetch_add(&connection->requests, 1);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table of connections ---------------------------------------------------------------------- */
 
-/* Oldest first. The lock keeps those that are in it from being closed; send_lock and the channels' own are
+/* Oldest first. While table_lock is held no connection in it is freed. send_lock and the channels' locks are
  * taken under it. */
 static struct connection *table;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -208,7 +208,7 @@ static unsigned count_connections(bool leaving)
 static void dismiss(struct connection *connection, const char *why)
 {
     connection->is_leaving = true;
-    server_log("traced: a connection is hung up: %s", why);
+    server_log("traced: closed a connection: %s", why);
     connection->channel->hang_up(connection->channel);
 }
 
@@ -229,7 +229,7 @@ static bool make_room(void)
     struct connection *longest = find_longest_idle();
     if (!longest || count_connections(true) >= LEAVING_MAX)
         return false;
-    dismiss(longest, "it is idle, and another wants its place");
+    dismiss(longest, "idle for longest when a new host connected");
     return true;
 }
 
@@ -271,9 +271,9 @@ static void look_at(struct connection *connection)
     connection->requests_seen = requests;
     connection->arrived_seen = arrived;
     if (connection->stuck_looks >= STUCK_LOOKS_MAX)
-        dismiss(connection, "its host takes nothing");
+        dismiss(connection, "its host does not read");
     else if (connection->idle_looks >= IDLE_LOOKS_MAX)
-        dismiss(connection, "its host asks for nothing");
+        dismiss(connection, "its host sends no requests");
 }
 
 _Noreturn void watch_connections(void)
@@ -288,7 +288,7 @@ _Noreturn void watch_connections(void)
     }
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------------- */
 
 static void free_connection(struct connection *connection)
 {
@@ -317,7 +317,7 @@ void serve_channel(struct channel *channel)
     pthread_t thread;
 
     if (!connection) {
-        server_log("traced: a connection is refused: no memory");
+        server_log("traced: refused a connection: no memory");
         channel->close(channel);
         return;
     }
@@ -328,7 +328,7 @@ void serve_channel(struct channel *channel)
         pthread_detach(thread);
         return;
     }
-    server_log("traced: a connection is refused: %s", is_in ? "no memory" : "all others are busy");
+    server_log("traced: refused a connection: %s", is_in ? "no memory" : "all connections are busy");
     if (is_in)
         leave_table(connection);
     free_connection(connection);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/traced/main.c - the trace server: starts the links, answers programs in the guest (TRACED_STATUS).
- */
+/* main.c - the trace server: starts the links and handles TRACED_STATUS. */
 #include "traced.h"
 #include <errno.h>
 #include <servers/lib/server.h>
@@ -39,6 +37,6 @@ int main(void)
         server_log("traced: cannot start the network link");
     start_serial(serve_channel);
     if (pthread_create(&thread, NULL, run_watch, NULL) != 0)
-        server_log("traced: nobody watches the connections: no memory for a thread");
+        server_log("traced: cannot detect silent hosts: no memory for a thread");
     server_run(&server, SLOT_SERVICE);
 }

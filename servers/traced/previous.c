@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/previous.c - sends a host the trace that the system before a reset has left.
+ * previous.c - sends a host the previous boot's trace.
  *
- * Nobody writes it any more: each ring is sent from its oldest packet to its open one, each packet as far as
- * it is good (trace_packet_salvage). What is not, behind the first that is there, is lost, but for an open
- * packet that holds no events.
+ * Its rings are no longer written. Each ring is sent from its oldest packet to its open one, each packet as
+ * far as it is valid (trace_packet_salvage). Invalid packets after the first valid one count as lost, except
+ * an open packet without events.
  */
 #include "traced.h"
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static size_t fill_packet(void *context, uint8_t *payload)
     return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
 }
 
-/* There never were events in the open packet: its number is free. */
+/* The open packet never had events, so its number was not used. */
 static bool holds_nothing(const struct trace_reader *reader, uint64_t number)
 {
     return trace_reader_head(reader) == number && trace_open_words(reader) == 0;

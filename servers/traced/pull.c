@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/pull.c - sends a host the packets of all processors as they become whole (WIRE.md).
+ * pull.c - sends a host the packets of all CPUs as they become complete (WIRE.md).
  *
- * run_pull: begin -> rounds of drain_rings -> final STATUS, END. An end is decided once: then everything is
- * flushed, each ring's head becomes its target, and the pull is over when all are sent. What sending logs
- * meanwhile lies beyond the targets, so every pull ends. An open packet cannot be flushed if the next buffer
- * is not free: it is sent as far as it is written. The final STATUS says how many events each processor has
- * discarded by then, and where its packets end; the host notes in the trace what it did not get.
+ * run_pull begins, runs rounds of drain_rings, then sends the final STATUS and END. The end is decided once:
+ * everything is flushed, each ring's head becomes its target, and the pull ends when all packets before the
+ * targets are sent. Events that sending itself logs lie beyond the targets, so every pull ends. An open
+ * packet cannot be flushed if the next buffer is not free; it is sent as far as it is written. The final
+ * STATUS says how many events each CPU has discarded and where its packets end; the host notes in the trace
+ * what it did not receive.
  *
- * In stream mode a buffer is given back (trace_consume) when a quarter of the ring lies between it and what
- * was sent last: those packets can be sent again when the link breaks and the host resumes.
+ * In stream mode a buffer is released (trace_consume) only when it lies a quarter of the ring behind the last
+ * packet sent. If the link breaks, a host that resumes can get those packets again.
  *
- * Locking: owner_lock for `owner`; a pull's fields are its thread's alone but for `asked`.
+ * Locking: owner_lock covers `owner`. The fields of a pull belong to its thread, except `asked`.
  */
 #include "traced.h"
 #include <arch/trace.h>
@@ -21,29 +22,30 @@
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
 
-#define ROUND_PACKETS  16u         /* of one processor before the next has its turn */
-#define BUSY_WAIT_NS   5000000ull  /* between rounds without a packet, while packets come */
-#define IDLE_WAIT_NS   50000000ull /* and when none has come for a while */
+#define ROUND_PACKETS  16u         /* sent per CPU before the next CPU */
+#define BUSY_WAIT_NS   5000000ull  /* pause after a round without packets */
+#define IDLE_WAIT_NS   50000000ull /* the same, if there were none for IDLE_AFTER_NS */
 #define IDLE_AFTER_NS  500000000ull
-#define FLUSH_NS       200000000ull  /* an open buffer with something in it is closed after so long */
-#define FLUSH_SMALL_NS 1000000000ull /* and one with little in it */
+#define FLUSH_NS       200000000ull  /* an open buffer with events is flushed after this time */
+#define FLUSH_SMALL_NS 1000000000ull /* and one with few events after this */
 #define STATUS_NS      500000000ull
-#define TAKE_OVER_NS   3000000000ull                            /* that the pull before is given to end */
-#define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull) /* then an incomplete packet is cut */
+#define TAKE_OVER_NS   3000000000ull /* time that the previous pull gets to end */
+/* after this time an incomplete packet is cut */
+#define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull)
 
 struct ring_state {
-    uint64_t next;          /* packet to be sent next */
-    uint64_t sent_end;      /* behind the last that was sent */
-    uint64_t count_from;    /* while nothing was sent: the packet that the host wants; TRACE_NO_PACKET: any */
-    uint64_t target;        /* once finishing: send up to here */
-    uint64_t head;          /* as last seen; in the end, of the pull's packets */
-    uint64_t discarded;     /* events, as last seen */
+    uint64_t next;          /* next packet to send */
+    uint64_t sent_end;      /* one after the last packet sent */
+    uint64_t count_from;    /* before any was sent: the packet that the host wants; TRACE_NO_PACKET: any */
+    uint64_t target;        /* while finishing: send packets before this one */
+    uint64_t head;          /* as last read; at the end, that of the pull's packets */
+    uint64_t discarded;     /* events, as last read */
     uint64_t lost, cut;     /* packets */
-    uint64_t consumed;      /* what the kernel was told last */
-    uint64_t sent_at;       /* when the last packet was sent, or the last flush done */
-    uint64_t waiting_since; /* when the wait for an incomplete packet began; 0: there is none */
-    uint64_t waiting_for;   /* packets before this one were closed then */
-    uint64_t given_up;      /* packets before this one had their time: what is incomplete is cut */
+    uint64_t consumed;      /* last value told to the kernel */
+    uint64_t sent_at;       /* time of the last packet or flush */
+    uint64_t waiting_since; /* start of the wait for an incomplete packet; 0: none */
+    uint64_t waiting_for;   /* packets before this one were closed at that time */
+    uint64_t given_up;      /* incomplete packets before this one are cut */
 };
 
 struct pull {
@@ -52,28 +54,28 @@ struct pull {
     uint64_t want[TRACE_CPUS_MAX];
     pthread_t thread;
     _Atomic bool asked; /* set by the connection's thread; read each round */
-    cap_t bell;         /* and this wakes the pull */
+    cap_t bell;         /* wakes the pull's thread */
 
-    uint32_t reason; /* 0, or why the pull is finishing */
+    uint32_t reason; /* 0, or why the pull is finishing (WIRE_ENDED_*) */
     uint32_t cpu_count, old_mode;
-    uint64_t geometry; /* of all rings while this pull runs: if they get another, it ends */
+    uint64_t geometry; /* of all rings during this pull; the pull ends if it changes */
     bool restore_mode;
-    size_t metadata_bytes; /* as last sent */
+    size_t metadata_bytes; /* size when last sent */
     uint64_t status_at, packet_at;
     struct ring_state ring[TRACE_CPUS_MAX];
 };
 
-/* Who pulls. Set by compare-and-swap, cleared under owner_lock: who holds it may use the owner's connection.
- */
+/* The active pull. Set by compare-and-swap, cleared under owner_lock; a thread that holds owner_lock may use
+ * the owner's connection. */
 static _Atomic(struct pull *) owner;
-static pthread_mutex_t owner_lock = PTHREAD_MUTEX_INITIALIZER; /* taken with nothing held */
+static pthread_mutex_t owner_lock = PTHREAD_MUTEX_INITIALIZER; /* outermost */
 
 bool pull_is_running(void)
 {
     return atomic_load(&owner) != NULL;
 }
 
-/* With the sizes that the pull began with: nothing here reads sizes anew. */
+/* A reader with the geometry that the pull began with; sizes are not read again. */
 static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
 {
     struct trace_reader reader = ring_of(cpu);
@@ -81,14 +83,14 @@ static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
     return reader;
 }
 
-/* Rings were cleared or resized: packets before and after do not belong together. */
+/* Whether the rings were cleared or resized. Then packets before and after do not belong together. */
 static bool is_changed(const struct pull *pull)
 {
     struct trace_reader reader = pull_ring(pull, 0);
     return !trace_reader_is_current(&reader);
 }
 
-/* ---- what goes out besides packets --------------------------------------------------------------- */
+/* ---- other frames ---------------------------------------------------------------------------------- */
 
 static bool send_end(struct connection *connection, uint32_t reason, int64_t status)
 {
@@ -99,7 +101,8 @@ static bool send_end(struct connection *connection, uint32_t reason, int64_t sta
     return send_payload(connection, WIRE_END, payload, sizeof(payload));
 }
 
-/* The text, if it has grown since it was sent last. That of other rings may lack events that were sent. */
+/* Sends the metadata if they have grown since they were last sent. Not if the rings were cleared or resized:
+ * the new text may lack events that were sent. */
 static bool send_metadata(struct pull *pull)
 {
     size_t size;
@@ -114,7 +117,7 @@ static bool send_metadata(struct pull *pull)
     return fine;
 }
 
-/* Not once the rings are others. */
+/* Reads head and discarded, unless the rings were cleared or resized. */
 static void look_at_ring(struct pull *pull, uint32_t cpu)
 {
     struct ring_state *ring = &pull->ring[cpu];
@@ -148,8 +151,7 @@ static bool send_status(struct pull *pull)
     return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));
 }
 
-/* The last counts of all; the mode is what it was before the pull, so nothing is discarded for its sake any
- * more. */
+/* Sends the final counts. The mode has been restored, so no more events are discarded because of the pull. */
 static bool send_final_status(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
@@ -163,12 +165,12 @@ static bool send_final_status(struct pull *pull)
     return send_status(pull);
 }
 
-/* ---- packets ------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------------- */
 
 struct packet_job {
     const struct trace_reader *reader;
     uint64_t number;
-    bool is_open; /* it is the ring's open packet, which is to be sent as far as it is written */
+    bool is_open; /* the ring's open packet: send it as far as it is written */
     bool may_cut;
     enum trace_packet_state state;
     uint32_t flags;
@@ -183,7 +185,7 @@ static enum trace_packet_state copy_closed(const struct packet_job *job, struct 
     return trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
 }
 
-/* INCOMPLETE: somebody is writing, or it was closed meanwhile and is like the others next time. */
+/* INCOMPLETE: it is being written, or was closed meanwhile and will be read as a closed packet next time. */
 static enum trace_packet_state copy_open(const struct packet_job *job, struct trace_packet *packet)
 {
     bool is_good = trace_packet_snapshot(job->reader, packet) && packet->packet_seq_num == job->number;
@@ -195,7 +197,7 @@ static enum trace_packet_state copy_open(const struct packet_job *job, struct tr
     return TRACE_PACKET_INCOMPLETE;
 }
 
-/* Copies the packet where it is sent from; only its content and the filler's header go out. */
+/* Copies the packet to where it is sent from. Only its content and the filler's header are sent. */
 static size_t fill_packet(void *context, uint8_t *payload)
 {
     struct packet_job *job = context;
@@ -230,8 +232,8 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
         ring->consumed = consumed;
 }
 
-/* Somebody scribbled over the control page and the kernel repaired it: what was believed to lie ahead never
- * was. */
+/* The kernel repaired a control page that a program had overwritten: packets believed to lie ahead never
+ * existed. */
 static void follow_repair(struct ring_state *ring, const struct trace_reader *reader)
 {
     uint64_t head = trace_reader_head(reader), oldest = trace_reader_oldest(reader);
@@ -244,7 +246,7 @@ static void follow_repair(struct ring_state *ring, const struct trace_reader *re
         ring->target = head;
 }
 
-/* What lies between the last packet that was sent and this one is lost. The trace begins with the first. */
+/* Packets between the last one sent and this one are lost. The trace begins with the first one sent. */
 static void count_sent(struct ring_state *ring, uint64_t number)
 {
     uint64_t due = ring->sent_end > 0 ? ring->sent_end : ring->count_from;
@@ -257,7 +259,8 @@ static void count_sent(struct ring_state *ring, uint64_t number)
     atomic_fetch_add_explicit(&packets_sent, 1, memory_order_relaxed);
 }
 
-/* Has the incomplete packet `next` had its time? One wait counts for all that were closed when it began. */
+/* Whether the wait for the incomplete packet `next` is over. One wait serves all packets that were closed
+ * when it began. */
 static bool has_waited(struct ring_state *ring, const struct trace_reader *reader, uint64_t now)
 {
     if (ring->next < ring->given_up)
@@ -272,8 +275,9 @@ static bool has_waited(struct ring_state *ring, const struct trace_reader *reade
     return true;
 }
 
-/* The host decodes a packet when it comes, so the text that declares its events goes out first. A program
- * registers its events before it logs them, so once the packet is whole the kernel's text has all of them. */
+/* The host decodes packets on arrival, so it needs the metadata with the declarations first. Programs
+ * register their events before they log them, so when the packet is complete the kernel's text has all of
+ * them. */
 static bool send_new_metadata(struct pull *pull)
 {
     char byte;
@@ -281,7 +285,7 @@ static bool send_new_metadata(struct pull *pull)
     return sys_trace_metadata(SLOT_TRACE, pull->metadata_bytes, &byte, 1) <= 0 || send_metadata(pull);
 }
 
-/* True if the packet was sent or passed over, so that there may be another. */
+/* Returns true if the packet was sent or skipped, so that there may be another. */
 static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
@@ -308,13 +312,13 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
                      fill_packet, &job)))
         return false;
     if (job.state == TRACE_PACKET_INCOMPLETE)
-        return has_waited(ring, &reader, now); /* its header is damaged: once more, and then it is cut */
+        return has_waited(ring, &reader, now); /* its header is damaged: try again later, then cut it */
     ring->waiting_since = 0;
     if (job.state == TRACE_PACKET_GONE) {
         uint64_t oldest = trace_reader_oldest(&reader);
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
-        /* what is passed over makes room too: a ring that somebody scribbled over may hold nothing to send,
-         * and its writers wait */
+        /* Skipped packets free buffers, too: a ring that a program has overwritten may hold nothing to send
+         * while its writers wait for space. */
         give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
         return true;
     }
@@ -340,9 +344,9 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
     ring->sent_at = now;
 }
 
-/* ---- the pull ------------------------------------------------------------------------------------ */
+/* ---- the pull -------------------------------------------------------------------------------------- */
 
-/* In flight mode the oldest packets are about to be overwritten: who begins with them leaves a gap. */
+/* In flight mode the oldest packets are about to be overwritten. Starting with them would leave a gap. */
 static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 {
     const struct trace_info *info = reader->info;
@@ -369,7 +373,7 @@ static void place_rings(struct pull *pull)
     }
 }
 
-/* Not when nothing is logged: then the mode does no harm, and all that the ring holds is there to be had. */
+/* Not if nothing is logged: then the mode does not matter, and all that the rings hold can be sent. */
 static void change_mode(struct pull *pull)
 {
     const struct wire_pull *request = &pull->request;
@@ -393,8 +397,8 @@ static bool begin_pull(struct pull *pull)
     return send_metadata(pull) && send_status(pull);
 }
 
-/* A flush closes the open packet unless the next buffer is not free; then it is sent as it is, if there is
- * something in it. */
+/* A flush closes the open packet unless the next buffer is not free. In that case the packet is sent as it
+ * is, if it holds events. */
 static void set_targets(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
@@ -409,7 +413,7 @@ static void set_targets(struct pull *pull)
     }
 }
 
-/* Decides an end once. */
+/* Decides the end, once. */
 static void look_for_end(struct pull *pull)
 {
     if (pull->reason == 0) {
@@ -427,11 +431,11 @@ static bool all_sent(const struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
         if (pull->ring[cpu].next < pull->ring[cpu].target)
-            return false; /* drain_rings lowers a target that was never real: follow_repair */
+            return false; /* drain_rings lowers a target that never existed: follow_repair */
     return pull->reason != 0;
 }
 
-/* One turn for each processor. True if anything was sent. */
+/* One round over all CPUs. Returns true if anything was sent. */
 static bool drain_rings(struct pull *pull)
 {
     bool any = false;
@@ -451,7 +455,7 @@ static bool drain_rings(struct pull *pull)
     return any;
 }
 
-/* Rounds until the end; false: the link broke. */
+/* Runs rounds until the end. Returns false if the link broke. */
 static bool run_rounds(struct pull *pull)
 {
     if (pull->reason)
@@ -497,7 +501,7 @@ static void *run_pull(void *argument)
     return NULL;
 }
 
-/* Changes nothing in the guest, and nobody else's pull. */
+/* Changes nothing in the guest and does not affect another pull. */
 static void *run_previous(void *argument)
 {
     struct pull *pull = argument;
@@ -520,8 +524,8 @@ static void hang_up_owner(void)
     pthread_mutex_unlock(&owner_lock);
 }
 
-/* The pull before may be one whose host is gone, and have to notice that. A host that resumes has left its
- * old connection: that one is hung up. */
+/* The previous pull may belong to a host that is gone and needs time to notice. A host that resumes has left
+ * its old connection, so that one is closed. */
 static bool become_owner(struct pull *pull)
 {
     struct pull *other = NULL;
@@ -556,7 +560,7 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         memcpy(pull->want, want, sizeof(pull->want));
         bool previous = request->flags & WIRE_PULL_PREVIOUS;
         if (!previous && trace_geometry_changes(pull->geometry) != connection->generation)
-            reason = WIRE_ENDED_CHANGED; /* HELLO gave the host other sizes */
+            reason = WIRE_ENDED_CHANGED; /* the sizes that HELLO announced are outdated */
         else if (!previous && !become_owner(pull))
             reason = WIRE_ENDED_BUSY;
         else if (pthread_create(&pull->thread, NULL, previous ? run_previous : run_pull, pull) == 0)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/traced/rings.c - the trace as the kernel shares it: info page, rings, control, metadata.
- */
+/* rings.c - access to the trace in shared memory and by system calls: info page, rings, control, metadata. */
 #include "traced.h"
 #include <arch/trace.h>
 #include <stdlib.h>
@@ -12,7 +10,7 @@
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
 
-#ifndef TRACED_WINDOWS /* the unit test has its own */
+#ifndef TRACED_WINDOWS /* replaced in the unit test */
 #define TRACED_WINDOWS USER_TRACE_WINDOWS
 #endif
 #define METADATA_BYTES_MAX (8u << 20)
@@ -33,11 +31,11 @@ uint64_t settled_geometry(void)
     uint64_t geometry;
 
     while (trace_geometry_is_changing(geometry = trace_geometry_of(trace_info())))
-        usleep(1000); /* a system call of somebody else's is under way */
+        usleep(1000); /* another program's system call is changing them */
     return geometry;
 }
 
-/* Differs from boot to boot, and from one traced to the next. */
+/* Differs between boots, and between instances of traced. */
 static uint64_t boot_id(void)
 {
     static _Atomic uint64_t id;
@@ -97,7 +95,7 @@ size_t put_statistics(uint8_t *to)
     return (size_t)(at - to);
 }
 
-/* ---- control ------------------------------------------------------------------------------------- */
+/* ---- control --------------------------------------------------------------------------------------- */
 
 static int64_t start_tracing(uint64_t last_mask)
 {
@@ -108,7 +106,7 @@ static int64_t start_tracing(uint64_t last_mask)
 
 int64_t control_trace(const struct wire_request *request)
 {
-    static _Atomic uint64_t last_mask; /* before the last stop */
+    static _Atomic uint64_t last_mask; /* before tracing was last stopped */
 
     switch (request->operation) {
     case WIRE_OP_SET_MASK:
@@ -163,10 +161,10 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
     return bytes < 0 ? bytes : 0;
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------ */
+/* ---- metadata -------------------------------------------------------------------------------------- */
 
-/* The text may grow while it is read: it is read until it fits. While the rings start over something may be
- * taken out of it: then the pieces do not belong together. */
+/* The text may grow while it is read, so reading is repeated with larger buffers until it fits. When rings
+ * start over, text may also be removed; then the pieces do not belong together and are read again. */
 char *read_metadata(size_t *size)
 {
     uint64_t geometry = settled_geometry();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/serial.c - the link over a virtual serial port: frames on segments (trace/format/segment.h).
+ * serial.c - the link over a virtual serial port: frames in segments (trace/format/segment.h).
  *
- * One thread moves bytes between the port and the stream of segments, runs its timers, and gives a connection
- * to the host that opens a session; there is one at a time. The channel's functions only read and write the
- * stream and ring that thread's bell. A frame is written in a buffer of its own and copied from there: the
- * stream keeps what it may have to send again.
+ * One thread moves bytes between the port and the stream of segments, runs the stream's timers, and creates a
+ * connection for the host that opens a session; there is one session at a time. The channel's functions only
+ * access the stream and wake that thread (`bell`). A frame is built in a separate buffer and copied, because
+ * the stream keeps bytes that it may have to send again.
  *
- * Locking: `lock` covers the stream and what stands with it; nothing else is taken under it. The port is the
- * thread's alone, `frame` the sender's (channel.h).
+ * Locking: `lock` covers the stream and the fields beside it and is an innermost lock. The port belongs to
+ * the thread, `frame` to the sender (channel.h).
  */
 #include "channel.h"
 #include "virtio_serial.h"
@@ -21,7 +21,7 @@
 #define OUT_BYTES    (512u << 10)
 #define IN_BYTES     (16u << 10)
 #define DRAIN_NS     2000000000ull
-#define FULL_WAIT_NS 500000000ull /* with all buffers at the device: its interrupt comes first */
+#define FULL_WAIT_NS 500000000ull /* all buffers are at the device: its interrupt normally comes first */
 
 enum { BIT_DEVICE = 1, BIT_BELL = 2 };
 
@@ -30,9 +30,9 @@ static struct {
     void (*serve)(struct channel *channel);
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* bytes came or went, or the session ended */
+    pthread_cond_t changed; /* bytes arrived or were sent, or the session ended */
     struct segment_stream stream;
-    bool in_use;        /* a connection has the channel */
+    bool in_use;        /* a connection uses the channel */
     bool hung_up;       /* and was told to end */
     uint64_t committed; /* bytes, by this connection */
 
@@ -45,7 +45,7 @@ static void ring_bell(void)
     sys_notification_signal(serial.bell, BIT_BELL);
 }
 
-/* ---- channel ------------------------------------------------------------------------------------- */
+/* ---- channel --------------------------------------------------------------------------------------- */
 
 static size_t receive_serial(struct channel *channel, void *bytes, size_t size)
 {
@@ -105,7 +105,7 @@ static void hang_up_serial(struct channel *channel)
     pthread_mutex_unlock(&serial.lock);
 }
 
-/* The thread's timers wake us, so that the wait ends in time. */
+/* The thread's timers signal `changed`, so the wait ends in time. */
 static void close_serial(struct channel *channel)
 {
     uint64_t until = deadline_after(DRAIN_NS);
@@ -123,9 +123,9 @@ static void close_serial(struct channel *channel)
 static struct channel serial_channel = {receive_serial, reserve_serial, commit_serial,
                                         account_serial, hang_up_serial, close_serial};
 
-/* ---- the thread ---------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------------ */
 
-/* Another host, or none: its session is over. */
+/* If another host, or none, has the port open, the session is over. */
 static void look_for_host(void)
 {
     static unsigned changes_seen;
@@ -144,14 +144,14 @@ static void take_bytes(uint64_t now)
     port_acknowledge();
     look_for_host();
     while (port_receive(&bytes, &size)) {
-        look_for_host(); /* who came since then sent these bytes, and shall not lose his session for it */
+        look_for_host(); /* a host that connected since then sent these bytes and must not lose its session */
         segment_input(&serial.stream, bytes, size, now);
         port_receive_done();
     }
 }
 
-/* True: a new session began and wants a connection. One at a time: the host asks again until the old is gone.
- */
+/* Returns true if a new session began and needs a connection. There is one at a time: the host asks again
+ * until the old one has ended. */
 static bool take_session(uint64_t now)
 {
     if (!serial.stream.offered)
@@ -166,7 +166,7 @@ static bool take_session(uint64_t now)
     return serial.in_use = true;
 }
 
-/* When to look again. */
+/* Returns the time of the next call. */
 static uint64_t send_bytes(uint64_t now)
 {
     uint8_t *buffer;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/tcp.c - the network link: TCP through servers/net, sending without copies.
+ * tcp.c - the network link: TCP through servers/net, sending without copies.
  *
- * A connection's send buffer is the ring of NET_STREAM, mapped twice, one behind the other, so that a packet
- * that wraps round its end is written in one piece. A frame larger than the ring is made in a buffer of its
- * own and copied into the ring piece by piece. Locking: `room`, `place`, `large` belong to the sender
- * (channel.h), who alone adds to `committed`; everything else is set once.
+ * A connection's send buffer is the ring of NET_STREAM, mapped twice in succession, so that a packet that
+ * wraps around its end is written in one piece. A frame larger than the ring is built in a separate buffer
+ * and copied to the ring piece by piece.
+ *
+ * Locking: `room`, `place` and `large` belong to the sender (channel.h), which alone increases `committed`;
+ * the other fields are set once.
  */
 #include "channel.h"
 #include <pthread.h>
@@ -17,21 +19,22 @@
 #include <tarn/runtime.h>
 
 #define RECEIVE_BYTES 4096u
-#define PIECE_BYTES   (NET_STREAM_BYTES / 4) /* of a large frame: the ring sends while the next is copied */
+/* of a large frame: net sends one piece while the next is copied */
+#define PIECE_BYTES   (NET_STREAM_BYTES / 4)
 #define DRAIN_NS      2000000000ull
 #define RETRY_NS      500000000ull
 
 struct tcp_channel {
-    struct channel channel; /* first: a channel is cast to this */
+    struct channel channel; /* must be first: channels are cast to this type */
     uint64_t handle;
-    char *window; /* for received bytes */
+    char *window; /* shared buffer for received bytes */
     uint64_t window_span;
-    char *ring; /* 2 * NET_STREAM_BYTES of addresses */
+    char *ring; /* address range of 2 * NET_STREAM_BYTES */
     uint64_t place, room;
-    _Atomic uint64_t committed; /* read by anyone */
-    char *large;                /* where a frame larger than the ring is made; NULL: none was */
+    _Atomic uint64_t committed; /* read by any thread */
+    char *large;                /* buffer for a frame larger than the ring; NULL: none yet */
     size_t large_bytes;
-    bool is_large; /* the frame that is being made lies there */
+    bool is_large; /* the frame under construction is in `large` */
 };
 
 static int64_t call_net(struct ipc_message *message)
@@ -46,7 +49,7 @@ static int64_t call_net_words(uint64_t label, uint64_t a, uint64_t b, uint64_t c
     return call_net(&message);
 }
 
-/* ---- channel ------------------------------------------------------------------------------------- */
+/* ---- channel --------------------------------------------------------------------------------------- */
 
 static struct tcp_channel *tcp_of(struct channel *channel)
 {
@@ -144,8 +147,8 @@ static void hang_up_tcp(struct channel *channel)
     call_net_words(NET_SHUTDOWN, tcp_of(channel)->handle, NET_SHUT_READ | NET_SHUT_WRITE, 0);
 }
 
-/* Windows are kept for the next connection: the server has no request to give one back. */
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* covers spares; innermost */
+/* Shared buffers are kept for the next connection, because a client cannot detach them from a server. */
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* covers spares; innermost lock */
 static struct spare_window {
     char *window;
     uint64_t span;
@@ -192,9 +195,9 @@ static void close_tcp(struct channel *channel)
     free(tcp);
 }
 
-/* ---- accepting ----------------------------------------------------------------------------------- */
+/* ---- accepting ------------------------------------------------------------------------------------- */
 
-/* The memory twice in a row: a place for both is found by mapping something that large first. */
+/* Maps the memory twice in succession. Mapping an object of twice the size first finds the address range. */
 static char *map_twice(cap_t memory)
 {
     int64_t room = sys_memory_create(2ull * NET_STREAM_BYTES);
@@ -271,6 +274,7 @@ _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(str
         if (channel)
             serve(channel);
         else
-            sys_thread_sleep(deadline_after(RETRY_NS)); /* out of handles or memory: not at full speed */
+            /* out of handles or memory: do not retry at full speed */
+            sys_thread_sleep(deadline_after(RETRY_NS));
     }
 }

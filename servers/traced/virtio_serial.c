@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/virtio_serial.c - driver of virtio-serial over PCI with several ports, for one of them.
+ * virtio_serial.c - driver for one port of a virtio-serial device with several ports, over PCI.
  *
- * The device tells of its ports on the control queues: PORT_ADD -> we answer PORT_READY and PORT_OPEN; its
- * own PORT_OPEN then says whether a host has the other end. Every buffer belongs to the descriptor with its
- * number. A port whose host does not read keeps our buffers: nothing is lost, and we wait.
+ * The device announces its ports on the control queues: after PORT_ADD the driver sends PORT_READY and
+ * PORT_OPEN; the device's own PORT_OPEN then says whether a host has opened the other end. Buffer i always
+ * belongs to descriptor i. If the host does not read, the device keeps the buffers: nothing is lost, and
+ * sending waits.
  */
 #include "virtio_serial.h"
 #include <servers/virtio/registers.h>
@@ -23,7 +24,7 @@ struct control_message {
     uint16_t event, value;
 };
 
-/* One direction of a pair of queues: `count` buffers of `bytes` each. */
+/* One direction of a port: a queue and its `count` buffers of `bytes` each. */
 struct line {
     struct virtio_queue queue;
     struct dma memory;
@@ -33,13 +34,13 @@ struct line {
 
 #define BUFFERS       16u
 #define RECEIVE_BYTES 4096u
-#define CONTROL_BYTES 128u /* a message and a port's name */
+#define CONTROL_BYTES 128u /* a message with a port's name */
 
 static struct virtio_device device;
 static struct line control_receive = {.bytes = CONTROL_BYTES}, control_send = {.bytes = CONTROL_BYTES},
                    receive = {.bytes = RECEIVE_BYTES}, transmit = {.bytes = PORT_SEND_BYTES};
 static uint16_t free_buffers[BUFFERS], free_count; /* of transmit */
-static uint32_t received_buffer;                   /* between port_receive and port_receive_done */
+static uint32_t received_buffer;                   /* valid between port_receive and port_receive_done */
 static unsigned changes;
 
 static char *buffer_of(const struct line *line, uint32_t number)
@@ -57,9 +58,9 @@ static void offer_buffer(struct line *line, uint32_t number, uint32_t size, uint
     virtio_offer(&line->queue, (uint16_t)number);
 }
 
-/* ---- control ------------------------------------------------------------------------------------- */
+/* ---- control --------------------------------------------------------------------------------------- */
 
-/* Waits until the device has taken it: there are three in a port's life. */
+/* Waits until the device has taken the message; only three are sent per port. */
 static void send_control(uint32_t port, uint16_t event, uint16_t value)
 {
     struct control_message *message = (void *)buffer_of(&control_send, 0);
@@ -105,7 +106,7 @@ unsigned port_changes(void)
     return changes;
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------------ */
 
 bool port_receive(const uint8_t **bytes, size_t *size)
 {
@@ -137,7 +138,7 @@ uint8_t *port_send_buffer(void)
     collect_sent();
     if (free_count == 0) {
         transmit.queue.available->flags = 0;
-        /* Interrupts are on before we look a last time; pairs with the device's write of the index. */
+        /* Check once more after enabling interrupts; pairs with the device's write of the index. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         collect_sent();
     }
@@ -155,7 +156,7 @@ void port_flush(void)
     virtio_notify(&receive.queue);
 }
 
-/* ---- start --------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
 static bool make_line(struct line *line, uint16_t queue)
 {

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What drivers link: PCI, memory for devices, virtio.
+# Library for drivers: PCI, DMA memory, virtio.
 $(eval $(call user_library,virtio,$(wildcard servers/virtio/*.c)))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/virtio/dma.c - pieces of contiguous memory in fixed slots of the address space (dma.h).
- */
+/* dma.c - contiguous memory in fixed slots of the address space (dma.h). */
 #include <servers/virtio/dma.h>
 #include <string.h>
 #include <tarn/syscall.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/virtio/dma.h - memory that devices read and write: contiguous, with known physical addresses.
+ * dma.h - memory that devices read and write: contiguous, with known physical addresses.
  *
- * Every piece is mapped in a slot of one region, so its physical address is found by arithmetic. There are no
- * locks: one thread of a process calls these functions.
+ * Every allocation is mapped in a slot of one region, so its physical address is found by arithmetic. No
+ * locks: only one thread of a process may call these functions.
  */
 #ifndef VIRTIO_DMA_H
 #define VIRTIO_DMA_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-#define DMA_SLOT_BYTES 0x400000ull /* the largest piece */
+#define DMA_SLOT_BYTES 0x400000ull /* largest allocation */
 
 struct dma {
     char *address;
@@ -21,8 +21,8 @@ struct dma {
 };
 
 bool dma_allocate(struct dma *dma, uint64_t size);
-void dma_free(struct dma *dma); /* whoever maps it elsewhere keeps it alive */
-/* The physical address of bytes that lie in one piece; false if they lie elsewhere. */
+void dma_free(struct dma *dma); /* stays allocated while mapped elsewhere */
+/* Stores the physical address of bytes inside one allocation. Returns false if they lie elsewhere. */
 bool dma_physical(const void *bytes, uint64_t size, uint64_t *physical);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/virtio/pci.c - PCI configuration space through the kernel: devices, BARs, capabilities, MSI-X
- * (pci.h).
- */
+/* pci.c - PCI configuration space by system calls: devices, BARs, capabilities, MSI-X (pci.h). */
 #include <servers/virtio/pci.h>
 #include <servers/virtio/registers.h>
 #include <stddef.h>
@@ -14,7 +11,7 @@
 #define PCI_COMMAND_NO_INTX 0x400u
 #define PCI_HEADER_TYPE     0x0e
 #define PCI_CAPABILITIES    0x34
-#define PCI_BUSES           4u /* QEMU's machines have their devices on the first */
+#define PCI_BUSES           4u /* QEMU's machines have their devices on the first one */
 
 #define MSIX_CONTROL        2
 #define MSIX_CONTROL_ENABLE 0x8000u
@@ -57,7 +54,7 @@ uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after)
 {
     uint32_t at = pci_read(device, after ? after + 1 : PCI_CAPABILITIES, 1) & 0xfc;
 
-    /* A list that loops is cut off: 48 capabilities fill the space. */
+    /* Stops at a loop in the list: at most 48 capabilities fit the space. */
     for (int left = 48; at != 0 && left > 0; left--) {
         if (pci_read(device, at, 1) == id)
             return at;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/virtio/pci.h - finding a PCI device, its memory and its message-signalled interrupt.
- */
+/* pci.h - finds PCI devices, maps their BARs, and enables their message-signalled interrupt. */
 #ifndef VIRTIO_PCI_H
 #define VIRTIO_PCI_H
 
@@ -14,14 +12,15 @@
 
 uint32_t pci_read(uint32_t device, uint32_t offset, uint32_t width);
 void pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value);
-/* The first device with these numbers, as machine_pci_read takes it; -1: none. */
+/* Returns the first device with these numbers, in the form that machine_pci_read takes, or -1. */
 int32_t pci_find(uint16_t vendor, uint16_t id);
-void pci_enable(uint32_t device); /* memory and bus mastering; no INTx */
-/* Offset of the first capability `id` behind `after` (0: from the start); 0: none. */
+void pci_enable(uint32_t device); /* memory decoding and bus mastering on, INTx off */
+/* Returns the offset of the first capability `id` after `after` (0: from the start), or 0. */
 uint32_t pci_capability(uint32_t device, uint8_t id, uint32_t after);
-/* Maps a part of a memory BAR. NULL: cannot. */
+/* Maps a part of a memory BAR. Returns NULL on failure. */
 volatile void *pci_map(uint32_t device, unsigned bar, uint64_t offset, uint64_t size);
-/* Makes vector 0 of the device's MSI-X table signal; the irq's slot, or negative. */
+/* Makes vector 0 of the device's MSI-X table signal the notification. Returns the interrupt's slot, or a
+ * negative error. */
 int64_t pci_enable_msix(uint32_t device, cap_t notification, uint64_t bits);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/virtio/registers.h - registers of PCI devices, mapped uncached: little-endian whatever the
- * processor is, and accessed in the order of the program.
+ * registers.h - accesses to device registers, mapped uncached: little-endian, in program order.
  *
- * On powerpc64 not even uncached accesses keep their order by themselves: a load may overtake a store to
- * another register, and no release or acquire orders memory against registers; only the full fence does. So a
- * store to a register comes after everything before it, and a load before everything behind it.
+ * On powerpc64 even uncached accesses are not ordered by themselves: a load may overtake a store to another
+ * register, and release or acquire do not order memory against registers. Only a full fence does. So a
+ * register store comes after all earlier accesses, and a register load before all later ones.
  */
 #ifndef VIRTIO_REGISTERS_H
 #define VIRTIO_REGISTERS_H
@@ -22,18 +21,18 @@
 #define le64(x) ((uint64_t)(x))
 #endif
 
-#define REGISTER_WIDTH(bits, convert)                                                                 \
-    static inline uint##bits##_t register_read##bits(const volatile uint##bits##_t *place)            \
-    {                                                                                                 \
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* earlier stores to registers take effect first */  \
-        uint##bits##_t value = *place;                                                                \
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what we read next is from after */                \
-        return convert(value);                                                                        \
-    }                                                                                                 \
-    static inline void register_write##bits(volatile uint##bits##_t *place, uint##bits##_t value)     \
-    {                                                                                                 \
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the device sees what we wrote to memory before */ \
-        *place = convert(value);                                                                      \
+#define REGISTER_WIDTH(bits, convert)                                                               \
+    static inline uint##bits##_t register_read##bits(const volatile uint##bits##_t *place)          \
+    {                                                                                               \
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* earlier register stores take effect first */    \
+        uint##bits##_t value = *place;                                                              \
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* later reads see newer values */                 \
+        return convert(value);                                                                      \
+    }                                                                                               \
+    static inline void register_write##bits(volatile uint##bits##_t *place, uint##bits##_t value)   \
+    {                                                                                               \
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the device sees our earlier writes to memory */ \
+        *place = convert(value);                                                                    \
     }
 
 REGISTER_WIDTH(8, (uint8_t))

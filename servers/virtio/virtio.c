@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * servers/virtio/virtio.c - start of a virtio device over PCI, and its queues (virtio.h).
- */
+/* virtio.c - starts virtio devices over PCI and manages their queues (virtio.h). */
 #include <servers/virtio/pci.h>
 #include <servers/virtio/registers.h>
 #include <servers/virtio/virtio.h>
 #include <stddef.h>
 #include <tarn/syscall.h>
 
-/* ---- start --------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
-/* Maps what a vendor capability of the wanted type names. */
+/* Maps the region that the first vendor capability of this type describes. */
 static volatile void *map_part(struct virtio_device *device, uint8_t type, uint32_t *capability)
 {
     for (uint32_t at = 0; (at = pci_capability(device->pci, PCI_CAP_VENDOR, at)) != 0;)
@@ -128,9 +126,9 @@ void virtio_fail(struct virtio_device *device)
     register_write8(&device->common->status, VIRTIO_STATUS_FAILED);
 }
 
-/* ---- queues -------------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------------------------- */
 
-/* The device sees descriptors before the index that offers them. */
+/* The device sees the descriptors before the index that offers them. */
 void virtio_offer(struct virtio_queue *queue, uint16_t head)
 {
     queue->available->ring[queue->given % queue->size] = le16(head);
@@ -144,14 +142,14 @@ void virtio_notify(struct virtio_queue *queue)
     if (!queue->must_notify)
         return;
     queue->must_notify = false;
-    /* Our index must be out before the device's flag is read; pairs with the device's check of the index
-     * after it has set the flag. */
+    /* Our index must be visible before the device's flag is read; pairs with the device, which sets the flag
+     * and then checks the index. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!(queue->used->flags & le16(VIRTQ_NO_NOTIFY)))
         register_write16(queue->doorbell, queue->number);
 }
 
-/* The next finished entry, or false. */
+/* Takes the next used entry. Returns false if there is none. */
 bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length)
 {
     uint16_t index = le16(queue->used->index);

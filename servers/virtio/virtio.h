@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/virtio/virtio.h - what drivers of virtio 1.0 devices over PCI share: start, features, queues.
+ * virtio.h - virtio 1.0 devices over PCI: start, features, split queues.
  *
- * In order: virtio_open -> virtio_enable_interrupt -> virtio_make_queue for each -> virtio_go. A driver fills
- * descriptors and offers chains of them; virtio_notify tells the device of everything offered since the last
- * time; virtio_take_used gives back what the device has finished. No locks: one thread drives a device. All
- * fields that the device sees are little-endian (registers.h).
+ * Call in order: virtio_open, virtio_enable_interrupt, virtio_make_queue for each queue, virtio_go. A driver
+ * fills descriptors and offers chains of them (virtio_offer). virtio_notify notifies the device of all chains
+ * offered since the last call. virtio_take_used returns the chains that the device has finished. No locks:
+ * one thread drives a device. All fields that the device sees are little-endian (registers.h).
  */
 #ifndef VIRTIO_VIRTIO_H
 #define VIRTIO_VIRTIO_H
@@ -16,7 +16,7 @@
 
 #define VIRTIO_VENDOR 0x1af4
 
-/* struct virtio_pci_cap: vendor capability in configuration space */
+/* Offsets in struct virtio_pci_cap, a vendor capability in configuration space. */
 #define VIRTIO_CAP_TYPE       3
 #define VIRTIO_CAP_BAR        4
 #define VIRTIO_CAP_OFFSET     8
@@ -65,12 +65,12 @@ struct virtq_used {
 };
 #define VIRTQ_NO_NOTIFY 1
 
-#define VIRTIO_QUEUE_MAX 256u /* entries that a queue gets at most */
+#define VIRTIO_QUEUE_MAX 256u /* maximum number of entries */
 
 struct virtio_device {
     uint32_t pci;
     volatile struct virtio_common *common;
-    volatile void *config; /* what the kind of device has there */
+    volatile void *config; /* device-specific registers */
     volatile char *notify;
     uint32_t notify_multiplier;
     int64_t irq;
@@ -81,16 +81,18 @@ struct virtio_queue {
     uint16_t used_seen;
     uint16_t given; /* our copy of available->index */
     bool must_notify;
-    struct virtq_descriptor *descriptors; /* made linked by `next`, one behind the other */
+    struct virtq_descriptor *descriptors; /* initially linked by `next`, each to the one after it */
     struct virtq_available *available;
     volatile struct virtq_used *used;
     volatile uint16_t *doorbell;
     struct dma memory;
 };
 
-/* Finds the device with this PCI number, resets it and agrees on `features`, all of which it must offer. */
+/* Finds the device with this PCI id, resets it and negotiates `features`. Fails unless the device offers all
+ * of them. */
 bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features);
-/* Every queue's interrupt signals `bits`; the driver acknowledges device->irq. Before any queue is made. */
+/* The interrupts of all queues signal `bits`; the driver acknowledges device->irq. Call before making
+ * queues. */
 bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, uint64_t bits);
 bool virtio_make_queue(struct virtio_device *device, struct virtio_queue *queue, uint16_t number);
 void virtio_go(struct virtio_device *device);
@@ -98,7 +100,8 @@ void virtio_fail(struct virtio_device *device); /* the driver gives up */
 
 void virtio_offer(struct virtio_queue *queue, uint16_t head);
 void virtio_notify(struct virtio_queue *queue);
-/* The next finished chain by its head, and how much the device wrote. False: none. */
+/* Returns in *id the head of the next finished chain and in *length the bytes that the device wrote. False:
+ * none. */
 bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length);
 
 #endif

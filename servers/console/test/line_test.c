@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/console/test/line_test.c - keys in, lines and echo out. */
+/* line_test.c - typed characters in, lines and echo out. */
 #include "../line.h"
 #include <servers/lib/test/tap.h>
 #include <servers/protocol/console.h>
@@ -77,7 +77,7 @@ static void test_raw(void)
     line_set_mode(&line, CONSOLE_COOKED);
 }
 
-/* More than anybody reads: counted as lost, and what was kept is whole. */
+/* More input than anybody reads: the excess is counted as lost, and the rest is intact. */
 static void test_full(void)
 {
     char text[LINE_BYTES * 2];

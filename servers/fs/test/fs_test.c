@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/test/fs_test.c - names, contents, handles, pipes and the archive, without messages. */
+/* fs_test.c - names, contents, handles, pipes and the archive, without messages. */
 #include "../load.h"
 #include "../open.h"
 #include "../tree.h"
@@ -134,7 +134,8 @@ static void test_contents(void)
     check(tree_unlink("/c") == 0);
 }
 
-/* Reads a directory in small pieces while names go and come: each that stays is seen exactly once. */
+/* Reads a directory in small pieces while names are added and removed: each name that stays is seen exactly
+ * once. */
 static void test_directory(void)
 {
     char path[32], buffer[96];
@@ -160,7 +161,7 @@ static void test_directory(void)
                 seen[atoi(name)]++;
             at += entry.length;
         }
-        if (2 * round + 1 < 200) { /* what was seen already */
+        if (2 * round + 1 < 200) { /* an entry that was already read */
             snprintf(path, sizeof(path), "/d/%d", 2 * round);
             if (seen[2 * round])
                 wrong += tree_unlink(path) != 0;
@@ -179,7 +180,7 @@ static void test_directory(void)
     check(tree_rmdir("/d") == 0);
 }
 
-/* ---- handles and pipes --------------------------------------------------------------------------- */
+/* ---- handles and pipes ----------------------------------------------------------------------------- */
 
 static void test_handles(void)
 {
@@ -237,7 +238,7 @@ static void test_pipe(void)
     check(pipe_write(pipe, 2, put(2, 0, "abc"), true) == 3);
     check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_window(1), "abc", 3));
 
-    /* More than fits: the writer waits, readers drain it in order. */
+    /* More than fits: the writer waits, readers get the bytes in order. */
     memset(fake_window(2), 'x', SERVER_WINDOW_BYTES);
     fake_window(2)[SERVER_WINDOW_BYTES - 1] = 'y';
     check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, 60000), true) == 60000);
@@ -288,7 +289,7 @@ static void test_pipe_ends(void)
     pipe_destroy(pipe);
 }
 
-/* Clients that die while they wait: nothing is lost, nothing is answered twice. */
+/* Clients that die while they wait: no byte is lost, no request gets two replies. */
 static void test_pipe_deaths(void)
 {
     struct pipe *pipe = make_pipe();
@@ -311,7 +312,7 @@ static void test_pipe_deaths(void)
     pipe_destroy(pipe);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------------- */
 
 static void *rename_and_remove(void *argument)
 {
@@ -338,7 +339,7 @@ static void *rename_and_remove(void *argument)
     return NULL;
 }
 
-/* Empties and removes one directory; those in it move to /g1, /g2, ... and wait for their turn. */
+/* Removes one directory; those in it first move to /g1, /g2, ... to be removed later. */
 static void remove_one(const char *path, int *last)
 {
     char buffer[4096], child[FS_PATH_MAX], moved[32];
@@ -388,7 +389,7 @@ static void test_threads(void)
     check(node_totals.directories == directories);
 }
 
-/* ---- the archive --------------------------------------------------------------------------------- */
+/* ---- the archive ----------------------------------------------------------------------------------- */
 
 static char *add_entry(char *at, const char *name, unsigned mode, const char *data)
 {
@@ -418,7 +419,8 @@ static void test_archive(void)
     remove_all("/bin");
     remove_all("/deep");
     int wrong = 0;
-    for (uint64_t cut = 0; cut < size - 1; cut += 7) { /* any cut-off archive is an error, never a crash */
+    for (uint64_t cut = 0; cut < size - 1; cut += 7) {
+        /* every truncated archive is an error, never a crash */
         char *copy = malloc(cut ? cut : 1);
         memcpy(copy, archive, cut);
         wrong += load_archive(copy, cut, &result) == 0;

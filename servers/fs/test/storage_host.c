@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/fs/test/storage_host.c - storage.h and notify.h over malloc, for tests. `memory` is 1 + an index.
- * Exactly as much is allocated as is asked for, so that the sanitizer sees every step too far.
+ * storage_host.c - storage.h and notify.h over malloc, for tests. `memory` is an index + 1. Allocations have
+ * exactly the requested size, so that the sanitizer sees every access beyond.
  */
 #include "storage_host.h"
 #include "../notify.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static pthread_mutex_t memories_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *memories[4096]; /* a used entry is its file's alone; free ones are found under the lock */
+static char *memories[4096]; /* a used entry belongs to its file; free ones are found under the lock */
 uint64_t storage_limit = ~0ull;
 unsigned notify_signals, notify_closed;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/fs/test/storage_host.h - what tests ask of storage_host.c. */
+/* storage_host.h - what tests set and read in storage_host.c. */
 #ifndef SERVERS_FS_TEST_STORAGE_HOST_H
 #define SERVERS_FS_TEST_STORAGE_HOST_H
 
 #include <stdint.h>
 
-extern uint64_t storage_limit;                 /* writes beyond fail with ENOSPC */
-extern unsigned notify_signals, notify_closed; /* calls so far */
-unsigned storage_live(void);                   /* memory objects that exist */
+extern uint64_t storage_limit;                 /* writes beyond this total fail with ENOSPC */
+extern unsigned notify_signals, notify_closed; /* number of calls */
+unsigned storage_live(void);                   /* number of memory objects */
 
 #endif

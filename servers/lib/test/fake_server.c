@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/test/fake_server.c - see fake_server.h. */
+/* fake_server.c - see fake_server.h. */
 #include "fake_server.h"
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ cap_t server_save_reply(void)
 bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
 {
     if (reply == 0 || reply > last_reply || replies[reply].answered)
-        abort(); /* answered twice */
+        abort(); /* a second reply */
     replies[reply].answered = true;
     replies[reply].result = result;
     replies[reply].word = count ? words[0] : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/test/lib_test.c - ELF headers (good, broken, random), archives, the startup block. */
+/* lib_test.c - ELF headers (valid, corrupt, random), archives, the startup block. */
 #include "../cpio.h"
 #include "../elf.h"
 #include "../startup.h"
@@ -14,7 +14,7 @@
 static const Elf64_Ehdr own_header = {
     .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1}, .e_machine = EM_PPC64, .e_flags = 2};
 
-/* A file with text at 0x400000 and data with zeros behind at 0x402ff0. */
+/* A file with text at 0x400000 and data, followed by zeros, at 0x402ff0. */
 static void make_elf(char file[FILE_SIZE])
 {
     Elf64_Ehdr header = {
@@ -99,7 +99,7 @@ static void test_elf(void)
     BROKEN(program_of(file, 2)->p_vaddr = 0x401ff0);
 }
 
-/* Flipped bytes: either refused, or what comes out obeys elf.h's promise. */
+/* Random bytes changed: the file is refused, or the result keeps elf.h's promises. */
 static void test_elf_random(void)
 {
     static char file[FILE_SIZE] __attribute__((aligned(8)));
@@ -142,7 +142,7 @@ static void test_startup(void)
     check(startup_check_strings(strings, sizeof(strings), 4));
     check(!startup_check_strings(strings, sizeof(strings), 5) && !startup_check_strings(strings, 3, 4));
     uint64_t size = startup_size(&arguments);
-    char *block = calloc(1, size); /* exactly: the sanitizer sees a step beyond */
+    char *block = calloc(1, size); /* exact size: the sanitizer sees accesses beyond */
     startup_fill(&arguments, block, (uint64_t)(uintptr_t)block);
     const struct startup *startup = (const struct startup *)block;
     check(size % 16 == 0 && startup->magic == STARTUP_MAGIC && startup->argc == 3 && startup->affinity == 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/lib/test/tap.h - the least of a test framework: check(condition), plan at the end. */
+/* tap.h - a minimal test framework: check(condition), and the plan at the end. */
 #ifndef SERVERS_LIB_TEST_TAP_H
 #define SERVERS_LIB_TEST_TAP_H
 

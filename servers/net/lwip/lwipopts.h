@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lwipopts.h - how lwIP is set up: one thread, raw API, IPv4 with TCP and UDP, memory that devices can read.
+ * lwipopts.h - configuration of lwIP: one thread, raw API, IPv4 with TCP and UDP, heap in DMA memory.
  *
- * The heap lies in memory for devices (dma.h), so that headers that lwIP builds are sent from where they are.
- * The send buffer of a connection is as large as a stream (NET_STREAM_BYTES) and more than one window.
+ * lwIP's heap is DMA memory (dma.h), so the headers that lwIP builds are sent from where they are. The send
+ * buffer of a connection is larger than a stream (NET_STREAM_BYTES).
  */
 #ifndef NET_LWIPOPTS_H
 #define NET_LWIPOPTS_H
@@ -12,7 +12,7 @@
 #define SYS_LIGHTWEIGHT_PROT 0
 #define LWIP_SOCKET          0
 #define LWIP_NETCONN         0
-#define LWIP_STATS           1 /* of memory alone, for NET_STATISTICS */
+#define LWIP_STATS           1 /* only for memory, for NET_STATISTICS */
 #define LWIP_STATS_LARGE     1
 #define MEM_STATS            1
 #define MEMP_STATS           1
@@ -38,14 +38,14 @@ extern unsigned char *net_heap; /* netif.c */
 #define MEMP_NUM_TCP_PCB_LISTEN 64
 #define MEMP_NUM_UDP_PCB        128
 #define MEMP_NUM_TCP_SEG        8192
-#define MEMP_NUM_ARP_QUEUE      64 /* frames that wait for a hardware address */
+#define MEMP_NUM_ARP_QUEUE      64 /* frames waiting for a hardware address */
 #define MEMP_NUM_SYS_TIMEOUT    (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 4)
 
 /* protocols */
 #define LWIP_IPV4                1
 #define LWIP_IPV6                0
 #define LWIP_ARP                 1
-#define ARP_QUEUEING             1 /* or each frame to a new peer drops the one before it */
+#define ARP_QUEUEING             1 /* otherwise each frame to a new peer drops the one before it */
 #define ARP_QUEUE_LEN            32
 #define LWIP_ICMP                1
 #define LWIP_UDP                 1
@@ -61,11 +61,11 @@ extern unsigned char *net_heap; /* netif.c */
 #define LWIP_HAVE_LOOPIF         1
 
 /* TCP */
-#define TCP_MSS        1460
-#define LWIP_WND_SCALE 1
-#define TCP_RCV_SCALE  0
-#define TCP_WND \
-    (44 * TCP_MSS) /* below 64 KiB: unread bytes hang in one pbuf chain, which counts in 16 bits */
+#define TCP_MSS               1460
+#define LWIP_WND_SCALE        1
+#define TCP_RCV_SCALE         0
+/* Below 64 KiB: unread bytes are one pbuf chain, whose length has 16 bits. */
+#define TCP_WND               (44 * TCP_MSS)
 #define TCP_SND_BUF           (1088 * 1024)
 #define TCP_SND_QUEUELEN      8000
 #define TCP_SNDLOWAT          (16 * 1024)

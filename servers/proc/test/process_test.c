@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/proc/test/process_test.c - births, deaths and waits, without processes. */
+/* process_test.c - creation, deaths and waits in the process table, without processes. */
 #include "../process.h"
 #include <errno.h>
 #include <servers/lib/test/fake_server.h>
@@ -76,7 +76,7 @@ static void test_wait_then_exit(void)
     check(wait_now(10, PROC_ANY, &status) == -ECHILD);
 }
 
-/* Two wait for the same child: one hears of it, the other that there is none. */
+/* Two wait for the same child: one gets its status, the other -ECHILD. */
 static void test_two_waits(void)
 {
     int status;
@@ -96,7 +96,7 @@ static void test_orphans(void)
     uint32_t pids[8];
     check(add(40, INIT) == 0 && add(41, 40) == 0 && add(42, 41) == 0 && add(43, 40) == 0);
     check(process_tree(40, pids, 8) == 4 && pids[0] == 40 && process_tree(40, pids, 2) == 2);
-    check(finish(43)); /* a zombie that nobody will ask for */
+    check(finish(43)); /* a zombie that nobody waits for */
     check(process_set_exit(40, 15) && finish(40) && process_parent(41) == INIT &&
           process_parent(43) == -ESRCH);
     check(finish(41) && process_parent(41) == -ESRCH && process_parent(42) == INIT);
@@ -113,7 +113,8 @@ static void test_waiter_dies(void)
     check(process_wait(50, 51, false, &status) == SERVER_LATER);
     cap_t reply = fake_last_reply();
     fake_client_gone(50);
-    check(finish(51) && fake_answered(reply) && process_parent(51) == 50); /* not heard: still a zombie */
+    /* the reply did not arrive: still a zombie */
+    check(finish(51) && fake_answered(reply) && process_parent(51) == 50);
     check(finish(50) && process_parent(51) == -ESRCH && wait_now(INIT, 50, &status) == 50);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* servers/proc/test/script_test.c - first lines of scripts, and what they make of a request. */
+/* script_test.c - parsing of "#!" lines and the requests made from them. */
 #include "../script.h"
 #include <errno.h>
 #include <servers/lib/test/tap.h>
@@ -74,7 +74,7 @@ static void test_request(void)
     memset(longest, 'x', room);
     longest[room] = 0;
     request = make_request("/tmp/x", longest);
-    for (int grown = 0; grown < 20; grown++) { /* each time longer, until it does not fit */
+    for (int grown = 0; grown < 20; grown++) { /* longer each time, until it does not fit */
         made = script_request(request, &line, &error);
         if (!made)
             break;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * servers/traced/test/traced_test.c - traced and `tarn pull` against each other, on the host.
+ * traced_test.c - runs traced and `tarn pull` against each other on the host.
  *
- * The rings are real (trace/test/ring_harness.h), writers log numbered events in threads, traced's own files
- * serve them over TCP, and run_pull of the host tool pulls. This file plays the kernel's system calls and
- * traced's channel. What arrives is counted: an event is in the trace or among the discarded, none is
- * missing and none comes twice. Built with sanitizers; prints TAP.
+ * The rings are real (trace/test/ring_harness.h): threads log numbered events, traced's own files serve the
+ * rings over TCP, and run_pull of the host tool pulls. This file replaces the kernel's system calls and
+ * traced's channel. The test counts events: each must be in the trace once or among the discarded. Built with
+ * sanitizers; prints TAP.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@
 #include <trace/user.h>
 #include <unistd.h>
 
-/* ---- the kernel ---------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------------ */
 
 uint64_t deadline_after(uint64_t ns)
 {
@@ -137,7 +137,7 @@ int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *buffer, uint64_t 
     return (int64_t)left;
 }
 
-/* The trace of the system before: the present rings, if the test says so. */
+/* The trace of the previous boot: the present rings, if the test says so. */
 static bool previous_is_there;
 
 int trace_previous_look(cap_t trace, struct trace_previous *previous)
@@ -182,7 +182,7 @@ void server_log(const char *format, ...)
 {
 }
 
-/* ---- the channel: TCP of the host ---------------------------------------------------------------- */
+/* ---- the channel: TCP on the host ------------------------------------------------------------------ */
 
 struct host_channel {
     struct channel channel;
@@ -190,7 +190,7 @@ struct host_channel {
     uint8_t *frame;
 };
 
-/* What happens when room for a frame with a trace packet was given for the `countdown`th time, before it is
+/* Action to run when space for the `countdown`th frame with a trace packet has been reserved, before it is
  * filled. */
 static struct {
     _Atomic int countdown;
@@ -224,7 +224,7 @@ static bool commit(struct channel *channel, size_t size)
     return true;
 }
 
-/* The test has no watcher. */
+/* The test has no watch_connections. */
 static void account(struct channel *channel, uint64_t *committed, uint64_t *arrived)
 {
     *committed = *arrived = 0;
@@ -274,13 +274,13 @@ static void open_listener(void)
     pthread_create(&thread, NULL, run_listener, NULL);
 }
 
-/* ---- writers ------------------------------------------------------------------------------------- */
+/* ---- writers --------------------------------------------------------------------------------------- */
 
 static _Atomic bool writers_stop;
 static _Atomic unsigned writer_pause_ns;
 
-/* One for each processor; its events are numbered from 0 without gaps. */
-static uint64_t written[TEST_CPUS]; /* events, by a writer that stopped */
+/* One writer per CPU; its events are numbered from 0 without gaps. */
+static uint64_t written[TEST_CPUS]; /* events of a writer that has stopped */
 
 static void *run_writer(void *argument)
 {
@@ -314,16 +314,16 @@ static void stop_writers(void)
         pthread_join(writers[cpu], NULL);
 }
 
-/* ---- what arrived -------------------------------------------------------------------------------- */
+/* ---- what arrived ---------------------------------------------------------------------------------- */
 
 static char directory[64];
 
 struct arrived {
     bool sound;
-    uint64_t events, first, last; /* of the writer */
-    uint64_t jumps;               /* numbers left out between first and last */
-    uint64_t discarded;           /* as the packets say, from the first to the last */
-    uint64_t discarded_within;    /* to the last that has events */
+    uint64_t events, first, last; /* number of the writer's events; their first and last number */
+    uint64_t jumps;               /* numbers missing between first and last */
+    uint64_t discarded;           /* as counted by the packets, from the first to the last */
+    uint64_t discarded_within;    /* the same, up to the last packet with events */
     uint64_t packets, cut, last_packet;
 };
 
@@ -397,7 +397,7 @@ static int ctl(const char *command, const char *argument)
     return run_ctl(argument ? 4 : 3, words);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------------- */
 
 static void test_stream(void)
 {
@@ -434,7 +434,7 @@ static void test_slow_consumer(void)
           (unsigned long)discarded);
 }
 
-/* It waits for the first one to end, and gives up before that does. */
+/* Tries to pull during another pull; gives up before that one ends. */
 static void *try_second_pull(void *argument)
 {
     char other[128];
@@ -470,7 +470,7 @@ static void test_stop(void)
     check(ctl("statistics", NULL) == 0 && ctl("--json", NULL) == 0, "statistics");
 }
 
-/* Writers that go on; every buffer was written to. */
+/* Writers that keep running; every buffer has been written. */
 static void write_a_lap(void)
 {
     const uint64_t words = trace_buffer_bytes(&test_info) / 8 * (test_info.buffer_count + 1);
@@ -499,7 +499,7 @@ static void test_snapshot(void)
           "a snapshot of a quiet system is whole (%lu packets)", (unsigned long)arrived.packets);
 }
 
-/* Rings whose writers stopped, and their open packets. */
+/* Rings whose writers stopped, with their open packets. */
 static void test_previous(void)
 {
     check(pull("--previous", NULL) == EXIT_USAGE, "no previous trace: said, nothing done");
@@ -518,7 +518,7 @@ static void test_previous(void)
     previous_is_there = false;
 }
 
-/* A writer dies between reserve and commit. */
+/* A writer that dies between reserve and commit. */
 static void die_here(void)
 {
     pthread_exit(NULL);
@@ -531,8 +531,8 @@ static void *run_dying_writer(void *argument)
     return NULL;
 }
 
-/* The tests' clock counts readings. A debt of words is forgiven when the consumer has waited as long by the
- * same clock: here it runs ahead of the consumer's, by however much this thread may be late. */
+/* The tests' clock counts readings. Uncommitted words are given up when the consumer has waited long enough
+ * by the same clock. Here it runs ahead of the consumer's clock, however late this thread is. */
 static void *pass_time(void *argument)
 {
     const _Atomic bool *stop = argument;
@@ -540,7 +540,7 @@ static void *pass_time(void *argument)
     while (!atomic_load(stop)) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         const uint64_t now = clock_monotonic_ns();
-        jump_clock((now - last) * 4); /* a tick is a nanosecond */
+        jump_clock((now - last) * 4); /* one tick is a nanosecond */
         last = now;
     }
     return NULL;
@@ -567,7 +567,7 @@ static void test_torn(void)
           (unsigned long)arrived.packets);
 }
 
-/* As start_over() of trace/control/rings.c: the same memory in larger buffers. */
+/* Like start_over() of trace/control/rings.c: the same memory in larger buffers. */
 static void enlarge_buffers(void)
 {
     const uint64_t bytes = 4 * trace_buffer_bytes(&test_info), count = test_info.buffer_count / 4;
@@ -589,12 +589,13 @@ static void enlarge_buffers(void)
     __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes + 1), __ATOMIC_SEQ_CST);
     test_info.mask = mask;
     for (uint32_t cpu = 0; cpu < TEST_CPUS;
-         cpu++) /* until there is a packet of the number that is to be sent */
+         /* until the packet number that is to be sent exists */
+         cpu++)
         while (control_of_cpu(cpu)->index < 12 * (bytes / 8))
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* ---- losses at the end ---- */
+/* ---- losses at the end ----------------------------------------------------------------------------- */
 
 static bool rings_are_full(void)
 {
@@ -604,7 +605,7 @@ static bool rings_are_full(void)
     return true;
 }
 
-/* Writers that stop when both rings are full and events were discarded: nothing changes any more. */
+/* Writers that stop when both rings are full and events were discarded; nothing changes after that. */
 static void fill_rings(void)
 {
     start_writers(0);
@@ -613,7 +614,7 @@ static void fill_rings(void)
     stop_writers();
 }
 
-/* Every event that was written is in the trace or counted by it. */
+/* Checks that every event is in the trace or counted by it. */
 static void check_all_told(const char *what, int status)
 {
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
@@ -681,8 +682,8 @@ static void cut_link(void)
     shutdown(last_channel->fd, SHUT_RDWR);
 }
 
-/* What the guest said last holds: its rings stood still. Their 16 packets are closed; the next one, of which
- * nobody can know whether it was begun since, counts as missing. */
+/* The last STATUS of the guest holds: its rings did not change. Their 16 packets are closed; the next one
+ * counts as missing, because nobody can know whether it was begun since. */
 static void test_cut_link(void)
 {
     setup_rings(16384, 16, TRACE_MODE_STREAM);
@@ -700,8 +701,8 @@ static void test_cut_link(void)
     }
 }
 
-/* A host does not read for a while, and a program in the guest resizes the rings: room was given for a packet
- * of the old size. */
+/* A host stops reading for a while, and a program in the guest resizes the rings: space was reserved for a
+ * packet of the old size. */
 static void test_geometry(void)
 {
     setup_rings(16384, 64, TRACE_MODE_STREAM);
@@ -719,7 +720,7 @@ static void test_geometry(void)
           status);
 }
 
-/* Connections that send nonsense; traced must survive and serve the next. */
+/* Connections that send garbage; traced must survive and serve the next one. */
 static void test_hostile(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -732,7 +733,8 @@ static void test_hostile(void)
         uint32_t size = (uint32_t)rand() % 600;
         for (size_t i = 0; i < sizeof(bytes); i++)
             bytes[i] = (uint8_t)rand();
-        if (round % 4) { /* well-formed frames with random payloads of every type */
+        if (round % 4) {
+            /* Well-formed frames with random payloads of every type. */
             uint16_t type = (uint16_t)(round % 3 ? 16 + rand() % 4 : rand() % 32);
             if (round % 4 == 1)
                 memset(bytes + WIRE_FRAME_BYTES, 0, 3), bytes[WIRE_FRAME_BYTES + 3] = (uint8_t)(rand() % 12);
@@ -774,7 +776,7 @@ static int begin_silent_pull(void)
     return fd;
 }
 
-/* For longer than traced lets a pull wait, so that the host must ask again. */
+/* Waits longer than traced lets a pull wait, so that the host must ask again. */
 static void *end_pull_late(void *argument)
 {
     nanosleep(&(struct timespec){.tv_sec = 5}, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/cc.h - what lwIP wants to know about compiler and system. */
+/* arch/cc.h - compiler and system definitions for lwIP. */
 #ifndef NET_LWIP_CC_H
 #define NET_LWIP_CC_H
 
