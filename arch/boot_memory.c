@@ -9,7 +9,7 @@
 
 struct boot_info boot_info;
 
-/* ---- messages ---------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------- */
 
 void boot_print(const char *text)
 {
@@ -28,7 +28,7 @@ void boot_fail(const char *text)
     arch_shutdown(1);
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------------ */
+/* ---- ranges --------------------------------------------------------------------------------------- */
 
 void boot_add_ram(uint64_t base, uint64_t size)
 {
@@ -80,7 +80,7 @@ void boot_set_command_line(const char *text)
     boot_info.command_line[n] = '\0';
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------- */
+/* ---- pages ---------------------------------------------------------------------------------------- */
 
 /* Pages come from free blocks, each reserved as a whole. The first instructions of a port may reach no
  * further than the first gigabytes, or the first range. */

@@ -11,8 +11,8 @@ GENERATED += $(EVENT_OUTPUTS)
 
 $(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_json.c emit_docs.c)))
 
-# One run writes all; evgen leaves a file alone whose text stays the same, so the stamp carries the date.
-# Lists of names that schemata take from elsewhere: enum ... from "NAME".
+# One run of evgen writes all files; evgen does not touch a file whose text stays the same, so the stamp has the date.
+# Names of the files that enumerations take their values from: enum ... from "NAME".
 EVENT_ENUMS := $(patsubst %,$(GEN)/%.enum,$(sort $(shell sed -n 's/.* from "\(.*\)".*/\1/p' $(EVENT_FILES))))
 $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 	@mkdir -p $(@D); echo "  EVGEN   $(words $(EVENT_FILES)) event classes"

@@ -18,7 +18,7 @@ void trace_boot_init(void); /* trace/control */
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[];
 
-/* ---- the device tree -------------------------------------------------------------------------------- */
+/* ---- the device tree ------------------------------------------------------------------------------ */
 
 /* Two cells make an address and two a size, in every tree of this machine. */
 static void read_memory(uint32_t node)
@@ -146,7 +146,7 @@ static void check_tree(void)
         boot_fail("the device tree names no processor, or not its timebase's frequency");
 }
 
-/* ---- the way up ------------------------------------------------------------------------------------- */
+/* ---- the way up ----------------------------------------------------------------------------------- */
 
 void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
 {

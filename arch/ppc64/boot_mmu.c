@@ -28,7 +28,7 @@ extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
 #define VECTORS_END \
     0x6000ull /* of the exception vectors, where real mode and where translated code has them */
 
-/* ---- tables ---------------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------------- */
 
 static uint64_t *next_table(uint64_t *entry)
 {
@@ -45,7 +45,7 @@ static uint64_t *boot_entry(paddr_t root, uint64_t address, unsigned level)
     return &table[page_table_index(address, level)];
 }
 
-/* ---- direct map ------------------------------------------------------------------------------------ */
+/* ---- direct map ----------------------------------------------------------------------------------- */
 
 static bool in_section(paddr_t page, const char *start, const char *end)
 {
@@ -83,7 +83,7 @@ static void map_ram(paddr_t base, paddr_t end)
     }
 }
 
-/* ---- the way up ------------------------------------------------------------------------------------ */
+/* ---- the way up ----------------------------------------------------------------------------------- */
 
 static void make_tables(void)
 {

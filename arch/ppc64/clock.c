@@ -19,7 +19,7 @@ void arch_clock_init(struct arch_clock_rate *rate)
     *rate = (struct arch_clock_rate){.hz = platform.timebase_hz, .is_certain = true, .names = "device_tree"};
 }
 
-/* ---- the timer -------------------------------------------------------------------------------------- */
+/* ---- the timer ------------------------------------------------------------------------------------ */
 
 /* The interrupt comes when the register turns from 0 to -1: one tick after the deadline, never before. */
 static void step_towards(uint64_t deadline)
@@ -51,7 +51,7 @@ void clock_interrupt(void)
     handle_timer();
 }
 
-/* ---- the wall clock --------------------------------------------------------------------------------- */
+/* ---- the wall clock ------------------------------------------------------------------------------- */
 
 /* 0 where the firmware has no clock. */
 int64_t arch_wall_clock(void)

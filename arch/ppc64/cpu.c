@@ -44,7 +44,7 @@ _Static_assert(offsetof(struct cpu, arch) == 128, "this_arch_cpu()");
 _Static_assert(KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
 _Static_assert(CPUS_MAX < PROCESS_TABLE_ENTRIES, "a process for each");
 
-/* ---- on the processor ------------------------------------------------------------------------------- */
+/* ---- on the processor ----------------------------------------------------------------------------- */
 
 #define DECREMENTER_FAR 0x7fffffff
 
@@ -74,7 +74,7 @@ void arch_stop_forever(void)
     }
 }
 
-/* ---- the others ------------------------------------------------------------------------------------- */
+/* ---- the others ----------------------------------------------------------------------------------- */
 
 int arch_start_cpu(uint32_t index)
 {

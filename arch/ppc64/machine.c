@@ -13,7 +13,7 @@
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
 
-/* ---- console ---------------------------------------------------------------------------------------- */
+/* ---- console -------------------------------------------------------------------------------------- */
 
 /* platform.console_unit is 0 before the device tree is read: the hypervisor's default terminal. */
 void arch_console_put(char c)
@@ -57,7 +57,7 @@ void arch_console_irq_enable(void)
 {
 }
 
-/* ---- power ------------------------------------------------------------------------------------------ */
+/* ---- power ---------------------------------------------------------------------------------------- */
 
 /* QEMU exits with 0 after power-off, but also after a reset, so the kernel's line on the console tells a
  * clean end (kernel/machine.c). ibm,os-term is a panic to QEMU: exit status 1 under `-action

@@ -14,7 +14,7 @@
 #define BUID_HIGH ((uint32_t)(platform.pci_buid >> 32))
 #define BUID_LOW  ((uint32_t)platform.pci_buid)
 
-/* ---- configuration space ---------------------------------------------------------------------------- */
+/* ---- configuration space -------------------------------------------------------------------------- */
 
 /* LoPAPR 7.3.4: the high four bits of the register's number come last. */
 static uint32_t config_address(uint32_t device, uint32_t offset)
@@ -38,7 +38,7 @@ int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t va
     return 0;
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------- */
+/* ---- windows -------------------------------------------------------------------------------------- */
 
 bool arch_pci_window(bool wide, struct pci_window *window)
 {
@@ -57,7 +57,7 @@ uint64_t arch_pci_address(uint64_t bus)
     return address ? address : through_window(&platform.pci_memory64, bus);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------- */
 
 #define CHANGE_MSIX 4u
 

@@ -15,7 +15,7 @@
 
 struct cpu;
 
-/* ---- what the device tree says (boot.c fills it) ---------------------------------------------------- */
+/* ---- what the device tree says (boot.c fills it) -------------------------------------------------- */
 
 #define PCI_PINS 4
 struct platform {
@@ -28,7 +28,7 @@ struct platform {
 };
 extern struct platform platform;
 
-/* ---- fdt.c: the flattened device tree, as DTSpec 0.4 chapter 5 has it --------------------------------- */
+/* ---- fdt.c: the flattened device tree, as DTSpec 0.4 chapter 5 has it ----------------------------- */
 
 bool fdt_open(const void *tree); /* false: no tree there */
 uint32_t fdt_size(void);         /* bytes of all of it */
@@ -40,7 +40,7 @@ bool fdt_has_type(uint32_t node, const char *type);                          /* 
 uint32_t fdt_find(const char *name);                                         /* right below the root */
 uint64_t fdt_cells(const void *property, unsigned first, unsigned count); /* 1 or 2 cells from cell `first` */
 
-/* ---- the hypervisor ---------------------------------------------------------------------------------- */
+/* ---- the hypervisor ------------------------------------------------------------------------------- */
 
 /* hcall.h has the numbers and the inline calls. */
 
@@ -72,7 +72,7 @@ void rtas_stop_self(void); /* this processor sleeps for good; returns if the fir
  * then. */
 uint64_t prom_flatten_tree(uint64_t firmware);
 
-/* ---- boot ---------------------------------------------------------------------------------------------- */
+/* ---- boot ----------------------------------------------------------------------------------------- */
 
 /* From start.S, in real mode, at link addresses: real mode ignores the top four bits. tree: physical address
  * of the device tree, or 0 and firmware != 0: Open Firmware's entry (prom.c makes the tree). */
@@ -84,12 +84,12 @@ void boot_mmu_init(void);        /* final kernel tables, process table registere
 void boot_install_vectors(void); /* entry.S's code to where exceptions are delivered; before boot_mmu_init */
 extern uint8_t boot_stack[];     /* the boot processor's, CPU_STACKS_BYTES, above the page boot_stack_guard */
 
-/* ---- processors ---------------------------------------------------------------------------------------- */
+/* ---- processors ----------------------------------------------------------------------------------- */
 
 void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
 void cpu_load(struct cpu *cpu);                    /* on it: SPRGs, AMR, IAMR, FSCR, PIDR, counters */
 
-/* ---- interrupts ---------------------------------------------------------------------------------------- */
+/* ---- interrupts ----------------------------------------------------------------------------------- */
 
 #define IRQ_CONSOLE 0u
 #define IRQ_PCI     1u              /* INTA; and three more */

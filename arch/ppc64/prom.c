@@ -45,7 +45,7 @@ static uint32_t prom_call(const char *service, uint32_t count, ...)
     return prom_enter(physical(&block), prom_entry) ? PROM_FAILED : block.cells[count];
 }
 
-/* ---- the tree that is being made -------------------------------------------------------------------- */
+/* ---- the tree that is being made ------------------------------------------------------------------ */
 
 #define TREE_BYTES    (1u << 20) /* asked for; what is not used goes back to memory */
 #define STRINGS_BYTES (1u << 16) /* of it */
@@ -91,7 +91,7 @@ static uint32_t string_offset(const char *name)
     return strings_end - size;
 }
 
-/* ---- from the firmware ------------------------------------------------------------------------------ */
+/* ---- from the firmware ---------------------------------------------------------------------------- */
 
 static void copy_property(uint32_t node, const char *name)
 {
@@ -147,7 +147,7 @@ static void copy_node(uint32_t node)
     put_cell(FDT_END_NODE);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 static uint32_t get_cell(uint32_t node, const char *name)
 {

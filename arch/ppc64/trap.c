@@ -20,7 +20,7 @@
 
 _Static_assert(USER_END == 3ull << 45, "user_copy.S");
 
-/* ---- where exceptions are delivered ----------------------------------------------------------------- */
+/* ---- where exceptions are delivered --------------------------------------------------------------- */
 
 extern const uint32_t vectors[], vectors_end[], real_vectors[], real_vectors_end[]; /* entry.S */
 
@@ -55,7 +55,7 @@ void boot_install_vectors(void)
     make_executable((void *)VECTORS_REAL, VECTORS_BYTES);
 }
 
-/* ---- page faults ------------------------------------------------------------------------------------ */
+/* ---- page faults ---------------------------------------------------------------------------------- */
 
 /* DSISR. An instruction's fault has the first two in SRR1, and FETCH_NO_EXECUTE. */
 #define DSISR_NO_PAGE    0x40000000u
@@ -105,7 +105,7 @@ static bool fix_kernel_fault(struct kernel_regs *regs)
     return fixed;
 }
 
-/* ---- out of user mode ------------------------------------------------------------------------------- */
+/* ---- out of user mode ----------------------------------------------------------------------------- */
 
 /* SRR1 of a program interrupt. */
 #define PROGRAM_FP         0x00100000u
@@ -173,7 +173,7 @@ void trap_from_user(uint64_t vector, uint64_t srr1)
                          vector == VECTOR_ALIGNMENT ? read_spr(SPR_DAR) : srr1, ip);
 }
 
-/* ---- out of kernel mode ----------------------------------------------------------------------------- */
+/* ---- out of kernel mode --------------------------------------------------------------------------- */
 
 /* Nothing is mapped below a kernel stack. */
 static bool overflows_stack(const struct kernel_regs *regs)

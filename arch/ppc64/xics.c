@@ -34,7 +34,7 @@ static struct spinlock irq_lock = SPINLOCK(&irq_lock_class); /* the numbers of m
 static _Atomic uint32_t sources[ARCH_IRQ_COUNT];
 static uint32_t message_device[ARCH_IRQ_COUNT]; /* under irq_lock; of messages in use */
 
-/* ---- the controller --------------------------------------------------------------------------------- */
+/* ---- the controller ------------------------------------------------------------------------------- */
 
 static int set_source(uint32_t source, uint32_t priority)
 {
@@ -52,7 +52,7 @@ void xics_init_cpu(void)
     hcall(H_CPPR, PROCESSOR_TAKES_ALL, 0, 0, 0, NULL);
 }
 
-/* ---- between processors ----------------------------------------------------------------------------- */
+/* ---- between processors --------------------------------------------------------------------------- */
 
 /* To stop a processor that may hang with interrupts off takes a system reset, and the flag tells what it is
  * for. */
@@ -88,7 +88,7 @@ static void take_ipis(void)
         handle_ipi((uint32_t)__builtin_ctz(pending));
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------- */
+/* ---- devices -------------------------------------------------------------------------------------- */
 
 static uint32_t irq_of(uint32_t source)
 {
@@ -150,7 +150,7 @@ void arch_irq_end(uint32_t irq)
     end_interrupt(sources[irq]);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------- */
 
 static bool has_message(uint32_t device)
 {

@@ -64,7 +64,7 @@ static uint64_t find_rsdp(void)
     return 0;
 }
 
-/* ---- MADT ------------------------------------------------------------------------------------------ */
+/* ---- MADT ----------------------------------------------------------------------------------------- */
 
 #define MADT_FLAG_8259 1u
 enum { MADT_CPU = 0, MADT_IOAPIC = 1, MADT_OVERRIDE = 2 };
@@ -97,7 +97,7 @@ static void read_madt(const struct acpi_table *table)
     }
 }
 
-/* ---- power off ------------------------------------------------------------------------------------- */
+/* ---- power off ------------------------------------------------------------------------------------ */
 
 /* _S5_ in the DSDT is a package whose first number goes into PM1a_CNT's sleep type: 08 5f 53 35 5f 12 ... We
  * do not interpret AML; this is how it is written everywhere. */
@@ -118,7 +118,7 @@ static void find_sleep_type(const struct acpi_table *dsdt, const uint8_t *fadt)
     }
 }
 
-/* ---- pvpanic --------------------------------------------------------------------------------------- */
+/* ---- pvpanic -------------------------------------------------------------------------------------- */
 
 #define PVPANIC_ID     "QEMU0001"
 #define PVPANIC_ENTRY  64   /* bytes behind the name that its device's description is surely shorter than */
@@ -153,7 +153,7 @@ static void read_fadt(const struct acpi_table *fadt)
     find_pvpanic(dsdt);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------------- */
 
 static void read_table(uint64_t address)
 {

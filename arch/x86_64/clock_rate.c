@@ -29,7 +29,7 @@
 #define NANOSECONDS       1000000000ull
 #define PARTS_PER_MILLION 1000000u
 
-/* ---- counters of known rate -------------------------------------------------------------------------- */
+/* ---- counters of known rate ----------------------------------------------------------------------- */
 
 #define HPET_PERIOD     (0x004 / 4) /* femtoseconds of a tick */
 #define HPET_CONFIG     (0x010 / 4)
@@ -103,7 +103,7 @@ static void open_hpet(void)
     hpet = registers;
 }
 
-/* ---- one measurement --------------------------------------------------------------------------------- */
+/* ---- one measurement ------------------------------------------------------------------------------ */
 
 /* A counter's value at a time between two of the clock. */
 struct reading {
@@ -231,7 +231,7 @@ static uint32_t add_measured(struct arch_clock_source *sources, const struct arc
     return count;
 }
 
-/* ---- the clock chip's seconds ------------------------------------------------------------------------ */
+/* ---- the clock chip's seconds --------------------------------------------------------------------- */
 
 #define CHIP_TICKS (1ull << 34) /* several seconds on any machine */
 
@@ -261,7 +261,7 @@ static bool measure_chip(struct arch_clock_source *source)
     return rate_between(source, "clock_chip", &first, &last, seconds * NANOSECONDS, 0);
 }
 
-/* ---- who states the rate ----------------------------------------------------------------------------- */
+/* ---- who states the rate -------------------------------------------------------------------------- */
 
 #define CPUID_CRYSTAL         0x15
 #define CPUID_BASE_FREQUENCY  0x16
@@ -310,7 +310,7 @@ static uint32_t ask(struct arch_clock_source *sources)
     return found;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------------- */
 
 #define STATED_MAX 3
 

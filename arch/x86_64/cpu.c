@@ -18,7 +18,7 @@
 
 _Static_assert(sizeof(struct arch_tss) == 104, "as the processor reads it");
 
-/* ---- features -------------------------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------------------------------- */
 
 struct feature {
     const char *name;
@@ -59,7 +59,7 @@ void cpu_check_features(void)
     arch_shutdown(1);
 }
 
-/* ---- descriptor tables ------------------------------------------------------------------------------ */
+/* ---- descriptor tables ---------------------------------------------------------------------------- */
 
 struct gate {
     uint16_t offset_low, selector;
@@ -130,7 +130,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
 _Static_assert(KERNEL_STACK_BYTES + NMI_STACK_BYTES + (IST_COUNT - 2) * IST_STACK_BYTES <= CPU_STACKS_BYTES,
                "they fit");
 
-/* ---- on the processor -------------------------------------------------------------------------------- */
+/* ---- on the processor ----------------------------------------------------------------------------- */
 
 void syscall_entry(void); /* entry.S */
 
@@ -171,7 +171,7 @@ void arch_stop_forever(void)
         __asm__ volatile("cli\n\thlt" ::: "memory");
 }
 
-/* ---- the others --------------------------------------------------------------------------------------- */
+/* ---- the others ----------------------------------------------------------------------------------- */
 
 #define TRAMPOLINE 0x8000ull /* in the low MiB, which is reserved */
 extern const char trampoline_start[], trampoline_end[];

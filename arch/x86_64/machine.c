@@ -13,7 +13,7 @@
 #include <kernel/lock.h>
 #include <tarn/error.h>
 
-/* ---- console ------------------------------------------------------------------------------------------ */
+/* ---- console -------------------------------------------------------------------------------------- */
 
 #define COM1             0x3f8
 #define COM1_IRQ         4
@@ -70,7 +70,7 @@ void arch_console_irq_enable(void)
     outb(UART_INTERRUPTS, 0x01);
 }
 
-/* ---- PCI configuration -------------------------------------------------------------------------------- */
+/* ---- PCI configuration ---------------------------------------------------------------------------- */
 
 LOCK_CLASS(pci_lock_class, "pci");
 static struct spinlock pci_lock = SPINLOCK(&pci_lock_class);
@@ -131,7 +131,7 @@ uint64_t arch_pci_address(uint64_t bus)
     return bus;
 }
 
-/* ---- power ------------------------------------------------------------------------------------------ */
+/* ---- power ---------------------------------------------------------------------------------------- */
 
 #define DEBUG_EXIT    0xf4 /* QEMU's isa-debug-exit: its status is 2 * value + 1 */
 #define RESET_CONTROL 0xcf9

@@ -14,7 +14,7 @@
 
 struct cpu;
 
-/* ---- acpi.c: what the firmware's tables say ------------------------------------------------------ */
+/* ---- acpi.c: what the firmware's tables say ------------------------------------------------------- */
 
 #define IOAPICS_MAX 8
 struct platform {
@@ -39,21 +39,21 @@ extern struct platform platform;
 /* Fills platform and boot_info's processors. rsdp: physical, 0: look where BIOSes put it. */
 void acpi_read(uint64_t rsdp);
 
-/* ---- boot ---------------------------------------------------------------------------------------- */
+/* ---- boot ----------------------------------------------------------------------------------------- */
 
 enum boot_protocol { BOOT_PVH = 1, BOOT_MULTIBOOT2 = 2 };
 void boot_start(uint64_t protocol, uint64_t info) __attribute__((noreturn)); /* from start.S */
 void boot_secondary(uint32_t index) __attribute__((noreturn));
 void boot_mmu_init(void); /* final kernel tables */
 
-/* ---- processors ---------------------------------------------------------------------------------- */
+/* ---- processors ----------------------------------------------------------------------------------- */
 
 void cpu_check_features(void);                     /* stops with a message if one is missing */
 void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
 void cpu_load(struct cpu *cpu);                    /* on it: descriptor tables, control registers, MSRs */
 extern uint8_t boot_stack[];                       /* the boot processor's stacks */
 
-/* ---- interrupts ---------------------------------------------------------------------------------- */
+/* ---- interrupts ----------------------------------------------------------------------------------- */
 
 void apic_init_cpu(void); /* this processor's local APIC */
 void apic_end(void);      /* the interrupt in service is done */

@@ -24,7 +24,7 @@
 
 _Static_assert(USER_END == 0x600000000000, "user_copy.S");
 
-/* ---- interrupts ------------------------------------------------------------------------------------- */
+/* ---- interrupts ----------------------------------------------------------------------------------- */
 
 static void dispatch_interrupt(uint64_t vector, uint64_t ip)
 {
@@ -39,7 +39,7 @@ static void dispatch_interrupt(uint64_t vector, uint64_t ip)
     } /* else spurious: must not be acknowledged */
 }
 
-/* ---- page faults ------------------------------------------------------------------------------------ */
+/* ---- page faults ---------------------------------------------------------------------------------- */
 
 #define PF_WRITE    2u
 #define PF_RESERVED 8u
@@ -50,7 +50,7 @@ static uint32_t access_of(uint64_t error)
     return (error & PF_WRITE ? FAULT_ACCESS_WRITE : 0) | (error & PF_FETCH ? FAULT_ACCESS_EXECUTE : 0);
 }
 
-/* ---- out of user mode ------------------------------------------------------------------------------- */
+/* ---- out of user mode ----------------------------------------------------------------------------- */
 
 static const uint8_t fault_reasons[32] = {
     [0] = FAULT_ARITHMETIC, [1] = FAULT_BREAKPOINT,  [3] = FAULT_BREAKPOINT, [4] = FAULT_ARITHMETIC,
@@ -72,7 +72,7 @@ void trap_from_user(uint64_t vector, uint64_t error)
     handle_exception((uint32_t)vector, reason, error, ip);
 }
 
-/* ---- out of kernel mode ----------------------------------------------------------------------------- */
+/* ---- out of kernel mode --------------------------------------------------------------------------- */
 
 /* Nothing is mapped below a kernel stack. What faulted there could not be told on that stack either. */
 static bool overflows_stack(const struct kernel_regs *r)

@@ -2,10 +2,10 @@
 /*
  * trace/control/boot.c - the info page, and a ring that works from the first C statement on.
  *
- * Until frames can be had and mapped the boot processor logs into a window in the kernel image. What it holds
- * is later copied into that processor's ring (rings.c), so nothing logged early is lost, and lies where a
- * reload of the kernel does not reach. Between control page and buffers lies a hole, as in every window: it
- * costs 2 MiB of image memory and saves a second layout.
+ * Until frames can be allocated and mapped, the boot CPU logs into a ring in the kernel's data. rings.c later
+ * copies the contents into that CPU's ring, so no early event is lost, and they lie where a reload of the
+ * kernel does not reach. As in every window there is a hole between control page and buffers: it costs 2 MiB
+ * of kernel memory and saves a second layout.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -22,7 +22,7 @@
 
 #define PAGE 4096
 
-/* The union makes it a page of its own: programs see all of it. */
+/* The union makes the info page exactly a page: programs see all of it. */
 union info_page {
     struct trace_info info;
     char page[PAGE];
@@ -37,7 +37,7 @@ static struct {
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
 } boot_window __attribute__((aligned(PAGE)));
 
-/* Options that make no sense are named and left out. */
+/* Invalid options are reported and ignored. */
 static void choose_mode(void)
 {
     char text[16];
@@ -61,7 +61,7 @@ void trace_boot_options(void)
     watch_entries();
 }
 
-/* Nothing is shared yet: plain stores. The mask comes last, for it lets everybody log. */
+/* Nothing is shared yet: plain stores. The mask comes last, because it enables logging. */
 void trace_boot_init(void)
 {
     struct trace_info *info = &trace_info_page;
@@ -93,7 +93,7 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
     trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
 }
 
-/* For arch_trace_context: who runs on the processor of this window. */
+/* For arch_trace_context: describes the thread that runs on the CPU of this window. */
 void trace_kernel_context(const char *window, struct trace_context *context)
 {
     const struct cpu *cpu = &cpus[arch_trace_cpu(window)];

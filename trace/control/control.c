@@ -3,8 +3,8 @@
  * trace/control/control.c - system calls that change what is traced: trace_control, trace_consume,
  * trace_image.
  *
- * All arguments are checked before anything changes. Masks, mode and switches are single words that writers
- * read once per event, so they change at any time; rings change in rings.c.
+ * They check all arguments before they change anything. Masks, mode and switches are single words that
+ * writers read once per event, so they may change at any time; rings.c changes the rings.
  */
 #include <kernel/call.h>
 #include <kernel/cap.h>
@@ -26,11 +26,11 @@
 
 static int check_authority(cap_t slot, uint32_t right)
 {
-    struct cap found; /* the trace object is one and for ever: no reference needed */
+    struct cap found; /* there is only one trace object and it never ends: no reference needed */
     return cap_look(current_thread()->space, slot, CAP_TRACE, right, &found);
 }
 
-/* Logged while either mask is in force, so that the change is seen whichever way it goes. */
+/* Logs the change while both masks are in force, so that the event appears in either case. */
 static void log_change(uint64_t old_mask, uint64_t mask)
 {
     struct trace_info *info = &trace_info_page;
@@ -51,8 +51,9 @@ static int64_t set_mask(uint64_t mask)
     return 0;
 }
 
-/* Stream begins with the newest quarter of what was not taken yet, so that a consumer who comes to a full
- * flight recorder finds a little history and no gap behind it; once, with what is logged from now on. */
+/* Mode stream begins with the newest quarter of the packets not consumed yet, so that a consumer of a full
+ * flight recorder gets a little history and no gap after it. Mode once begins with what is logged from now
+ * on. */
 static uint64_t first_packet(uint32_t cpu, uint64_t mode)
 {
     const struct trace_info *info = &trace_info_page;
@@ -122,8 +123,8 @@ static void flush_own(void *closed)
         __atomic_fetch_add((int64_t *)closed, 1, __ATOMIC_RELAXED);
 }
 
-/* How many packets were closed. Each by its own processor: somebody else's reading of the clock may be later
- * than one which that processor has made for an event that it will log behind it. */
+/* Returns the number of packets closed. Each CPU closes its own: another CPU's clock reading may be later
+ * than the time that this CPU has already read for its next event. */
 static int64_t flush(uint64_t which)
 {
     if (which != ~0ull && which >= trace_info_page.cpu_count)
@@ -173,7 +174,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     }
 }
 
-/* In mode once nothing becomes free again: the ring shall stop when it is full. */
+/* In mode once nothing is freed: the ring must stop when it is full. */
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
 {
     struct trace_info *info = &trace_info_page;
@@ -187,8 +188,8 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     if (packet < info->consumed[cpu] || packet > head)
         error = -E_BAD_ARGUMENT;
     else if (info->mode != TRACE_MODE_ONCE)
-        /* release: the consumer's reads of the packet are done before a writer may take its buffer; pairs
-         * with the read in change_buffer */
+        /* release: the consumer has read the packet before a writer may take its buffer; pairs with the read
+         * in is_free() */
         __atomic_store_n(&info->consumed[cpu], packet, __ATOMIC_RELEASE);
     spin_unlock(&trace_lock);
     return error;

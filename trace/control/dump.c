@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/control/dump.c - the last events of some processors as lines of text, in order of time.
- *
- * For panic (kernel/report.c): newest.h says how they are read.
- */
+/* trace/control/dump.c - prints the last events of some CPUs in order of time. For panic (kernel/report.c);
+ * newest.h reads them. */
 #include <arch/trace.h>
 #include <trace/control/control.h>
 #include <trace/control/newest.h>
 #include <trace/event/app_schema.h>
 #include <trace/event/print.h>
 
-#define PACKETS_BACK 3 /* per processor: the open one and those before it */
+#define PACKETS_BACK 3 /* per CPU: the open one and those before it */
 
-static struct trace_newest newest; /* too large for a stack; trace_dump_newest lets one in at a time */
+static struct trace_newest newest; /* too large for a stack; trace_dump_newest admits one caller at a time */
 
 static uint64_t count_events(uint64_t cpus)
 {
@@ -58,7 +55,7 @@ void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
     }
     const uint64_t mask = trace_info_page.mask;
     if (cpus == TRACE_ALL_CPUS)
-        __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED); /* hold still */
+        __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED); /* stop logging meanwhile */
     dump(cpus, count, print);
     if (cpus == TRACE_ALL_CPUS && !has_stopped)
         __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
@@ -67,6 +64,6 @@ void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
 
 void trace_stop(void)
 {
-    has_stopped = true; /* whoever prints may have been stopped in the middle */
+    has_stopped = true; /* the CPU that prints may have been stopped in the middle */
     __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
 }

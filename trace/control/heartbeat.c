@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/heartbeat.c - no gap too long, no nonsense unnoticed.
+ * trace/control/heartbeat.c - bounds the time between events, and detects and repairs damage to the rings.
  *
- * Every processor comes here a few times a second. While something is traced it logs a heartbeat, so that no
- * two events in a packet lie 2^31 ticks apart. And it holds the control page, which any program can write,
- * against a private copy of the last visit: an index never goes back, and forward no faster than a processor
- * can log; a closed ring's rests on a packet's last word; the newest packet has its header within
- * TRACE_PATIENCE_SECONDS; counters only grow. What is impossible is repaired and logged as trace_corrupt;
- * what was logged in between is lost.
+ * Every CPU calls trace_heartbeat a few times a second. While anything is traced it logs a heartbeat, so that
+ * no two events in a packet lie 2^31 ticks apart. Any program can write the control page, so the heartbeat
+ * also compares it with a private copy of the last time:
  *
- * Each processor checks its own ring, so that nothing here needs a lock but for restarts (trace_lock).
+ * - the index never decreases, and grows no faster than a CPU can log;
+ * - the index of a closed ring is a packet's last word;
+ * - the newest packet has its header within TRACE_PATIENCE_SECONDS;
+ * - counters only grow.
+ *
+ * It repairs what is impossible and logs it as trace_corrupt; what was logged in between is lost.
+ *
+ * Each CPU checks its own ring, so only restarts need a lock (trace_lock).
  */
 #include <arch/clock.h>
 #include <arch/trace.h>
@@ -19,25 +23,25 @@
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
-#define HEARTBEAT_TICKS     (1ull << 29) /* at most between two: a quarter of TRACE_TIME_SPAN */
-#define HEARTBEATS_A_SECOND 4 /* at least: damage to a control page costs what is logged until then */
-#define WORDS_PER_TICK_MOST 4 /* nothing logs faster: a copy of two 16-byte vectors in a tick */
+#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: a quarter of TRACE_TIME_SPAN */
+#define HEARTBEATS_A_SECOND 4 /* minimum: damage to a control page costs what is logged until then */
+#define WORDS_PER_TICK_MOST 4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
 #define WORDS_SLACK         (1ull << 20)
 
-/* Packets get their checksums here, outside the writers' way: enough for a megabyte a second, and too little
- * to hold up an interrupt. */
+/* Checksums are computed here, not by writers: enough for a megabyte a second, and little enough not to delay
+ * interrupts. */
 #define SUM_BYTES_A_VISIT (256u << 10)
 
 enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS };
 
-/* What was last known to be right. Written by the ring's processor, and under trace_lock by who restarts the
- * ring (then a heartbeat may see a mixture, and repair a ring that was well: harmless). */
+/* The last values known to be correct. The ring's CPU writes them, and under trace_lock whatever restarts the
+ * ring. Then a heartbeat may see a mixture, and repair an intact ring, which is harmless. */
 static struct shadow {
     uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
     uint64_t discarded, torn;
-    uint64_t bad_header; /* packet whose header was wrong at the last visit, plus one */
-    uint64_t bad_since;  /* the first visit at which it was */
+    uint64_t bad_header; /* packet whose header was wrong last time, plus one */
+    uint64_t bad_since;  /* when it was first found wrong */
 } shadows[TRACE_CPUS_MAX];
 
 static uint64_t load(const uint64_t *word)
@@ -59,7 +63,7 @@ void trace_expect_index(uint32_t cpu, uint64_t index)
 
 static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
 {
-    /* acquire: the shadow's index is then no older than this time; pairs with the release in
+    /* acquire: the shadow's index is then not older than this time; pairs with the release in
      * trace_expect_index() */
     uint64_t time = __atomic_load_n(&shadow->time, __ATOMIC_ACQUIRE);
     return (now > time ? now - time : 0) * WORDS_PER_TICK_MOST + WORDS_SLACK;
@@ -81,7 +85,7 @@ uint64_t trace_trusted_index(uint32_t cpu)
     return index_is_possible(index, known, possible) ? index : known;
 }
 
-/* A packet number beyond any that was honestly begun: headers tell how far writers came. */
+/* A packet number after any that writers can have begun; headers show how far they came. */
 static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
@@ -107,8 +111,8 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
         trace_trace_corrupt(cpu, damage, found, load(&control->index));
 }
 
-/* The newest packet's header is written by whoever opened it, perhaps a thread that was stopped at just that
- * point. Before the clock's rate is known there are no threads, but the time is not to be 0. */
+/* The opener writes the newest packet's header; it may be a thread that was stopped just before. Until the
+ * clock's rate is known there are no threads, but the time must not be 0. */
 static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
@@ -159,8 +163,8 @@ static void check_counter(uint32_t cpu, uint64_t *counter, uint64_t *known, uint
         trace_trace_corrupt(cpu, LOSS_COUNTERS, found, *known);
 }
 
-/* A slow clock could do with fewer, but damage is a matter of seconds. Before the clock's rate is known it is
- * 0. */
+/* A slow clock would need fewer heartbeats, but damage must be found within a fraction of a second. The rate
+ * is 0 until it is known. */
 static uint64_t next_heartbeat(uint64_t now)
 {
     uint64_t ticks = trace_info_page.clock_hz / HEARTBEATS_A_SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/control/newest.c - walks the newest packets where they lie. Interface: newest.h. */
+/* trace/control/newest.c - walks the newest packets in place. Interface: newest.h. */
 #include <arch/trace.h>
 #include <trace/control/control.h>
 #include <trace/control/newest.h>
@@ -10,7 +10,7 @@ static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
     const uint64_t size = trace_reader_bytes(&reader) / 8, start = number * size;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     uint64_t index = __atomic_load_n(&((const struct trace_control *)reader.window)->index, __ATOMIC_ACQUIRE);
-    uint64_t words = index - start < size ? index - start : size; /* TRACE_INDEX_CLOSED: all of them */
+    uint64_t words = index - start < size ? index - start : size; /* TRACE_INDEX_CLOSED: the whole buffer */
     if (packet->magic != TRACE_CTF_MAGIC || packet->packet_seq_num != number)
         return false;
     trace_walk_begin(walk, packet, words, arch_trace_clock());

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/previous.c - the trace of the system that ran before a reset, kept for who asks for it.
+ * trace/control/previous.c - keeps the trace of the system that ran before a reset.
  *
- * Before any frame is given out the store of the dead system is looked for in its places (store.c). What it
- * names is believed if the checksum is right, all of it lies in RAM that nobody has taken since, and it is
- * complete. Then its frames are kept (trace_kept_range), and hung into memory objects, one for each window
- * and one for the metadata, which programs with the right to read the trace map and read like the present
- * rings. What the packets are worth is their readers' business, as ever.
+ * Before any frame is allocated, trace_previous_find looks for the dead system's store in its places
+ * (store.c). It accepts a store if the checksum is right, if the store is complete, and if everything that it
+ * lists lies in RAM that is not reserved. Then the frames are kept (trace_kept_range) and become memory
+ * objects, one per window and one for the metadata. Programs with the right to read the trace map these and
+ * read them like the current rings. The readers validate the packets, as always.
  *
- * It is kept until somebody drops it, or until free memory is scarce: then a line on the console says so. Its
- * frames come back when the last program has unmapped them.
+ * The trace is kept until a program drops it or free memory is scarce, which is reported on the console. Its
+ * frames are freed when the last program has unmapped them.
  *
  * Locking: trace_lock.
  */
@@ -28,14 +28,14 @@
 #include <trace/control/control.h>
 #include <trace/trace.h>
 
-#define SCARCE_PART 32 /* memory is scarce when less than this part of it is free */
+#define SCARCE_PART 32 /* memory is scarce when less than this fraction is free */
 
 static struct {
     struct trace_store *store; /* NULL: none */
     struct memory *windows[TRACE_CPUS_MAX], *metadata;
 } previous;
 
-/* ---- looking for it ---------------------------------------------------------------------------------- */
+/* ---- find ----------------------------------------------------------------------------------------- */
 
 static bool is_ram(paddr_t base, uint64_t size)
 {
@@ -57,7 +57,7 @@ static uint64_t kept_bytes(const struct trace_extent *extent)
     return (extent->bytes + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
 }
 
-/* Its own frames, and nobody else's. */
+/* Whether an extent overlaps neither reserved memory nor a place for a store nor an earlier extent. */
 static bool extent_is_free(const struct trace_store *store, uint32_t index)
 {
     const struct trace_extent *extent = &store->extents[index];
@@ -85,7 +85,7 @@ static bool extent_makes_sense(const struct trace_store *store, const struct tra
            extent->bytes % FRAME_SIZE == 0 && extent->offset < TRACE_BUFFERS_OFFSET + TRACE_RING_BYTES_MAX;
 }
 
-/* All of a window's control page and ring is named, from the start and without a gap. */
+/* Whether a window's control page and ring are listed completely, from the start without a gap. */
 static bool window_is_complete(const struct trace_store *store, uint32_t cpu)
 {
     uint64_t next = 0;
@@ -109,7 +109,7 @@ static bool has_one_metadata(const struct trace_store *store)
     return count == 1;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Returns what is wrong with a store; NULL: nothing. */
 static const char *find_fault(const struct trace_store *store, paddr_t place)
 {
     if (store->self != place || store->version != TRACE_STORE_VERSION)
@@ -169,15 +169,14 @@ bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size)
     return true;
 }
 
-/* ---- keeping it -------------------------------------------------------------------------------------- */
+/* ---- keep ----------------------------------------------------------------------------------------- */
 
 static struct memory **object_of(const struct trace_extent *extent)
 {
     return extent->kind == TRACE_EXTENT_METADATA ? &previous.metadata : &previous.windows[extent->number];
 }
 
-/* From here on the frames are the object's. The rest, on failure, is nobody's: it stays taken, out of reach.
- */
+/* Gives the frames to the object. On failure the other frames stay allocated and unreachable. */
 static int hang_extent(const struct trace_extent *extent)
 {
     struct memory **object = object_of(extent);
@@ -193,7 +192,7 @@ static int hang_extent(const struct trace_extent *extent)
     spin_lock(&(*object)->lock);
     for (uint64_t at = 0; at < extent->bytes && !error; at += FRAME_SIZE) {
         if (extent->offset + at >= (*object)->size)
-            frame_free(extent->physical + at); /* of a ring that was larger once */
+            frame_free(extent->physical + at); /* of a ring that was larger before */
         else
             error = memory_insert(*object, extent->offset + at, extent->physical + at);
     }
@@ -244,7 +243,7 @@ paddr_t trace_previous_place(uint64_t *boot_id)
     return previous.store ? previous.store->self : 0;
 }
 
-/* ---- dropping it ------------------------------------------------------------------------------------- */
+/* ---- drop ----------------------------------------------------------------------------------------- */
 
 int trace_previous_drop(uint32_t why)
 {
@@ -255,8 +254,9 @@ int trace_previous_drop(uint32_t why)
     metadata = previous.metadata;
     memset(&previous, 0, sizeof(previous));
     if (store)
-        store->magic = 0; /* from now on its memory may be anything */
-    /* who sees there what comes next sees the magic gone, too; pairs with the fence in image_source.c */
+        store->magic = 0; /* from now on its memory may be reused */
+    /* a reader that sees the new contents also sees that the magic is gone; pairs with the fence in
+     * image_source.c */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     spin_unlock(&trace_lock);
     if (!store)
@@ -271,7 +271,7 @@ int trace_previous_drop(uint32_t why)
 
 void trace_previous_drop_if_scarce(void)
 {
-    /* relaxed: it is only a hint, trace_previous_drop looks again */
+    /* relaxed: only a hint, trace_previous_drop checks again */
     if (!__atomic_load_n(&previous.store, __ATOMIC_RELAXED) ||
         frame_count_free() >= frame_count_total() / SCARCE_PART)
         return;
@@ -279,7 +279,7 @@ void trace_previous_drop_if_scarce(void)
         log_line("trace: the previous trace was dropped: memory is scarce");
 }
 
-/* ---- reading it -------------------------------------------------------------------------------------- */
+/* ---- read ----------------------------------------------------------------------------------------- */
 
 static int check_authority(cap_t trace)
 {

@@ -2,16 +2,16 @@
 /*
  * trace/control/registry.c - applications' schemas, and the metadata of the whole trace.
  *
- * The metadata is one text: the system's template, filled in when the clock's rate and the number of
- * processors are known, followed by each registered schema. It grows, so a reader who fetches it piece by
- * piece needs no lock, and one who comes later fetches the rest.
+ * The metadata is one text: the system's template, filled in when the clock's rate and the number of CPUs are
+ * known, followed by each registered schema. It only grows, so a reader can fetch it piece by piece without a
+ * lock, and fetch the rest later.
  *
- * A class belongs to the programs that have registered it. When all have ended its events may still stand in
- * the rings and in somebody's trace, so it stays, until the rings start over: then it is taken out of the
- * text, and its number is free. That happens while the geometry changes: who reads pieces sees by the
- * geometry's word whether they belong together.
+ * A class belongs to the programs that have registered it. When all of them have ended, its events may still
+ * be in the rings and in a trace that is being read, so the class stays until the rings start over. Then it
+ * is removed from the text, and its number is free. This happens while the geometry changes, so a reader of
+ * pieces knows from the geometry word whether they belong together.
  *
- * Locking: trace_lock for everything but the published length.
+ * Locking: trace_lock for everything except the published length.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -33,11 +33,10 @@
 #include <trace/format/metadata.h>
 #include <trace/trace.h>
 
-#define APPS_MAX (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
-#define METADATA_BYTES                                                                      \
-    (512u << 10)     /* 16 schemas of 16 KiB, each id a few digits longer, and the system's \
-                      */
-#define TEXT_ORDER 2 /* a schema on its way in */
+#define APPS_MAX       (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+/* 16 schemas of 16 KiB, with ids a few digits longer, and the system's */
+#define METADATA_BYTES (512u << 10)
+#define TEXT_ORDER     2 /* frames of 16 KiB for a schema while it is checked */
 _Static_assert(TRACE_SCHEMA_TEXT_MAX == FRAME_SIZE << TEXT_ORDER, "fits exactly");
 
 struct app_class {
@@ -51,7 +50,7 @@ static struct {
     /* under trace_lock */
     char *metadata; /* constant after trace_metadata_init */
     struct app_class classes[APPS_MAX];
-    uint32_t changes; /* how often something was taken out of the text */
+    uint32_t changes; /* how often a schema was removed from the text */
     /* release after the text is there; pairs with the acquire in sys_trace_metadata */
     uint64_t length;
 } registry;
@@ -90,7 +89,7 @@ static void set_length(uint64_t length)
     trace_store_set_metadata(virt_to_phys(registry.metadata), length);
 }
 
-/* Adds a text to the metadata; false: it does not fit. */
+/* Appends a text to the metadata; false: it does not fit. */
 static bool append_text(const char *text, uint64_t size, uint32_t class_number)
 {
     struct trace_metadata_values values = system_values(class_number);
@@ -124,7 +123,7 @@ static bool is_system_class(const char *name)
     return false;
 }
 
-/* The class of that hash, or one that is free. NULL: there is none. */
+/* The class with that hash, or else a free one. NULL: neither. */
 static struct app_class *find_class(const uint8_t uuid[16])
 {
     struct app_class *free = NULL;
@@ -137,7 +136,7 @@ static struct app_class *find_class(const uint8_t uuid[16])
     return free;
 }
 
-/* In the metadata a comment says which class it is: `trace` reads it (user/bin/trace_schema.c). */
+/* A comment in the metadata names the class, for `trace` (user/bin/trace_schema.c). */
 static bool add_text(struct app_class *class, uint32_t number, const char *name, const char *body,
                      uint64_t size)
 {
@@ -155,7 +154,7 @@ static bool add_text(struct app_class *class, uint32_t number, const char *name,
     return true;
 }
 
-/* A class number for a checked text; the same text, by its hash, has the same number. */
+/* Returns a class number for a checked text; the same text, by its hash, has the same number. */
 static int64_t add_schema(const char *name, const char *body, uint64_t size, const uint8_t uuid[16])
 {
     struct space *space = current_thread()->space;
@@ -181,7 +180,7 @@ void trace_leave_classes(struct space *space)
     spin_unlock(&trace_lock);
 }
 
-/* Shorter first: who reads from memory sees that what moves is not the text any more. */
+/* Shortens the text first: a reader of memory sees that the moving part is no longer text. */
 static void take_out(struct app_class *gone)
 {
     uint64_t length = registry.length, behind = gone->begin + gone->length;
@@ -245,7 +244,7 @@ int64_t sys_trace_register(const char *user_text, uint64_t size, const uint8_t *
     return result;
 }
 
-/* The schemas as they were when somebody last asked: no more memory than this for names and fields. */
+/* The schemas when this was last called; memory for their names and fields. */
 #define LEARNED_BYTES (64u << 10)
 
 const struct trace_app_schemas *trace_app_schemas(void)
@@ -253,7 +252,7 @@ const struct trace_app_schemas *trace_app_schemas(void)
     static struct trace_app_schemas schemas;
     static char memory[LEARNED_BYTES];
     static uint64_t learned; /* bytes of metadata */
-    static uint32_t changes; /* when they were learned */
+    static uint32_t changes; /* registry.changes at that time */
     uint64_t length = __atomic_load_n(&registry.length, __ATOMIC_ACQUIRE);
     if (length != learned || registry.changes != changes)
         trace_learn_schemas(&schemas, registry.metadata, length, memory, sizeof(memory));

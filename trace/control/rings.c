@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/rings.c - every processor's ring: its memory, its geometry, starting over.
+ * trace/control/rings.c - every CPU's ring: its memory, its geometry, starting over.
  *
- * A page that was once mapped in a window stays there: a smaller ring leaves its surplus mapped and unused, a
- * later larger one takes it up again. So a program that was stopped in the middle of logging and goes on with
- * old masks writes into memory of the trace, whatever happened meanwhile; and no processor ever holds a
- * translation that must be shot down. The price is that trace memory only grows.
+ * A page once mapped in a window stays there: a smaller ring leaves its surplus mapped and unused, and a
+ * later larger one uses it again. So a program that was stopped while it logged and continues with old masks
+ * still writes into memory of the trace, and no TLB shootdown is ever needed. The price is that trace memory
+ * only grows.
  *
- * After a change indices go on from beyond the old ones. A writer whose swap was prepared before fails; words
- * reserved before land somewhere in the ring, and the count of the packet they hit says so.
+ * After a change the indices continue beyond the old ones. A swap that a writer prepared before fails. Words
+ * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
  */
 #include <arch/boot.h>
 #include <arch/mmu.h>
@@ -42,7 +42,7 @@ struct trace_reader trace_reader_of(uint32_t cpu)
     return trace_reader_open(&trace_info_page, trace_window(cpu), cpu, 0);
 }
 
-/* Maps frames in a row at an offset of a window; how many of them. */
+/* Maps consecutive frames at an offset of a window; returns how many. */
 static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pages)
 {
     uint64_t mapped = 0;
@@ -56,7 +56,7 @@ static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pag
     return mapped;
 }
 
-/* As many as are in a row, at most `pages`. The store must be able to name them. */
+/* Allocates consecutive frames, at most `pages`; returns how many. None if the store cannot list them. */
 static uint64_t take_run(uint64_t pages, paddr_t *run)
 {
     *run = FRAME_NONE;
@@ -84,7 +84,7 @@ static int map_control_page(uint32_t cpu)
     return -E_NO_MEMORY;
 }
 
-/* Makes the first `pages` of a ring exist, in few pieces. What was got stays, also on failure. */
+/* Provides the first `pages` of a ring, in few pieces. Keeps what it got, also on failure. */
 static int extend_ring(uint32_t cpu, uint64_t pages)
 {
     while (mapped_pages[cpu] < pages) {
@@ -100,9 +100,9 @@ static int extend_ring(uint32_t cpu, uint64_t pages)
     return 0;
 }
 
-/* The boot ring's packets take their places in the larger one. Its buffers hold the last TRACE_BOOT_BUFFERS
- * packet numbers, which lie at most once at any place of a ring that is no smaller. Nothing may be logged
- * meanwhile. */
+/* Copies the boot ring's packets to their places in the larger ring. Its buffers hold the last
+ * TRACE_BOOT_BUFFERS packet numbers, so no two have the same place in a ring that is not smaller. Nothing may
+ * log meanwhile. */
 static void copy_boot_ring(uint64_t buffer_count)
 {
     struct trace_reader reader = trace_reader_of(0);
@@ -116,7 +116,7 @@ static void copy_boot_ring(uint64_t buffer_count)
     }
 }
 
-/* Ring size from the boot options, or a sixteenth of memory shared by all, within bounds. */
+/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. */
 static uint64_t choose_ring_bytes(void)
 {
     uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
@@ -132,7 +132,7 @@ static uint64_t choose_ring_bytes(void)
     return bytes;
 }
 
-/* Interrupts are off and nobody else runs: no event falls between these. */
+/* Interrupts are off and no other CPU runs: no event is logged between these statements. */
 static void leave_boot_ring(uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
@@ -145,7 +145,7 @@ static void leave_boot_ring(uint64_t buffer_count)
         cpus[cpu].block.window = (uint64_t)trace_window(cpu);
 }
 
-/* Buffers keep their boot size: trace_control changes it later if someone wants. */
+/* Buffers keep their boot size; trace_control can change it later. */
 void trace_init(void)
 {
     uint64_t ring_bytes = choose_ring_bytes();
@@ -174,7 +174,7 @@ bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
            !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
 }
 
-/* What lies in a ring's buffers is no packet any more, and nobody owes words to it (TRACE_DOUBT). */
+/* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_DOUBT). */
 static void forget_packets(uint32_t cpu)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
@@ -185,7 +185,7 @@ static void forget_packets(uint32_t cpu)
     }
 }
 
-/* Starts every ring over, in a packet after all that there can be. */
+/* Starts every ring over, with a packet number after all existing ones. */
 static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
@@ -197,13 +197,13 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         trusted[cpu] = trace_trusted_index(cpu);
     __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes),
                      __ATOMIC_RELAXED);
-    /* The word before what follows: whoever reads something of the new rings sees that the word has changed.
+    /* The word before what follows: a reader of anything in the new rings sees that the word has changed.
      * Pairs with the fence in trace_reader_is_current(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         char *window = trace_window(cpu);
-        /* + 1 would do, but for a writer who is just changing buffers */
+        /* + 1 would do, except for a writer that is changing buffers now */
         uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
         trace_ring_open(window, number);
@@ -212,9 +212,9 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
     trace_store_refresh();
-    trace_forget_classes(); /* all who read from memory see by now that these are other rings, programs wait
-                             */
-    /* release: who sees this word sees the rings set up; pairs with the acquire in trace_geometry_of() */
+    /* readers of memory know by now that the rings have changed; programs wait for the lock */
+    trace_forget_classes();
+    /* release: a reader of this word sees the rings set up; pairs with the acquire in trace_geometry_of() */
     __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes + 1),
                      __ATOMIC_RELEASE);
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
@@ -224,7 +224,7 @@ int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     const struct trace_info *info = &trace_info_page;
     assert(spin_held(&trace_lock));
-    /* Leave three quarters of what is free to others. */
+    /* Leave three quarters of the free frames to others. */
     uint64_t pages = buffer_bytes * buffer_count / FRAME_SIZE, missing = 0;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         missing += pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/schema_check.c - refuses an application's schema that is not as evgen --app writes it.
+ * trace/control/schema_check.c - rejects an application's schema that is not as evgen --app writes it.
  *
- * The text becomes part of the metadata of everybody's trace, and one wrong word there would make the whole
- * trace unreadable. So it is parsed strictly: fixed lines, known types, names that are no word of the
- * metadata language and occur once, minors below 64, arrays counted by an earlier field. No state, no
- * allocation: also compiled and fuzzed on the host (trace/test/schema_check_test.c).
+ * The text becomes part of every trace's metadata, and one wrong word there would make the whole trace
+ * unreadable. So it is parsed strictly: fixed lines, known types, unique names that are not reserved words of
+ * the metadata language, minors below 64, arrays counted by an earlier field. No state, no allocation: the
+ * file is also compiled and fuzzed on the host (trace/test/schema_check_test.c).
  *
  *     class NAME
  *     event {
@@ -74,7 +74,7 @@ static bool take_word(struct cursor *c, struct word *word)
     return word->length <= WORD_MAX;
 }
 
-/* At most 20 digits, no more than `most`. */
+/* At most 20 digits, not above `most`. */
 static bool take_number(struct cursor *c, uint64_t most, uint64_t *number)
 {
     const char *start = c->at;
@@ -115,7 +115,7 @@ static bool is_reserved(const struct word *word)
     return false;
 }
 
-/* ` { "NAME" = NUMBER, ... }` behind `enum : uintN_t`; values ascend, names differ from their neighbours'. */
+/* ` { "NAME" = NUMBER, ... }` after `enum : uintN_t`; values ascend. */
 static bool take_enum(struct cursor *c)
 {
     static const struct {
@@ -140,7 +140,7 @@ static bool take_enum(struct cursor *c)
     }
 }
 
-/* TYPE and the space behind it. */
+/* TYPE and the space after it. */
 static bool take_type(struct cursor *c, bool *can_count, bool *is_words, bool *is_text8)
 {
     static const char *const counters[] = {"uint16_t ", "uint32_t ", "uint64_t "};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/statedump.c - logs what exists, so that a trace explains its numbers by itself.
+ * trace/control/statedump.c - logs what exists, so that a trace explains all numbers in it.
  *
- * Walks the kernel's lists under their own locks. What appears or ends meanwhile logs events of its own, so
- * that a reader who takes both is right in the end.
+ * Walks the kernel's lists under their own locks. What begins or ends meanwhile logs its own events; a reader
+ * that uses both gets the correct state.
  */
 #include <kernel/cpu.h>
 #include <kernel/irq.h>
@@ -16,11 +16,11 @@
 #include <trace/control/control.h>
 #include <trace/state.h>
 
-/* The kernel's own image, of process 0, where its program's path would be the name of its file. */
+/* The kernel's own executable, as process 0, with its file name as the path. */
 static void dump_kernel(void)
 {
     extern const char kernel_start[], kernel_end[];             /* kernel.ld */
-    extern const uint8_t build_id_note[], build_id_note_end[];  /* the same */
+    extern const uint8_t build_id_note[], build_id_note_end[];  /* kernel.ld */
     const uint64_t head = 3 * sizeof(uint32_t) + sizeof("GNU"); /* of an ELF note */
     uint64_t build_id[2] = {0};
     if ((uint64_t)build_id_note_end - (uint64_t)build_id_note >= head + sizeof(build_id))
@@ -37,7 +37,7 @@ static void dump_space(struct space *space, void *context)
                           space->build_id[1], space->image_path);
 }
 
-/* In LTTng's words. */
+/* LTTng's numbers for states of threads. */
 static uint32_t status_of(enum thread_state state)
 {
     enum { WAITS_FOR_CPU = 2, WAITS = 5, DEAD = 7 };
@@ -72,7 +72,7 @@ void trace_statedump(void)
     static uint64_t count;
     if (!TRACE_ON_STATE())
         return;
-    uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* a number, nothing more */
+    uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* relaxed: only a number */
     __atomic_store_n(&trace_info_page.statedumps, (uint32_t)number, __ATOMIC_RELAXED);
     trace_state_begin(number);
     dump_kernel();

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/store.c - keeps the store: says in physical memory where the trace lies
- * (trace/format/store.h).
+ * trace/control/store.c - the store: records in physical memory where the trace lies (trace/format/store.h).
  *
- * The middle of the largest range of RAM is where firmware, boot loaders and the kernels that they load come
- * last: they work from both ends. There lie the *places*, the first two blocks of TRACE_STORE_BYTES_MAX that
- * nobody has reserved, 1 MiB apart. This system's store takes the place that the dead system's does not have.
- * They are never given out, so no program can make something there that looks like a store. The rings and the
- * metadata come behind them as far as memory is free.
+ * Firmware, boot loaders and the kernels that they load use both ends of the largest range of RAM, and reach
+ * its middle last. There lie the *places*: the first two blocks of TRACE_STORE_BYTES_MAX that are not
+ * reserved, 1 MiB apart. This system's store takes the place that the dead system's store does not have. The
+ * places are never allocated, so no program can leave anything there that looks like a store. The rings and
+ * the metadata follow as far as memory is free.
  *
  * Locking: trace_lock; a panic does without.
  */
@@ -25,7 +24,7 @@ static struct trace_store *store;            /* NULL: none; constant after trace
 static paddr_t places[TRACE_STORE_PLACES];   /* constant after trace_store_find_places; 0: none */
 static struct trace_extent *metadata_extent; /* under trace_lock */
 
-/* ---- places ---------------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------------- */
 
 static const struct boot_range *largest_range(void)
 {
@@ -68,20 +67,20 @@ paddr_t trace_store_zone(void)
     return places[0];
 }
 
-/* ---- changes ---------------------------------------------------------------------------------------- */
+/* ---- changes -------------------------------------------------------------------------------------- */
 
 static void begin_change(struct trace_store *changed)
 {
     __atomic_store_n(&changed->changes, changed->changes | 1, __ATOMIC_RELAXED);
-    /* whoever sees anything of the change sees that the number was odd; pairs with a reader's fence between
-     * his copy and his second look at it */
+    /* a reader of any part of the change sees the odd number; pairs with a reader's fence between its copy
+     * and its second check of the number */
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 static void end_change(struct trace_store *changed)
 {
     changed->checksum = trace_store_checksum(changed, changed->bytes);
-    /* release: pairs with a reader's acquire of an even number, before his copy */
+    /* release: pairs with a reader's acquire of an even number, before its copy */
     __atomic_store_n(&changed->changes, changed->changes + 1, __ATOMIC_RELEASE);
 }
 
@@ -106,7 +105,7 @@ void trace_store_refresh(void)
     end_change(store);
 }
 
-/* The last extent of a window grows if the new one goes on where it ends. */
+/* Extends the last extent of a window if the new one continues it. */
 static bool join_last(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes)
 {
     for (uint32_t i = store->extent_count; i-- > 0;) {
@@ -157,7 +156,7 @@ void trace_store_set_metadata(paddr_t physical, uint64_t bytes)
     end_change(store);
 }
 
-/* Nobody else runs any more, or will soon not. Who died in the middle of a change left the number odd. */
+/* No other CPU runs, or soon none will. If a CPU died in the middle of a change, the number is odd. */
 void trace_store_end(uint32_t end, const char *reason)
 {
     if (!store || store->end != TRACE_STORE_RUNNING)
@@ -185,7 +184,7 @@ void trace_store_grow_old(struct trace_store *old)
     end_change(old);
 }
 
-/* ---- the beginning ----------------------------------------------------------------------------------- */
+/* ---- set-up --------------------------------------------------------------------------------------- */
 
 static paddr_t choose_place(paddr_t taken)
 {
@@ -209,7 +208,7 @@ void trace_store_init(paddr_t taken, uint64_t other_id)
         return;
     }
     store = phys_to_virt(place);
-    memset(store, 0, TRACE_STORE_BYTES_MAX); /* whatever lay there is no store from now on */
+    memset(store, 0, TRACE_STORE_BYTES_MAX); /* whatever was there is not a store any more */
     begin_change(store);
     store->self = place;
     store->version = TRACE_STORE_VERSION;

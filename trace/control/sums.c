@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/sums.c - checksums of packets: whether a reset and what was loaded after it left them alone.
+ * trace/control/sums.c - checksums of packets, to detect what a reset and the following boot have changed.
  *
- * A packet can be summed once it is whole. Its writers do not: the one who closes it is not the last to
- * commit, and 64 KiB are as many words as the logging of all its events costs instructions. So the kernel
- * does, a while later: each processor's heartbeat for its own ring, the newest first and only so many at
- * once, and all that is left when the system ends in order or by a panic. A packet that is closed faster than
- * that, and the open one, have no checksum when the machine is reset.
+ * A packet can be summed when it is whole. Its writers do not do this: the one that closes it is not the last
+ * to commit, and summing 64 KiB takes as many instructions as logging all its events. The kernel does it
+ * later: each CPU's heartbeat for its own ring, the newest packets first and only a few at once; a panic or
+ * an orderly end for all that are left. Packets closed faster than that, and the open one, have no checksum
+ * when the machine is reset.
  *
- * The next kernel compares, before it offers the packets: trace_sums_verify.
+ * The next kernel verifies the checksums before it offers the packets: trace_sums_verify.
  */
 #include <arch/mmu.h>
 #include <kernel/frame.h>
@@ -16,8 +16,7 @@
 #include <trace/control/control.h>
 #include <trace/format/sum.h>
 
-/* ---- of the running system ------------------------------------------------------------------------------
- */
+/* ---- the running system --------------------------------------------------------------------------- */
 
 static bool is_whole(const struct trace_packet *packet, uint64_t number, uint64_t words)
 {
@@ -26,8 +25,8 @@ static bool is_whole(const struct trace_packet *packet, uint64_t number, uint64_
            __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE) == words;
 }
 
-/* How much was read. A packet that is taken meanwhile gets no sum: by its number the entry is nobody's soon.
- */
+/* Returns the bytes read. If the packet is overwritten meanwhile it gets no sum; the old entry's number
+ * matches no packet soon. */
 static uint64_t sum_packet(const struct trace_packet *packet, uint64_t number, uint64_t words,
                            uint64_t *entry)
 {
@@ -35,7 +34,7 @@ static uint64_t sum_packet(const struct trace_packet *packet, uint64_t number, u
     if (!is_whole(packet, number, words))
         return 0;
     trace_sum_add(&sum, (const uint64_t *)packet, words);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words before the second look */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words before the second check */
     if (is_whole(packet, number, words))
         __atomic_store_n(entry, trace_sum_entry(&sum, number), __ATOMIC_RELAXED);
     return words * 8;
@@ -56,14 +55,13 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
     }
 }
 
-/* ---- of the system before -------------------------------------------------------------------------------
- */
+/* ---- the system before ---------------------------------------------------------------------------- */
 
-/* A ring in the frames that a store names; all of it is there. */
+/* A complete ring in the frames that a store lists. */
 struct dead_ring {
     const struct trace_store *store;
     uint32_t cpu;
-    uint64_t words, newest; /* of a buffer; packet that was begun */
+    uint64_t words, newest; /* of a buffer; the newest packet that was begun */
     bool newest_is_known;
 };
 
@@ -114,8 +112,8 @@ static bool sum_is_right(const struct dead_ring *ring, uint64_t number, uint64_t
     return trace_sum_entry(&sum, number) == entry;
 }
 
-/* The packet that the buffer at this place of the ring holds, if it holds one: as the index says, else, as
- * its header does. */
+/* The number of the packet in the buffer at this place of the ring, if it has one: from the index, else from
+ * its header. */
 static uint64_t number_at(const struct dead_ring *ring, uint64_t place)
 {
     if (!ring->newest_is_known)

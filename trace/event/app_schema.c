@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/app_schema.c - learns applications' events from the metadata; see app_schema.h.
+ * trace/event/app_schema.c - reads applications' events from the metadata; see app_schema.h.
  *
- * The kernel lets nothing into the metadata but what evgen writes (trace/control/schema_check.c), line by
- * line: so it is read line by line. What does not look as expected is left out, and its events show as
- * numbers.
+ * The kernel accepts into the metadata only what evgen writes (trace/control/schema_check.c), line by line,
+ * so it is read line by line. Anything unexpected is left out, and its events are printed as numbers.
  */
 #include "trace/events.h" /* generated */
 #include <stdbool.h>
@@ -16,15 +15,15 @@
 #define ENUM_MAX   64
 
 struct parser {
-    const char *at, *end;  /* of the rest of the line */
+    const char *at, *end;  /* the rest of the line */
     const char *next, *of; /* the next line; the end of the text */
     char *memory;
     uint64_t room;
 };
 
-/* ---- memory ----------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------- */
 
-/* NULL: no room. */
+/* NULL: not enough memory. */
 static void *take(struct parser *p, uint64_t bytes, uint64_t align)
 {
     const uint64_t pad = -(uint64_t)p->memory & (align - 1);
@@ -42,7 +41,7 @@ static void copy(void *to, const void *from, uint64_t bytes)
         ((char *)to)[i] = ((const char *)from)[i];
 }
 
-/* A copy of structures, which are aligned to words. */
+/* Copies structures, which are aligned to words. */
 static void *keep(struct parser *p, const void *from, uint64_t bytes)
 {
     void *kept = take(p, bytes, 8);
@@ -61,9 +60,9 @@ static const char *keep_text(struct parser *p, const char *from, uint64_t length
     return text;
 }
 
-/* ---- lines and words ---------------------------------------------------------------------------------- */
+/* ---- lines and words ------------------------------------------------------------------------------ */
 
-/* The next line that is not empty, without the blanks before it. */
+/* The next line that is not empty, without leading blanks. */
 static bool next_line(struct parser *p)
 {
     do {
@@ -107,7 +106,7 @@ static bool take_number(struct parser *p, uint64_t *value)
     return p->at > start;
 }
 
-/* Characters of a name, at least one; NULL: there is none, or no room. */
+/* A name, at least one character; NULL: none, or not enough memory. */
 static const char *take_name(struct parser *p)
 {
     const char *start = p->at;
@@ -153,7 +152,7 @@ static const struct trace_enum_table *parse_enum(struct parser *p)
     return table && table->values && skip(p, "} ") ? table : NULL;
 }
 
-/* The kind and size of `TYPE `; false: unknown. */
+/* The type and size of `TYPE `; false: unknown. */
 static bool parse_type(struct parser *p, struct trace_field_info *field)
 {
     uint64_t bits;
@@ -230,7 +229,7 @@ static const char *make_format(struct parser *p, const struct trace_field_info *
 
 /* ---- events --------------------------------------------------------------------------------------- */
 
-/* `market_trade`, whose class is the part before the first underline. */
+/* Splits `market_trade`: the class is the part before the first underscore. */
 static bool set_names(struct trace_event_info *event, const char *full_name)
 {
     event->full_name = event->name = full_name;
@@ -244,7 +243,7 @@ static bool set_names(struct trace_event_info *event, const char *full_name)
     return true;
 }
 
-/* From the line behind `event {` to the closing `};`. */
+/* Parses from the line after `event {` to the closing `};`. */
 static struct trace_event_info *parse_event(struct parser *p)
 {
     struct trace_event_info event = {.description = "", .class_name = ""};
@@ -261,14 +260,14 @@ static struct trace_event_info *parse_event(struct parser *p)
     while (next_line(p) && !skip(p, "};"))
         if (event.field_count == FIELDS_MAX || !parse_field(p, &event, fields))
             return NULL;
-    if (!next_line(p) || !skip(p, "};")) /* it is cut */
+    if (!next_line(p) || !skip(p, "};")) /* the text is cut */
         return NULL;
     event.format = make_format(p, fields, event.field_count);
     event.fields = keep(p, fields, event.field_count * sizeof(fields[0]));
     return event.fields && event.format ? keep(p, &event, sizeof(event)) : NULL;
 }
 
-/* The others are the system's. */
+/* Ignores the system's events. */
 static void add_event(struct trace_app_schemas *schemas, const struct trace_event_info *info)
 {
     uint32_t app = TRACE_ID_CLASS(info->id) - TRACE_CLASS_APP_FIRST, minor = TRACE_ID_MINOR(info->id);
@@ -276,7 +275,7 @@ static void add_event(struct trace_app_schemas *schemas, const struct trace_even
         schemas->events[app][minor] = info;
 }
 
-/* Behind the start of a comment: `48 is market`. */
+/* After the start of a comment: `48 is market`. */
 static void parse_class(struct parser *p, struct trace_app_schemas *schemas)
 {
     uint64_t number;
@@ -294,7 +293,7 @@ void trace_learn_schemas(struct trace_app_schemas *schemas, const char *text, ui
     *schemas = (struct trace_app_schemas){0};
     while (next_line(&p)) {
         const struct trace_event_info *info;
-        const struct parser before = p; /* what is left out takes no memory */
+        const struct parser before = p; /* an event that is left out takes no memory */
         if (skip(&p, "/* class "))
             parse_class(&p, schemas);
         else if (!skip(&p, "event {"))
@@ -306,7 +305,7 @@ void trace_learn_schemas(struct trace_app_schemas *schemas, const char *text, ui
     }
 }
 
-/* ---- looking up ----------------------------------------------------------------------------------- */
+/* ---- look-up -------------------------------------------------------------------------------------- */
 
 const struct trace_event_info *trace_find_event(const struct trace_app_schemas *schemas, uint32_t id)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/event/app_schema.h - names and fields of the events that applications registered, learned from the
- * trace's metadata. Kernel and programs; freestanding, in memory that the caller gives.
- */
+/* trace/event/app_schema.h - names and fields of the events that applications registered, read from the
+ * trace's metadata. For kernel and programs; freestanding, in memory that the caller provides. */
 #ifndef TRACE_EVENT_APP_SCHEMA_H
 #define TRACE_EVENT_APP_SCHEMA_H
 
@@ -13,20 +11,20 @@
 #define TRACE_APP_CLASSES (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
 
 struct trace_app_schemas {
-    char names[TRACE_APP_CLASSES][TRACE_NAME_BYTES]; /* empty: nobody registered it */
+    char names[TRACE_APP_CLASSES][TRACE_NAME_BYTES]; /* empty: not registered */
     const struct trace_event_info *events[TRACE_APP_CLASSES][TRACE_MINORS_SWITCHED];
 };
 
-/* Reads `size` bytes of metadata. What is learned lies in `memory` (aligned or not), as far as it reaches:
- * what does not fit, or does not look as evgen writes it, is left out. The text is not needed afterwards. */
+/* Reads `size` bytes of metadata. The results lie in `memory` (any alignment); what does not fit, or is not
+ * as evgen writes it, is left out. The text is not needed afterwards. */
 void trace_learn_schemas(struct trace_app_schemas *schemas, const char *text, uint64_t size, void *memory,
                          uint64_t memory_size);
 
-/* An event, the system's too; NULL: nobody declared it. */
+/* An event, also the system's; NULL: not declared. */
 const struct trace_event_info *trace_find_event(const struct trace_app_schemas *schemas, uint32_t id);
 /* NULL: no such class. */
 const char *trace_find_class_name(const struct trace_app_schemas *schemas, uint32_t class_number);
-/* A class by its name, also the system's; negative: there is none. */
+/* A class by its name, also the system's; negative: none. */
 int trace_find_any_class(const struct trace_app_schemas *schemas, const char *name, uint64_t length);
 
 #endif

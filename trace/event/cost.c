@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/cost.c - least counts, means of ticks, and the trace points that are measured; see cost.h. */
+/* trace/event/cost.c - minimum counts, means of ticks, and the measured trace points; see cost.h. */
 #include <trace/event/cost.h>
 #include <trace/user.h>
 
@@ -21,8 +21,8 @@ uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint
 }
 
 /* One function each, so that a figure is that of a call site whose operands are in registers. Aligned, so
- * that none crosses a page's end: QEMU splits its blocks there, and some of its instruction counters forget a
- * part. */
+ * that none crosses a page boundary: QEMU splits its blocks there, and some of its instruction counters miss
+ * a part. */
 static __attribute__((noinline, aligned(512))) struct cost_reading time_nothing(uint64_t a, uint64_t b,
                                                                                 uint64_t c, uint64_t d,
                                                                                 uint32_t round)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/cost.h - what a piece of code costs in instructions, in the kernel and in programs; for
+ * trace/event/cost.h - the cost of a piece of code in instructions, in the kernel and in programs; for
  * benchmarks.
  *
- * Each round reads clock and instruction counter before and behind the code. The least count of all rounds is
- * the code without timer interrupts in it. The ticks of just those rounds are summed up: where the clock
- * advances in step with instructions (QEMU's -icount) their mean must come to the same number, which checks
- * both. A tick may be more than one instruction, so rounds begin at different fractions of a tick
+ * Each round reads clock and instruction counter before and after the code. The minimum count of all rounds
+ * is the code without timer interrupts. The ticks of the rounds with the minimum are added up: where the
+ * clock advances in step with instructions (QEMU's -icount), their mean must give the same number, which
+ * checks both. A tick may be more than one instruction, so rounds begin at different fractions of a tick
  * (cost_begin).
  */
 #ifndef TRACE_EVENT_COST_H
@@ -16,9 +16,9 @@
 #include <arch/trace.h>
 
 struct cost {
-    uint32_t instructions; /* the least of all rounds */
-    uint64_t ticks;        /* of all rounds that had the least */
-    uint64_t rounds;       /* how many that were */
+    uint32_t instructions; /* minimum of all rounds */
+    uint64_t ticks;        /* of all rounds with the minimum */
+    uint64_t rounds;       /* number of these rounds */
 };
 #define COST_UNKNOWN ((struct cost){.instructions = ~0u})
 
@@ -27,11 +27,10 @@ struct cost_reading {
     uint32_t instructions;
 };
 
-/* Where the clock runs at 512 MHz and an instruction takes a nanosecond an instruction is 64/125 of a tick.
- */
+/* If the clock runs at 512 MHz and an instruction takes a nanosecond, an instruction is 64/125 of a tick. */
 #define COST_PHASES 125u
 
-/* Readings go to memory at once: a register that holds one would be missing in what is measured. */
+/* Readings are stored to memory at once: a register that holds one would be missing in the measured code. */
 static inline __attribute__((always_inline)) void cost_begin(volatile struct cost_reading *begin,
                                                              uint32_t round)
 {
@@ -50,7 +49,7 @@ static inline __attribute__((always_inline)) struct cost_reading cost_since(
                                  .instructions = instructions - begin->instructions};
 }
 
-/* Inline: a call in the loop would make the code that is measured move its registers out of the way. */
+/* Inline: with a call in the loop, the measured code would have to save its registers. */
 static inline __attribute__((always_inline)) void cost_add(struct cost *cost, struct cost_reading passed)
 {
     if (passed.instructions < cost->instructions)
@@ -61,7 +60,7 @@ static inline __attribute__((always_inline)) void cost_add(struct cost *cost, st
     }
 }
 
-/* The cost of `code`, to be taken less that of nothing. */
+/* The cost of `code`; subtract that of nothing. */
 #define COST_OF(count, code)                                    \
     ({                                                          \
         struct cost cost_ = COST_UNKNOWN;                       \
@@ -74,14 +73,14 @@ static inline __attribute__((always_inline)) void cost_add(struct cost *cost, st
         cost_;                                                  \
     })
 
-/* Call sites of trace points whose operands are in registers: user_stopwatch_start and user_values, under
- * whatever mask is set. */
+/* Call sites of trace points whose operands are in registers: user_stopwatch_start and user_values, with the
+ * current mask. */
 struct cost cost_of_nothing(void);
 struct cost cost_of_one_word(void);
 struct cost cost_of_four_words(void);
 
-/* Instructions of one of `parts` operations, less what counting nothing counts; and tenths of instructions by
- * the clock, at a nanosecond each. */
+/* Instructions of one of `parts` operations, without the cost of counting; and tenths of instructions by the
+ * clock, at a nanosecond each. */
 uint64_t cost_counted(const struct cost *cost, const struct cost *nothing, uint32_t parts);
 uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/event.h - what every generated <trace/CLASS.h> stands on.
+ * trace/event/event.h - included by every generated <trace/CLASS.h>.
  *
- * Everyone outside trace/ logs through <trace/CLASS.h> and needs nothing else.
+ * Code outside trace/ logs through <trace/CLASS.h> and needs nothing else.
  */
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H

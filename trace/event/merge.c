@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/merge.c - merges processors by time; see merge.h. Freestanding, no allocation. */
+/* trace/event/merge.c - merges CPUs by time; see merge.h. Freestanding, no allocation. */
 #include <trace/event/merge.h>
 
-/* The next event of a processor, through the end of one packet into the following. */
+/* The next event of a CPU, across the end of a packet. */
 static void advance(struct trace_merge *merge, uint32_t cpu)
 {
     struct trace_walk *walk = &merge->source[cpu].walk;

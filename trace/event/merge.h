@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/merge.h - the events of all processors as one sequence, in order of time.
+ * trace/event/merge.h - the events of all CPUs as one sequence, in order of time.
  *
- * Whoever merges says where each processor's packets are, one after another: the kernel in the rings
- * themselves (trace/control/dump.c), a program in copies (user/bin/trace_list.c).
+ * The caller provides each CPU's packets, one after another: the kernel in place from the rings
+ * (trace/control/dump.c), a program from copies (user/bin/trace_list.c).
  */
 #ifndef TRACE_EVENT_MERGE_H
 #define TRACE_EVENT_MERGE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <trace/ring/read.h>
 
-/* Begins a walk of the processor's next packet; false: there is none. */
+/* Begins a walk of the CPU's next packet; false: none. */
 typedef bool trace_next_packet(void *context, uint32_t cpu, struct trace_walk *walk);
 
 struct trace_merge {
@@ -28,14 +28,14 @@ struct trace_merge {
 /* One event of the sequence. */
 struct trace_moment {
     const struct trace_header *event;
-    uint64_t words; /* that may be read from it on */
+    uint64_t words; /* readable words, from it on */
     uint64_t time;
     uint32_t cpu;
 };
 
 void trace_merge_begin(struct trace_merge *merge, uint32_t cpu_count, trace_next_packet *next_packet,
                        void *context);
-/* False: that was all. */
+/* False: no more events. */
 bool trace_merge_next(struct trace_merge *merge, struct trace_moment *moment);
 
 #endif

@@ -37,7 +37,7 @@ int trace_previous_look(cap_t trace, struct trace_previous *previous)
     return 0;
 }
 
-/* The mapping keeps the memory: the capability is not needed any more. */
+/* The mapping keeps the memory; the capability is no longer needed. */
 static int map_window(cap_t trace, struct trace_previous *previous, uint32_t cpu)
 {
     int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_WINDOW, cpu);

@@ -3,8 +3,8 @@
  * trace/event/previous.h - the trace of the system that ran before a reset, for programs that may read the
  * trace.
  *
- * It is mapped and read like the present rings, with trace_salvage_range() and trace_packet_salvage() of
- * trace/ring/read.h. As long as it is mapped its memory stays, even if somebody drops it.
+ * It is mapped and read like the current rings, with trace_salvage_range() and trace_packet_salvage() of
+ * trace/ring/read.h. While it is mapped its memory stays, even if the trace is dropped.
  */
 #ifndef TRACE_EVENT_PREVIOUS_H
 #define TRACE_EVENT_PREVIOUS_H
@@ -20,12 +20,12 @@ struct trace_previous {
     struct trace_store store;
 };
 
-/* What is known of it, without its rings. 0; -E_NOT_FOUND: there is none; or another error. */
+/* Reads the store, without mapping rings. 0; -E_NOT_FOUND: there is none; or another error. */
 int trace_previous_look(cap_t trace, struct trace_previous *previous);
 int trace_previous_open(cap_t trace, struct trace_previous *previous); /* the same, and maps the rings */
 void trace_previous_close(struct trace_previous *previous);
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu);
-/* Its metadata, up to `size` bytes (store.metadata_bytes are all). 0 or an error. */
+/* Reads its metadata, up to `size` bytes (store.metadata_bytes in all). 0 or an error. */
 int trace_previous_metadata(cap_t trace, char *text, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/print.c - prints an event by its format, reading fields as the generated table says.
+ * trace/event/print.c - prints an event by its format, with the fields that the generated table describes.
  *
- * Freestanding, no allocation: the kernel prints its last events with this while it panics. Whatever the
- * event's bytes are, nothing beyond its words is read.
+ * Freestanding, no allocation: the kernel prints its last events with this during a panic. Never reads beyond
+ * the event's words, whatever its bytes are.
  */
 #include "trace/events.h" /* generated */
 #include <trace/event/print.h>
@@ -78,7 +78,7 @@ static void put_integer(struct line *line, const struct trace_field_info *field,
 static void put_field(struct line *line, const struct trace_event_info *info,
                       const struct trace_field_info *field, const char *body, uint64_t bytes)
 {
-    uint64_t room = bytes - field->offset; /* fixed_bytes were checked */
+    uint64_t room = bytes - field->offset; /* fixed_bytes is checked */
     if (field->kind == TRACE_FIELD_COMM) {
         put_text(line, body + field->offset, TRACE_NAME_BYTES);
     } else if (field->kind == TRACE_FIELD_STRING) {
@@ -95,7 +95,7 @@ static void put_field(struct line *line, const struct trace_event_info *info,
     }
 }
 
-/* %name% in the format; the generator refused names that do not exist. */
+/* %name% in the format; the generator rejects unknown names. */
 static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name,
                                                  uint64_t length)
 {
@@ -160,7 +160,7 @@ uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header 
 
 static void put_padded(struct line *line, uint64_t number, unsigned width, char padding)
 {
-    uint64_t least = 1; /* number with `width` digits */
+    uint64_t least = 1; /* smallest number with `width` digits */
     for (unsigned i = 1; i < width; i++)
         least *= 10;
     for (; number < least && least > 1; least /= 10)

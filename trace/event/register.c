@@ -8,7 +8,7 @@ int trace_register_schema(const struct trace_schema *schema)
     int64_t number = sys_trace_register(schema->text, schema->size, schema->uuid);
     if (number < 0)
         return (int)number;
-    /* Threads that log meanwhile see the old or the new number; both are right. */
+    /* Threads that log meanwhile read the old or the new number; both are correct. */
     __atomic_store_n(schema->class_number, (uint32_t)number, __ATOMIC_RELAXED);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <trace/event/words.h>
 #include <trace/format/layout.h>
 
-/* Is the whole of `word` the `length` bytes at `text`? */
+/* Whether the `length` bytes at `text` are exactly `word`. */
 static bool is_word(const char *text, uint64_t length, const char *word)
 {
     uint64_t i = 0;
@@ -38,7 +38,7 @@ bool trace_parse_number(const char *text, uint64_t length, uint64_t *number)
         shift = 20, length--;
     uint64_t base = length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10, value = 0;
     for (uint64_t i = base == 16 ? 2 : 0; i < length; i++) {
-        uint64_t letter = (uint8_t)text[i] | 0x20, digit = base; /* in small letters; digits have that bit */
+        uint64_t letter = (uint8_t)text[i] | 0x20, digit = base; /* lower case; digits have that bit */
         if (letter >= '0' && letter <= '9' && text[i] >= '0')
             digit = letter - '0';
         else if (letter >= 'a' && letter <= 'f')

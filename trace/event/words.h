@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/words.h - the words that people use for classes, masks, modes and sizes. Kernel and programs.
+ * trace/event/words.h - words for classes, masks, modes and sizes. Kernel and programs.
  *
- * A mask is a list of words with commas: `all`, `none` or `off`, a number (0x6, 6), or the name of a class.
- * A word adds its classes; `-word` takes them away. A list whose first word has a sign (`+ipc`,
- * `-lock,-frame`) changes the mask there was; any other begins with nothing.
+ * A mask is a list of words separated by commas: `all`, `none` or `off`, a number (0x6, 6), or the name of a
+ * class. A word adds its classes; `-word` removes them. A list whose first word has a sign (`+ipc`,
+ * `-lock,-frame`) changes the current mask; any other starts with no class.
  */
 #ifndef TRACE_EVENT_WORDS_H
 #define TRACE_EVENT_WORDS_H
@@ -12,17 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of the class with this name, not NUL-terminated; negative: there is none. */
+/* Number of the class with this name, not NUL-terminated; negative: none. */
 typedef int trace_find_class(const char *name, uint64_t length);
 int trace_find_system_class(const char *name, uint64_t length);
 
-/* Changes *mask. False: the word at *bad is none, and *mask is as before. */
+/* Changes *mask. False: the word at *bad is invalid, and *mask is unchanged. */
 bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad);
 
-/* Decimal, or hexadecimal behind 0x; k or m at the end for 1024 or its square. False: none, or too large. */
+/* Decimal, or hexadecimal after 0x; a final k or m multiplies by 1024 or its square. False: no number, or too
+ * large. */
 bool trace_parse_number(const char *text, uint64_t length, uint64_t *number);
 
-/* enum trace_mode, and its word. False: no such mode. */
+/* enum trace_mode and its word. False: no such mode. */
 bool trace_parse_mode(const char *text, uint32_t *mode);
 const char *trace_mode_name(uint32_t mode);
 

@@ -6,7 +6,7 @@
 #include <trace/format/metadata.h>
 
 #define NAME_MAX_BYTES 24
-#define RECIPE_WORD    "recipe=" /* of the command line: see FORMAT.md */
+#define RECIPE_WORD    "recipe=" /* word of the command line: FORMAT.md */
 
 struct output {
     char *text;
@@ -45,7 +45,7 @@ static bool is_name(const char *text, uint64_t length, const char *name)
     return i == length && !name[i];
 }
 
-/* The wall time at tick 0 as CTF wants it: whole seconds, and the rest in ticks. Rounded down. */
+/* The wall time at tick 0 in CTF's form: whole seconds, and the rest in ticks. Rounded down. */
 static void put_offset(struct output *out, const struct trace_metadata_values *v, bool seconds)
 {
     int64_t whole = v->clock_offset_ns / 1000000000, rest = v->clock_offset_ns % 1000000000;
@@ -83,7 +83,7 @@ static bool starts_with(const char *text, const char *start)
     return !*start;
 }
 
-/* In a string of the metadata. */
+/* As a string of the metadata. */
 static void put_quoted(struct output *out, const char *text, uint64_t length)
 {
     for (uint64_t i = 0; i < length; i++) {
@@ -101,7 +101,7 @@ static uint64_t word_length(const char *text)
     return length;
 }
 
-/* The words of the command line but for the recipe. Where that begins; NULL: there is none. */
+/* Writes the words of the command line except the recipe; returns the recipe, or NULL. */
 static const char *put_options(struct output *out, const char *line)
 {
     const char *recipe = NULL, *between = "";
@@ -118,7 +118,7 @@ static const char *put_options(struct output *out, const char *line)
     return recipe;
 }
 
-/* Entries of the environment: what the run began with. */
+/* Entries of the environment: the configuration of the run. */
 static void put_boot(struct output *out, const struct trace_metadata_values *v)
 {
     if (!v->command_line)
@@ -135,7 +135,7 @@ static void put_boot(struct output *out, const struct trace_metadata_values *v)
     put_string(out, "\";\n");
 }
 
-/* One placeholder; false: not ours. */
+/* Expands one placeholder; false: unknown. */
 static bool put_value(struct output *out, const char *name, uint64_t length,
                       const struct trace_metadata_values *v)
 {

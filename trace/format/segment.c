@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/segment.c - an ordered stream of bytes over a link that damages them (segment.h).
+ * trace/format/segment.c - an ordered stream of bytes over an unreliable link (segment.h).
  *
- * Positions count 64 bits and never wrap. Nothing that a peer says is used before it is checked: a segment of
- * another session, an acknowledgement of what was never sent or bytes beyond the window change nothing.
+ * Positions have 64 bits and never wrap. Everything from the peer is checked before use: a segment of another
+ * session, an acknowledgement of bytes never sent or bytes outside the receive window change nothing.
  */
 #include <string.h>
 #include <trace/format/segment.h>
 #include <trace/format/wire.h>
 
-/* ---- buffers ------------------------------------------------------------------------------------- */
+/* ---- buffers -------------------------------------------------------------------------------------- */
 
 static size_t used(const struct segment_buffer *buffer)
 {
@@ -38,7 +38,7 @@ static void copy_out(const struct segment_buffer *buffer, uint64_t position, uin
     memcpy(to + first, buffer->bytes, size - first);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------ */
+/* ---- sessions ------------------------------------------------------------------------------------- */
 
 void segment_init(struct segment_stream *stream, uint8_t *out, size_t out_size, uint8_t *in, size_t in_size)
 {
@@ -105,7 +105,7 @@ static bool has_ended(const struct segment_stream *stream, uint32_t session)
     return false;
 }
 
-/* ---- what came ----------------------------------------------------------------------------------- */
+/* ---- input ---------------------------------------------------------------------------------------- */
 
 static void take_acknowledgement(struct segment_stream *stream, const struct segment *segment, uint64_t now)
 {
@@ -128,7 +128,7 @@ static void take_acknowledgement(struct segment_stream *stream, const struct seg
     }
 }
 
-/* A gap is reported once for each time that the sender passes it: its positions start anew then. */
+/* Reports a gap once each time that the sender passes it: its positions then restart. */
 static void note_gap(struct segment_stream *stream, uint64_t position)
 {
     if (stream->gap_at != stream->in.end || position <= stream->gap_position)
@@ -201,15 +201,15 @@ static bool get_header(const uint8_t *from, struct segment *segment)
            segment->length <= SEGMENT_PAYLOAD_MAX && segment->session != 0;
 }
 
-/* The next place behind the first byte where a segment may begin. */
+/* The next place after the first byte where a segment may begin. */
 static size_t skip(const uint8_t *bytes, size_t size)
 {
     const uint8_t *next = memchr(bytes + 1, SEGMENT_MAGIC >> 24, size - 1);
     return next ? (size_t)(next - bytes) : size;
 }
 
-/* Takes all whole segments. What cannot begin a good one is passed over byte by byte, its payload too: where
- * bytes were lost, the next segment lies inside what looks like the payload. */
+/* Processes all whole segments. Skips what cannot begin a valid one byte by byte, its payload too: where
+ * bytes were lost, the next segment lies inside the presumed payload. */
 static void parse(struct segment_stream *stream, uint64_t now)
 {
     size_t at = 0;
@@ -249,7 +249,7 @@ void segment_input(struct segment_stream *stream, const void *bytes, size_t size
     }
 }
 
-/* ---- what goes out ------------------------------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------------------------------- */
 
 static size_t put_segment(uint8_t *to, const struct segment *segment)
 {
@@ -267,7 +267,7 @@ static size_t put_segment(uint8_t *to, const struct segment *segment)
     return SEGMENT_HEADER_BYTES + segment->length;
 }
 
-/* The next segment of the session, with as much data as may go now. */
+/* The next segment of the session, with as much data as may be sent now. */
 static size_t put_data(struct segment_stream *stream, uint8_t *to, uint64_t now)
 {
     uint64_t end = stream->out.end < stream->limit ? stream->out.end : stream->limit;
@@ -301,7 +301,7 @@ static bool has_data(const struct segment_stream *stream)
     return stream->next < stream->out.end && stream->next < stream->limit;
 }
 
-/* Nothing came back in time: everything again, and the next time later. */
+/* If nothing was acknowledged in time: sends everything again, and doubles the time. */
 static void look_at_clock(struct segment_stream *stream, uint64_t now)
 {
     if (now - stream->heard_at >= SEGMENT_SILENCE_NS) {
@@ -352,14 +352,14 @@ uint64_t segment_deadline(const struct segment_stream *stream)
     return deadline;
 }
 
-/* ---- the owner's side ---------------------------------------------------------------------------- */
+/* ---- the owner's interface ------------------------------------------------------------------------ */
 
 size_t segment_write(struct segment_stream *stream, const void *bytes, size_t size)
 {
     return append(&stream->out, bytes, size);
 }
 
-/* The peer hears of new room at once when it was running out of it; else with the next segment. */
+/* Tells the peer about free space at once if the peer had little left; else with the next segment. */
 size_t segment_read(struct segment_stream *stream, void *bytes, size_t size)
 {
     struct segment_buffer *in = &stream->in;

@@ -2,8 +2,8 @@
 /*
  * trace/format/wire.c - checksums, frame header and fixed payloads of the link (wire.h).
  *
- * Runs in servers/traced and in the host tool. Under an emulated processor the payload's checksum is what
- * sending costs most, so it is XXH64 (Yann Collet's, public specification), a few instructions for eight
+ * Runs in servers/traced and in the host tool. On an emulated CPU the payload's checksum is the largest part
+ * of the cost of sending, so it is XXH64 (Yann Collet's, public specification), a few instructions for eight
  * bytes.
  */
 #include <string.h>

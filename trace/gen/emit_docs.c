@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/gen/emit_docs.c - build/gen/docs/events.md: the reference page of all events. */
+/* trace/gen/emit_docs.c - writes build/gen/docs/events.md, the reference page of all events. */
 #include "model.h"
 
 static void emit_type(FILE *out, const struct event *event, const struct field *f)

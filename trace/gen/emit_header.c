@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/emit_header.c - <trace/CLASS.h>: one typed inline function per event.
+ * trace/gen/emit_header.c - writes <trace/CLASS.h>: one typed inline function per event.
  *
- * An event of constant size becomes mask test, switch test, reserve, one store per field, commit, all
- * inline (trace/ring/ring.h). One that ends in a string or an array gathers its fixed fields on the stack
- * and goes out of line to trace_log_tail().
+ * An event of constant size becomes mask test, switch test, reserve, one store per field and commit, all
+ * inline (trace/ring/ring.h). One that ends in a string or an array collects its fixed fields on the stack
+ * and calls trace_log_string() or trace_log_words().
  */
 #include "model.h"
 
@@ -19,7 +19,7 @@ static const char *c_type(const struct field *f)
     return f->kind == TRACE_FIELD_SIGNED ? s[log] : u[log];
 }
 
-/* Padding that the schema writes out is no argument: it is always 0. */
+/* Padding that the schema declares is not an argument: it is always 0. */
 static bool is_reserved(const struct field *f)
 {
     return !strncmp(f->name, "reserved", 8);
@@ -47,7 +47,7 @@ static void emit_parameters(FILE *out, const struct event *event)
         fprintf(out, "void");
 }
 
-/* One statement that stores a field: trace_put_* into the slot, or trace_fix_* into the gathered part. */
+/* One statement that stores a field: trace_put_* into the slot, or trace_fix_* into the collected fields. */
 static void emit_store(FILE *out, const struct field *f, const char *verb, const char *place)
 {
     if (f->kind == TRACE_FIELD_COMM)
@@ -57,8 +57,8 @@ static void emit_store(FILE *out, const struct field *f, const char *verb, const
                 is_reserved(f) ? "0" : f->name);
 }
 
-/* The fast way stores into the ring and calls nothing, so no register must survive a call; the slow way
- * gathers the fields and leaves the rest to ring.c. */
+/* The fast path stores into the ring and calls nothing, so no register must survive a call; the slow path
+ * collects the fields and calls ring.c. */
 static void emit_constant_size(FILE *out, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/gen/emit_json.c - build/gen/trace/events.json: the events as data (trace/format/event_table.h) for
- * programs that are not written in C, such as tools/gdb. Offsets and sizes are bytes.
- */
+/* trace/gen/emit_json.c - writes build/gen/trace/events.json: the events as data (trace/format/event_table.h)
+ * for programs not written in C, such as tools/gdb. Offsets and sizes are bytes. */
 #include "model.h"
 
 static void emit_string(FILE *out, const char *text)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/gen/emit_table.c - build/gen/trace/events.[ch]: the events as data (trace/format/event_table.h),
- * for the kernel's printer and the host's decoder, the metadata template, the schema's UUID.
- */
+/* trace/gen/emit_table.c - writes build/gen/trace/events.[ch]: the events as data
+ * (trace/format/event_table.h) for the kernel's printer and the host's decoder, the metadata template, the
+ * schema's UUID. */
 #include "model.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/emit_tsdl.c - the CTF 1.8 metadata (TSDL) of a schema.
+ * trace/gen/emit_tsdl.c - writes the CTF 1.8 metadata (TSDL) of a schema.
  *
- * What only the running system knows stands as @NAME@ and is filled in by trace/format/metadata.c; in an
- * application's events @MINOR@, a number, becomes class << 16 | minor. Names in the metadata are those of
- * the schema; parse.c refused the language's own words.
+ * Only the running system knows the values of the placeholders @NAME@; trace/format/metadata.c fills them in.
+ * In an application's events @MINOR@, a number, becomes class << 16 | minor. Names in the metadata are those
+ * of the schema; parse.c has rejected the reserved words of TSDL.
  */
 #include "model.h"
 
@@ -24,7 +24,7 @@ static const char preamble[] =
     "typealias integer { size = 64; align = 64; signed = false; base = hex; } := xint64_t;\n"
     "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8_t;\n";
 
-/* What Trace Compass takes for a kernel's trace is one of domain "kernel". */
+/* Trace Compass recognizes a kernel's trace by the domain "kernel". */
 static const char environment[] = "\nenv {\n"
                                   "    domain = \"kernel\";\n"
                                   "    tracer_name = \"tarn\";\n"
@@ -35,7 +35,7 @@ static const char environment[] = "\nenv {\n"
                                   "@CLOCK_TRUST@"
                                   "@BOOT@";
 
-/* Behind the names of classes. */
+/* Follows the names of classes. */
 static const char streams[] =
     "};\n"
     "\nclock {\n"
@@ -72,7 +72,7 @@ static void emit_integer_name(FILE *out, const struct field *f)
     fprintf(out, "%sint%u_t", prefix[0] == 'x' ? "x" : prefix, 8 * f->bytes);
 }
 
-/* Trace Compass reads no number from 2^63 on: an enumeration with one of these is a signed one. */
+/* Trace Compass reads no number from 2^63 on: an enumeration with such a value is declared signed. */
 static void emit_enum(FILE *out, const struct field *f)
 {
     const struct enumeration *e = f->enumeration;

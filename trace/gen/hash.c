@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/hash.c - names a schema by its content: SHA-1 (FIPS 180-4) of its canonical text, cut and
- * marked as an RFC 4122 version 5 UUID. The canonical text is the events' part of the metadata: what
- * changes how bytes are read changes the name, a reworded description does not.
+ * trace/gen/hash.c - computes a schema's UUID: SHA-1 (FIPS 180-4) of its canonical text, cut and marked as an
+ * RFC 4122 version 5 UUID.
+ *
+ * The canonical text is the events' part of the metadata: the UUID changes when the layout of bytes changes,
+ * not when a description does.
  */
 #include "model.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/main.c - evgen, the generator of everything that is made from the event schema.
+ * trace/gen/main.c - evgen: generates code, tables and documents from the event schema.
  *
  *     evgen [--enum KEY=FILE]... -o DIR FILE.ev...    the system's events:
  *         DIR/include/trace/CLASS.h     typed inline log functions
@@ -10,8 +10,8 @@
  *         DIR/docs/events.md            reference page
  *     evgen --app FILE.ev -o HEADER                   an application's class: one header
  *
- * A file is replaced only when its text changes, so that nothing is recompiled in vain. Reading order:
- * model.h, parse.c, then the emit_ files.
+ * Replaces a file only when its text changes, so that nothing is recompiled needlessly. Read next: model.h,
+ * parse.c, then the emit_ files.
  */
 #include "model.h"
 
@@ -81,7 +81,7 @@ static bool file_holds(const char *path, const char *text, size_t length)
     return same;
 }
 
-/* One output: begin_output() gives the stream to write to, end_output() puts the file in place. */
+/* One output: begin_output() returns the stream to write to, end_output() replaces the file. */
 static char *output_text;
 static size_t output_length;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/model.h - what the generator knows: classes, events, fields, enumerations.
+ * trace/gen/model.h - the generator's model: classes, events, fields, enumerations.
  *
- * evgen is a short pipeline: parse.c reads the files of trace/schema into this model and refuses what is
- * wrong; each emit_ file write one kind of output from it and never judge. main.c strings them together. A
- * host program of the build: memory is taken and never given back.
+ * parse.c reads the files of trace/schema into this model and rejects errors; each emit_ file writes one kind
+ * of output without further checks; main.c calls them. A host program of the build: it never frees memory.
  */
 #ifndef TRACE_GEN_MODEL_H
 #define TRACE_GEN_MODEL_H
@@ -34,21 +33,21 @@ struct field {
     char *description;
     enum trace_field_kind kind;
     unsigned bytes;                        /* of one element; TRACE_NAME_BYTES for a comm; 1 for a string */
-    unsigned offset;                       /* in the event's body */
-    int count_field;                       /* TRACE_FIELD_ARRAY: which field says how many; else -1 */
+    unsigned offset;                       /* bytes, in the event's body */
+    int count_field;                       /* TRACE_FIELD_ARRAY: index of the field with the count; else -1 */
     const struct enumeration *enumeration; /* or NULL */
 };
 
 struct event {
     char *name;
-    char *full_name; /* in the metadata: CLASS_NAME, or what `as` says */
+    char *full_name; /* in the metadata: CLASS_NAME, or the name after `as` */
     char *description;
     char *format;
     unsigned minor;
     unsigned line;
     struct field fields[FIELDS_MAX];
     unsigned field_count;
-    unsigned fixed_bytes; /* of all fields but a string or array at the end */
+    unsigned fixed_bytes; /* all fields except a final string or array */
 };
 
 struct class
@@ -56,7 +55,7 @@ struct class
     char *name;
     char *description;
     const char *file;
-    int number; /* -1: an application's, given at registration */
+    int number; /* -1: an application's, assigned at registration */
     struct enumeration *enums;
     unsigned enum_count;
     struct event *events;
@@ -69,20 +68,20 @@ struct schema {
     uint8_t uuid[16];
 };
 
-/* A file of "NAME = NUMBER" lines that `enum X from "KEY"` takes its values from. */
+/* A file of "NAME = NUMBER" lines that gives `enum X from "KEY"` its values. */
 struct enum_source {
     const char *key;
     const char *file;
 };
 
-/* parse.c: adds one file's class to the schema; ends the program with a message if anything is wrong. */
+/* parse.c: adds one file's class to the schema; on an error prints a message and exits. */
 void parse_file(struct schema *schema, const char *file, bool app, const struct enum_source *sources,
                 unsigned source_count);
 /* parse.c: checks across files; sorts. */
 void finish_schema(struct schema *schema);
 const struct field *tail_field(const struct event *event);
 
-/* hash.c: the schema's name: an RFC 4122 version 5 style UUID over its canonical text. */
+/* hash.c: sets the schema's uuid, in the style of RFC 4122 version 5, from its canonical text. */
 void hash_schema(struct schema *schema);
 void format_uuid(char out[37], const uint8_t uuid[16]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/parse.c - reads the files of trace/schema into the model and refuses what is wrong with it.
+ * trace/gen/parse.c - reads the files of trace/schema into the model and rejects errors.
  *
- * The grammar stands in trace/schema/README.md. One line is one statement, but for an enumeration, whose
- * braces may span lines. Every refusal names file and line, says what is wrong and what to do.
+ * trace/schema/README.md has the grammar. One line is one statement, except for an enumeration, whose braces
+ * may span lines. Every error message names file and line, the error and the remedy.
  */
 #include "model.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the reader is: one file, one line, a cursor in it. */
+/* The position: one file, one line, a cursor in it. */
 struct reader {
     const char *file;
     unsigned line;
@@ -22,10 +22,10 @@ struct reader {
     const struct enum_source *sources;
     unsigned source_count;
     struct class *class;
-    struct event *event; /* whose fields are being read, or NULL */
+    struct event *event; /* its fields are being read; or NULL */
 };
 
-/* Words that C or the CTF metadata language keep for themselves. */
+/* Reserved words of C and of the CTF metadata language. */
 static const char *const reserved_words[] = {
     "_Bool",          "_Complex", "_Imaginary", "align",   "auto",     "break",    "callsite",
     "case",           "char",     "clock",      "const",   "continue", "default",  "do",
@@ -72,7 +72,7 @@ static char *read_whole_file(const char *file)
     return text;
 }
 
-/* --- words --------------------------------------------------------------------------------------- */
+/* ---- words ---------------------------------------------------------------------------------------- */
 
 static void skip_space(struct reader *r)
 {
@@ -88,7 +88,7 @@ static bool at_end(struct reader *r)
     return *r->at == 0;
 }
 
-/* Makes the next line current; false at the end of the file. */
+/* Advances to the next line; false at the end of the file. */
 static bool next_line(struct reader *r)
 {
     if (!*r->next_line)
@@ -174,7 +174,7 @@ static char *take_quoted(struct reader *r, const char *what)
     return text;
 }
 
-/* --- enumerations -------------------------------------------------------------------------------- */
+/* ---- enumerations --------------------------------------------------------------------------------- */
 
 static void add_enum_value(struct reader *r, struct enumeration *e, char *name, uint64_t value)
 {
@@ -198,7 +198,7 @@ static int compare_enum_values(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* enum NAME from "KEY": the lines "NAME = NUMBER" of the file that the command line gives for KEY. */
+/* enum NAME from "KEY": reads "NAME = NUMBER" lines from the file given for KEY on the command line. */
 static void read_enum_file(struct reader *r, struct enumeration *e, const char *key)
 {
     const char *file = NULL;
@@ -255,7 +255,7 @@ static void read_enum(struct reader *r)
     class->enums[class->enum_count++] = e;
 }
 
-/* --- fields -------------------------------------------------------------------------------------- */
+/* ---- fields --------------------------------------------------------------------------------------- */
 
 /* u8..u64, s8..s64, x8..x64 */
 static bool parse_integer_type(const char *word, struct field *f)
@@ -280,7 +280,7 @@ static void parse_enum_type(struct reader *r, const char *word, struct field *f)
     char *type = take_word(r, "the enumeration's integer type, say u32");
     if (!parse_integer_type(type, f) || f->kind != TRACE_FIELD_UNSIGNED)
         REFUSE(r, "'%s' cannot hold an enumeration: use u8, u16, u32 or u64", type);
-    f->enumeration = (const void *)word; /* found by finish_class(), once all enumerations are known */
+    f->enumeration = (const void *)word; /* resolved by finish_event(), when all enumerations are known */
 }
 
 static int find_field(const struct event *event, const char *name, size_t length)
@@ -307,7 +307,7 @@ static void parse_array_type(struct reader *r, const struct event *event, const 
     f->bytes = 8;
 }
 
-/* Places the field after the ones before it; a hole is refused so that packing shows in the file. */
+/* Places the field after those before it; rejects a hole, so that the file shows the packing. */
 static void place_field(struct reader *r, struct event *event, struct field *f)
 {
     unsigned align = f->kind == TRACE_FIELD_COMM || f->kind == TRACE_FIELD_STRING ? 1 : f->bytes;
@@ -360,7 +360,7 @@ static void read_field(struct reader *r, char *word)
     event->fields[event->field_count++] = f;
 }
 
-/* --- events and classes -------------------------------------------------------------------------- */
+/* ---- events and classes --------------------------------------------------------------------------- */
 
 static void check_format(struct reader *r, const struct event *event)
 {
@@ -437,7 +437,7 @@ static void read_class(struct reader *r)
     expect_end(r);
 }
 
-/* as NAME: what the metadata call the event, where that is not CLASS_EVENT. */
+/* as NAME: the event's name in the metadata, if it is not CLASS_EVENT. */
 static char *take_full_name(struct reader *r, const char *event)
 {
     skip_space(r);
@@ -528,7 +528,7 @@ void parse_file(struct schema *schema, const char *file, bool app, const struct 
     schema->classes[schema->class_count++] = class;
 }
 
-/* --- the schema as a whole ----------------------------------------------------------------------- */
+/* ---- the schema as a whole ------------------------------------------------------------------------ */
 
 const struct field *tail_field(const struct event *event)
 {

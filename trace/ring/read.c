@@ -178,7 +178,7 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
     return state;
 }
 
-/* --- walking -------------------------------------------------------------------------------------- */
+/* ---- walking -------------------------------------------------------------------------------------- */
 
 void trace_walk_begin(struct trace_walk *walk, const void *packet, uint64_t words, uint64_t end)
 {
@@ -318,7 +318,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
     return true;
 }
 
-/* --- rings of a dead system ------------------------------------------------------------------------- */
+/* ---- rings of a dead system ----------------------------------------------------------------------- */
 
 static bool has_packet(const struct trace_reader *reader, uint64_t number)
 {

@@ -405,7 +405,7 @@ void trace_ring_heartbeat(void)
     raise_limit(r.control, r.now + TRACE_TIME_SPAN);
 }
 
-/* --- events with a string or array ------------------------------------------------------------------ */
+/* ---- events with a string or array ---------------------------------------------------------------- */
 
 static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_t fixed_bytes, uint32_t bytes,
                          uint32_t *words)

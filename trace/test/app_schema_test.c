@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/test/app_schema_test.c - what kernel and programs learn of applications' events from the metadata: of
- * a whole text all that was declared, so that events print as they were logged; of one that is cut or spoilt,
- * as that of a dead system may be, and in too little memory, less, and never anything wrong.
+ * trace/test/app_schema_test.c - tests what is learned of applications' events from the metadata.
+ *
+ * A whole text gives everything that was declared, so that events print as they were logged. A cut or damaged
+ * text, as of a dead system, or too little memory gives less, and never anything wrong.
  */
 #define TRACE_DEFINE_SAMPLE
 #include "ring_harness.h"
@@ -22,7 +23,7 @@ static char text[128 << 10];
 static uint64_t text_size;
 static struct trace_app_schemas schemas;
 
-/* As trace/control/registry.c makes it. */
+/* As trace/control/registry.c does. */
 static void append(const char *part, uint64_t size, uint32_t class_number)
 {
     const struct trace_metadata_values values = {.byte_order = "le",
@@ -55,8 +56,7 @@ static void make_metadata(void)
                  "    fields := struct {\n    };\n};\n");
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 struct lines {
     uint32_t count;
@@ -123,10 +123,10 @@ static void test_names(void)
 /* ---- less than all
  * ----------------------------------------------------------------------------------------- */
 
-/* How many events were learned; -1: one of them is none. */
+/* Number of events learned; -1: one of them is not an event. */
 static int count_events(const struct trace_app_schemas *learned)
 {
-    /* an event that takes each learned description to be its own */
+    /* an event whose words fit every learned description */
     static const union {
         uint64_t words[40];
         struct trace_header header;
@@ -148,15 +148,15 @@ static int count_events(const struct trace_app_schemas *learned)
     return count;
 }
 
-/* From memory that the sanitizer watches at both ends. What was learned does not outlive the text's own
- * check. */
+/* Uses memory with sanitizer checks at both ends. The learned events are not used after the text's own check.
+ */
 static int learn(const char *from, uint64_t size, uint64_t memory_size)
 {
     static struct trace_app_schemas learned;
     char *exact = malloc(size), *memory = malloc(memory_size);
     memcpy(exact, from, size);
     trace_learn_schemas(&learned, exact, size, memory, memory_size);
-    free(exact); /* it is not needed afterwards */
+    free(exact); /* not needed afterwards */
     int count = count_events(&learned);
     free(memory);
     return count;
@@ -245,7 +245,7 @@ int main(void)
           "all events of applications are learned, none of the system's");
     test_lines();
     test_names();
-    const char *apps = text + text_size - 1200; /* with a little of the system's before them */
+    const char *apps = text + text_size - 1200; /* with some of the system's text before them */
     test_memory(apps, 1200);
     test_cut(apps, 1200);
     test_mutations(apps, 1200);

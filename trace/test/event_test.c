@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/test/event_test.c - what kernel and programs share to talk about events: words, merge, lines.
- */
+/* trace/test/event_test.c - tests words for masks and modes, merging, and events as lines. */
 #include "ring_harness.h"
 #include <string.h>
 #include <trace/event/print.h>
@@ -15,7 +13,7 @@ static void test_masks(void)
     static const struct {
         const char *text;
         uint64_t before, after;
-        const char *bad; /* what begins there is no word */
+        const char *bad; /* the first invalid word */
     } cases[] = {
         {"all", 0, ~0ull, NULL},
         {"none", 5, 0, NULL},
@@ -113,7 +111,7 @@ static void test_merge(void)
     uint64_t number = 0, last_time = 0;
     bool in_order = true;
     setup_rings(TRACE_BUFFER_BYTES_MIN, 16, TRACE_MODE_FLIGHT);
-    for (uint64_t i = 0; i < 5000; i++) { /* runs of different lengths on both processors: several packets */
+    for (uint64_t i = 0; i < 5000; i++) { /* runs of different lengths on both CPUs: several packets */
         test_window = window_of_cpu(i % 7 < 3);
         trace_user_stopwatch_start(i);
     }

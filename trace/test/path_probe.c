@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/test/path_probe.c - call sites whose instructions path_test counts, with the flags of kernel and
- * programs. */
+/* trace/test/path_probe.c - call sites for path_test, compiled with the flags of kernel and programs. */
 #include <trace/user.h>
 
 void probe_one_word(uint64_t a);

@@ -35,7 +35,7 @@ int finish_tests(void)
     return failures != 0;
 }
 
-/* --- clock and hooks ------------------------------------------------------------------------------- */
+/* ---- clock and hooks ------------------------------------------------------------------------------ */
 
 uint64_t test_clock(void)
 {
@@ -55,7 +55,7 @@ void jump_clock(uint64_t ticks)
 
 static struct {
     int point;
-    unsigned left; /* passes until it runs; 0: off */
+    unsigned left; /* passes until the hook runs; 0: off */
     bool was_run;
     void (*action)(void);
 } hook;
@@ -81,7 +81,7 @@ void test_point(int point)
     hook.action();
 }
 
-/* --- rings ----------------------------------------------------------------------------------------- */
+/* ---- rings ---------------------------------------------------------------------------------------- */
 
 char *window_of_cpu(uint32_t cpu)
 {
@@ -131,7 +131,7 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     test_info.mask = ~0ull;
 }
 
-/* --- reading --------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------------- */
 
 void visit_packet(const struct trace_packet *packet, visit_event *visit, void *context, struct findings *f)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/test/ring_test.c - the logging path under its own races, on the host, with sanitizers.
+ * trace/test/ring_test.c - tests the logging path under its own races, on the host, with sanitizers.
  *
- * Interrupts, preemption, migration and death are played at the path's named race windows (ring.h, enum
- * trace_test_point): an action logs events of its own, moves the thread to another processor, or never comes
- * back. Each event carries a number, so a reader can say which arrived.
+ * The tests cause interrupts, preemption, migration and thread death at the path's named race windows
+ * (ring.h, enum trace_test_point): an action logs events of its own, moves the thread to another CPU, or
+ * never returns. Each event carries a number, so a reader knows which arrived.
  */
 #include "ring_harness.h"
 #include <pthread.h>
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define SMALL             TRACE_BUFFER_BYTES_MIN
-#define EVENTS_PER_BUFFER (SMALL / 16) /* of two words, a little less */
+#define EVENTS_PER_BUFFER (SMALL / 16) /* events of two words, a little less */
 
-static const char *directory; /* for traces that babeltrace2 judges */
+static const char *directory; /* for traces that babeltrace2 checks */
 static char text_of_babeltrace2[64];
 
 /* Numbers seen: how often each was read. */
@@ -56,7 +56,7 @@ static void log_numbers(uint64_t first, uint64_t end)
         trace_user_stopwatch_start(i);
 }
 
-/* --- one writer ------------------------------------------------------------------------------------ */
+/* ---- one writer ----------------------------------------------------------------------------------- */
 
 static void test_plain(void)
 {
@@ -135,7 +135,7 @@ static void test_time_gaps(void)
     unlink(text_of_babeltrace2);
 }
 
-/* --- interrupted writers --------------------------------------------------------------------------- */
+/* ---- interrupted writers -------------------------------------------------------------------------- */
 
 static uint64_t nested_first, nested_count;
 
@@ -148,7 +148,7 @@ static const char *const point_names[] = {
     "after index read", "before reserve", "after reserve", "before commit", "before change",
     "after change",     "before open",    "before limit",  "before stop",   "after stop"};
 
-/* The nth pass of every point, interrupted by so many events. */
+/* Interrupts the nth pass of every point with different numbers of events. */
 static void test_interrupts(void)
 {
     static const uint64_t counts[] = {1, 40, EVENTS_PER_BUFFER, 3 * EVENTS_PER_BUFFER};
@@ -171,7 +171,7 @@ static void test_interrupts(void)
     }
 }
 
-/* Events behind a gap, each interrupted by the next at the same point: `depth` of them, `pause` ticks apart.
+/* Events after a gap, each interrupted by the next at the same point: `depth` of them, `pause` ticks apart.
  */
 static struct {
     enum trace_test_point point;
@@ -187,7 +187,7 @@ static void log_behind_gap(void)
     log_numbers(10000 + behind_gap.depth, 10001 + behind_gap.depth);
 }
 
-/* Which closes the packet before its begin is known, for its opener is the one that was interrupted. */
+/* The interrupting event closes the packet before its begin is known, because it interrupts the opener. */
 static void test_interrupts_behind_gap(void)
 {
     static const uint64_t gaps[] = {(1ull << 31) - 5000, (1ull << 31) + 5, (1ull << 32) - 7, 5ull << 32};
@@ -206,7 +206,7 @@ static void test_interrupts_behind_gap(void)
             behind_gap.depth = 1 + variant / 16;
             const unsigned depth = behind_gap.depth;
             set_hook(point, 1, log_behind_gap);
-            log_numbers(5, 6); /* not every gap ends the packet: then nobody passes some of the points */
+            log_numbers(5, 6); /* not every gap ends the packet: then no writer passes some of the points */
             set_hook(point, 0, NULL);
             const uint64_t after = test_clock();
             log_numbers(6, 11);
@@ -224,7 +224,7 @@ static void test_interrupts_behind_gap(void)
     unlink(text_of_babeltrace2);
 }
 
-/* Two threads behind a gap: the one that opens the next packet stops, another closes that and stops at
+/* Two threads after a gap: one opens the next packet and stops, another closes that packet and stops at
  * `second`, and they finish in the order in which they came. */
 static struct {
     enum trace_test_point second;
@@ -286,13 +286,13 @@ static void die(void)
     longjmp(death, 1);
 }
 
-/* A thread killed in each window; others go on. */
+/* Kills a thread in each window; others continue. */
 static void test_deaths(void)
 {
     for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         forget_numbers();
-        /* stale events of an earlier lap stand where the hole will be */
+        /* the hole will have stale events of an earlier lap */
         log_numbers(0, 20 * EVENTS_PER_BUFFER);
         forget_numbers();
         set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
@@ -311,17 +311,17 @@ static void test_deaths(void)
     }
 }
 
-/* --- writers a lap late ------------------------------------------------------------------------------ */
+/* ---- writers a lap late --------------------------------------------------------------------------- */
 
 #define LAP_BUFFERS 4
 
 static struct {
-    uint64_t beyond;  /* packets that are closed behind the one that he hits */
+    uint64_t beyond;  /* packets closed after the one that it hits */
     uint64_t further; /* laps */
-    bool hole;        /* somebody is killed in the packet that he hits */
+    bool hole;        /* a thread is killed in the packet that it hits */
     bool was_read;
-    uint64_t wrong;    /* events that nobody logged so */
-    struct findings f; /* while he had stored and not committed */
+    uint64_t wrong;    /* events never logged with these values */
+    struct findings f; /* after its stores, before its commit */
 } lap;
 
 static void log_checkable(uint64_t number)
@@ -355,7 +355,8 @@ static void log_to_packet(uint64_t number)
         log_checkable(i);
 }
 
-/* While the writer stands still the ring goes round; he is read when he has stored and not yet committed. */
+/* While the writer is stopped the ring goes round; the packet is read after its stores and before its commit.
+ */
 static void let_lap_pass(void)
 {
     struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
@@ -372,7 +373,7 @@ static void let_lap_pass(void)
     set_hook(TRACE_BEFORE_COMMIT, 1, read_what_is_there);
 }
 
-/* Logs so that the event is stopped at `point`, its words where a later event of four has its header
+/* Logs so that the event is stopped at `point`, its words where a later event of four words has its header
  * (`shift` 0) or its data. */
 static void be_a_lap_late(enum trace_test_point point, unsigned shift)
 {
@@ -392,7 +393,7 @@ static void be_a_lap_late(enum trace_test_point point, unsigned shift)
         trace_user_stopwatch_start(77);
 }
 
-/* A writer stopped for a whole lap stores over a packet that is not his own. */
+/* A writer stopped for a whole lap stores over a packet that is not its own. */
 static void test_late_writers(void)
 {
     static const enum trace_test_point points[] = {TRACE_AFTER_RESERVE, TRACE_AFTER_CHANGE,
@@ -425,7 +426,7 @@ static struct findings read_after_laps(uint64_t count)
     return lap.f;
 }
 
-/* How long a buffer is in doubt: until who was late has committed, or so long that he must be dead. */
+/* Until when a packet inherits uncommitted words: until the late writer has committed, or must be dead. */
 static void test_doubt_ends(void)
 {
     lap.hole = false;
@@ -455,7 +456,7 @@ static void test_doubt_ends(void)
     check(f.whole == LAP_BUFFERS - 1 && !f.lost && !lap.wrong, "but not for ever");
 }
 
-/* What the rings hold when nobody comes back, whatever stands in the control page. */
+/* Reads what the rings hold after all writers have died, whatever the control page contains. */
 static struct findings salvage(void)
 {
     static uint64_t copy[SMALL / 8];
@@ -477,7 +478,7 @@ static struct findings salvage(void)
     return f;
 }
 
-/* The machine is reset in each window: all that was logged before is there. */
+/* Resets the machine in each window: everything logged before is there. */
 static void test_dead_system(void)
 {
     static uint64_t logged; /* survives longjmp */
@@ -505,7 +506,7 @@ static void move_away(void)
     test_window = window_of_cpu(1);
 }
 
-/* Clocks that differ show whether a time was read on the processor whose ring it is in. */
+/* Clocks that differ show whether a time was read on the CPU of its ring. */
 static void test_migration(void)
 {
     for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
@@ -521,7 +522,7 @@ static void test_migration(void)
     }
 }
 
-/* --- many writers ---------------------------------------------------------------------------------- */
+/* ---- many writers --------------------------------------------------------------------------------- */
 
 #define WRITERS 4
 
@@ -566,7 +567,7 @@ static void join_writers(pthread_t threads[])
         pthread_join(threads[i], NULL);
 }
 
-/* A consumer that is too slow: what arrives and what is counted as discarded make up what was attempted. */
+/* A consumer that is too slow: events that arrived and events discarded add up to those attempted. */
 static void test_stream(unsigned sleep_us)
 {
     setup_rings(SMALL, 8, TRACE_MODE_STREAM);
@@ -579,7 +580,7 @@ static void test_stream(unsigned sleep_us)
     for (unsigned round = 0; round < 400; round++) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
             struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
-            /* only what is whole: a writer may be asleep in the middle */
+            /* only whole packets: a writer may be asleep in the middle */
             while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
                 read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
                 __atomic_store_n(&test_info.consumed[cpu], next[cpu], __ATOMIC_RELEASE);
@@ -624,10 +625,10 @@ static void test_once(void)
     check(f.whole == 4 && !f.lost && !f.cut && f.events == arrived, "once: the same of a dead system");
 }
 
-/* --- a full ring --------------------------------------------------------------------------------------- */
+/* ---- a full ring ---------------------------------------------------------------------------------- */
 
-/* Where losses are told: between two packets, never inside one. Each event has a number, and when it was
- * logged is known; what no reader finds was lost in that time. */
+/* Losses are reported between two packets, never inside one. Each event has a number and a known time; an
+ * event that no reader finds was lost at that time. */
 #define FULL_EVENTS  4096
 #define FULL_PACKETS 64
 
@@ -637,7 +638,7 @@ static struct {
         uint64_t from, to; /* when the call began and ended */
         bool is_there;
     } event[FULL_EVENTS];
-    uint64_t packets, next; /* that were read; to be read next */
+    uint64_t packets, next; /* read so far; to be read next */
     struct trace_packet packet[FULL_PACKETS];
     struct findings f;
 } full;
@@ -668,7 +669,7 @@ static void note_full(const struct trace_header *event, uint64_t time, void *con
     }
 }
 
-/* Reads what is whole, for a writer may be interrupted; then the buffers are free. */
+/* Reads whole packets only, for a writer may be interrupted; then frees the buffers. */
 static void drain_full(void)
 {
     struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
@@ -680,7 +681,7 @@ static void drain_full(void)
     test_info.consumed[0] = full.next;
 }
 
-/* A ring that has `rest` words left in all. */
+/* A ring with `rest` words left in all. */
 static void fill_ring(uint64_t rest)
 {
     setup_rings(SMALL, 2, TRACE_MODE_STREAM);
@@ -693,8 +694,8 @@ static void fill_ring(uint64_t rest)
     }
 }
 
-/* An event that was lost while a packet was open lies in it, and no reader learns that: readers place losses
- * between packets. */
+/* Counts events that were lost while a packet was open: readers place losses between packets, so they cannot
+ * find these. */
 static uint64_t hidden_losses(void)
 {
     uint64_t hidden = 0;
@@ -705,7 +706,8 @@ static uint64_t hidden_losses(void)
     return hidden;
 }
 
-/* Losses that a packet does not tell though they were over when it began, or tells before they happened. */
+/* Counts losses that a packet does not report although they ended before it began, or reports before they
+ * happened. */
 static uint64_t misplaced_losses(void)
 {
     uint64_t misplaced = 0;
@@ -734,13 +736,13 @@ static bool full_is_right(void)
            full.packets == full.f.whole && !full.f.disorder;
 }
 
-/* The packet of a full ring ends with the first loss, and nothing more gets into it, however small. */
+/* The packet of a full ring ends with the first loss, and no later event gets into it, however small. */
 static void test_full(void)
 {
     for (uint64_t rest = 1; rest <= 1000; rest = rest < 5 ? rest + 1 : rest * 3) {
         fill_ring(rest);
         const uint64_t first = full.count;
-        log_full((uint32_t)rest + 2); /* one word is the packet's end */
+        log_full((uint32_t)rest + 2); /* one word is for the packet's end */
         jump_clock(100000);
         log_full(1 + (rest > 1));
         log_full_fast();
@@ -772,7 +774,8 @@ static void drain_and_log(void)
     log_full(2);
 }
 
-/* A writer that found no room stands still until there is some, and another has opened a packet. */
+/* A writer that found the ring full is stopped until there is space, and another writer has opened a packet.
+ */
 static void test_full_no_more(void)
 {
     fill_ring(100);
@@ -783,7 +786,7 @@ static void test_full_no_more(void)
           "full no more when the loss is to be counted: it is none");
 }
 
-/* A writer that finds the ring full is killed before he closes the packet. */
+/* A writer that finds the ring full is killed before it closes the packet. */
 static void test_full_death(void)
 {
     fill_ring(100);
@@ -807,7 +810,7 @@ static void test_full_death(void)
           "full, killed after stop: logging goes on");
 }
 
-/* What an interrupt of a full ring's writer does: bits of `full_nested`, one after the other. */
+/* What an interrupt of a full ring's writer does: the kinds in `full_nested`, one after another. */
 enum { NESTED_SMALL, NESTED_BIG, NESTED_DRAIN, NESTED_FAST, NESTED_WAIT, NESTED_KINDS };
 static unsigned full_nested[3];
 
@@ -831,7 +834,7 @@ static void do_nested(void)
         do_one_nested(full_nested[i]);
 }
 
-/* Every race window of an event that finds the ring full or just drained, interrupted by all sequences of
+/* Interrupts every race window of an event that finds the ring full or just drained with all sequences of
  * three: small and large events, a consumer, a gap. */
 static void test_full_interrupted(void)
 {
@@ -867,7 +870,7 @@ static void test_full_interrupted(void)
     }
 }
 
-/* A reader copies while the ring is overwritten many times over: what it calls whole is right. */
+/* A reader copies while the ring is overwritten many times: the packets that it calls whole are right. */
 static void test_overwriting_reader(void)
 {
     setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
@@ -920,7 +923,7 @@ static void test_overwritten_copy(void)
     check(state[1] == TRACE_PACKET_GONE, "copied while its buffer is taken again: gone");
 }
 
-/* --- hostile programs ------------------------------------------------------------------------------ */
+/* ---- hostile programs ----------------------------------------------------------------------------- */
 
 static unsigned seed = 12345;
 
@@ -939,7 +942,8 @@ static uint64_t random_word(void)
     }
 }
 
-/* Garbage in control pages and buffers between and within calls; stores outside would hit unmapped memory. */
+/* Writes garbage to control pages and buffers between and within calls; stores outside would hit unmapped
+ * memory. */
 static void scribble(void)
 {
     for (unsigned i = 0; i < 3; i++) {

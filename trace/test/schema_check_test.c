@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/test/schema_check_test.c - the kernel accepts what evgen --app writes, and nothing that would spoil
- * the metadata: whatever mutated text it lets through, babeltrace2 still reads the trace.
- */
+/* trace/test/schema_check_test.c - tests that the kernel accepts what evgen --app writes, and nothing that
+ * would damage the metadata: babeltrace2 still reads the trace with every mutated text that is accepted. */
 #define TRACE_DEFINE_SAMPLE
 #include "ring_harness.h"
 #include <app/sample.h>
@@ -70,7 +68,7 @@ static void test_registered(const char *directory, const char *output)
           "with every value as logged");
 }
 
-/* Random changes of the text; each that is accepted goes through babeltrace2, up to a number. */
+/* Changes the text randomly; babeltrace2 reads a limited number of the accepted ones. */
 static void test_mutations(const char *directory, const char *output)
 {
     static const char alphabet[] = "abz_019 {}[]();:=\"@,\n\t/*%\\\x01\xff";
@@ -92,7 +90,7 @@ static void test_mutations(const char *directory, const char *output)
                 size -= run;
             }
         }
-        char *exact = malloc(size); /* so that the sanitizer sees a step too far */
+        char *exact = malloc(size); /* exact size, so that the sanitizer detects reads past the end */
         memcpy(exact, text, size);
         bool good = trace_check_schema(exact, size, name, &body);
         free(exact);
@@ -104,7 +102,7 @@ static void test_mutations(const char *directory, const char *output)
         read_all(NULL, NULL, directory);
         append_schema(directory, text + body, size - body);
         char command[512];
-        /* its events may not fit the changed layout: judge the metadata alone */
+        /* its events may not fit the changed layout: check the metadata alone */
         snprintf(command, sizeof(command), "babeltrace2 -o ctf-metadata %s > %s 2>&1", directory, output);
         bad += system(command) != 0;
         snprintf(command, sizeof(command), "rm -f %s/cpu*; babeltrace2 %s > %s 2>&1", directory, directory,

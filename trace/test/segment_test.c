@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/test/segment_test.c - segments over a link that drops, duplicates, changes, invents and delays bytes.
+ * trace/test/segment_test.c - tests segments over a link that drops, duplicates, changes, invents and delays
+ * bytes.
  *
- * Two streams and two directions of a link run on a clock of the test's. What one side writes is known by its
- * position, so the other can say of each byte whether it is right. Built with sanitizers; prints TAP.
+ * Two streams and both directions of a link run on a clock of the test. What one side writes is a function of
+ * its position, so the other side can check each byte. Built with sanitizers; prints TAP.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static size_t below(size_t limit)
     return limit ? (size_t)(random64() % limit) : 0;
 }
 
-struct line { /* one direction: what is on its way, and a piece kept to come once more, late */
+struct line { /* one direction: bytes in transit, and a piece kept for a late duplicate */
     uint8_t bytes[LINK_MAX];
     size_t size;
     uint8_t old[4096];
@@ -115,7 +116,7 @@ static void send_out(struct side *side, struct line *line)
         insert_bytes(line, line->size, buffer, size);
 }
 
-/* Delivers some of what is on its way, in pieces of any size. */
+/* Delivers some of the bytes in transit, in pieces of any size. */
 static void deliver(struct line *line, struct side *side)
 {
     if (below(100) < fault_percent)
@@ -180,7 +181,7 @@ static void start(uint64_t with, unsigned percent)
     segment_open(&host.stream, 1000 + (uint32_t)with, now);
 }
 
-/* True when all that was written has come, in at most so many steps. */
+/* Runs at most `steps` steps; true when all that was written has arrived. */
 static bool exchange(uint64_t host_bytes, uint64_t guest_bytes, unsigned long steps)
 {
     while (steps-- > 0 && !(guest.read >= host_bytes && host.read >= guest_bytes &&
@@ -238,7 +239,7 @@ static void test_sessions(void)
         host.written = host.read = guest.written = guest.read = 0;
         segment_open(&host.stream, first + session, now);
         while (guest.stream.session != first + session) {
-            step(0, 0, true); /* what the guest still has of the session before is of no use */
+            step(0, 0, true); /* what the guest still has of the earlier session is useless */
             guest.written = guest.read = 0;
         }
         guest.written = guest.read = host.written = host.read = 0;
@@ -271,7 +272,7 @@ static void test_ends(void)
 {
     start(5, 0);
     exchange(100, 1000, 1000);
-    segment_cut(&guest.stream); /* as if it had been started again */
+    segment_cut(&guest.stream); /* as after a restart */
     for (int i = 0; i < 1500; i++)
         step(0, 0, true);
     tell(host.stream.state == SEGMENT_CLOSED, "a guest that does not know the session says so");
@@ -284,7 +285,7 @@ static void test_ends(void)
     tell(segment_deadline(&host.stream) == ~0ull, "and nothing is left to do");
 }
 
-/* Good checksums, senseless contents. */
+/* Valid checksums, invalid contents. */
 static void test_hostile(void)
 {
     static uint8_t bytes[SEGMENT_BYTES_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/test/sum_test.c - the checksum of a packet tells what happens to memory, and whose it is. */
+/* trace/test/sum_test.c - tests that a packet's checksum detects damage, and identifies the packet. */
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
@@ -34,7 +34,7 @@ static bool every_bit_counts(void)
     return told;
 }
 
-/* A piece is overwritten: with what lies elsewhere, or with one byte. */
+/* Overwrites a piece, with what lies elsewhere or with one byte. */
 static bool pieces_count(bool moved)
 {
     unsigned missed = 0;

@@ -47,7 +47,7 @@ uint64_t *page_table_find(paddr_t root, uint64_t address, bool create);
  * many frames. */
 uint32_t page_table_free(paddr_t root, uint64_t end);
 
-/* ---- the kernel's own mappings: arch/kernel_map.c --------------------------------------------------- */
+/* ---- the kernel's own mappings: arch/kernel_map.c ------------------------------------------------- */
 
 /* By the port: the last-level entry of a kernel address; tables are made of frames where missing. NULL: no
  * memory. Who changed it calls page_tables_changed(). The boot processor changes what is below

@@ -2,15 +2,15 @@
 /*
  * trace/test/host/port/trace.h - the unit tests' port of <arch/trace.h>.
  *
- * Info page and windows are ordinary memory (ring_harness.c); the window of "this processor" is a variable of
- * the thread; the clock is a counter that tests can make jump. Every named race window calls test_point().
+ * Info page and windows are ordinary memory (ring_harness.c); the window of "this CPU" is a variable of the
+ * thread; the clock is a counter that tests can make jump. Every named race window calls test_point().
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
 extern struct trace_info test_info;
-extern __thread char *test_window; /* of the processor that the thread runs on */
-extern char *test_windows;         /* processor 0's */
+extern __thread char *test_window; /* of the CPU that the thread runs on */
+extern char *test_windows;         /* CPU 0's */
 uint64_t test_clock(void);
 void test_point(int point);
 #define TRACE_TEST_POINT(point) test_point(point)
