@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What every program is linked with: the port's first instructions, libc-glue, newlib, and the few functions that
-# the compiler calls (kernel/compiler_calls.c says why not libgcc).
+# Libraries of every program: the port's startup code, libc-glue, newlib, and the few functions that the compiler
+# calls (kernel/compiler_calls.c says why not libgcc).
 LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math/*.c) kernel/compiler_calls.c \
                 $(filter-out %/crt0.S,$(wildcard arch/$(ARCH)/user/*.[cS]))
 
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
-# What programs of the exploring archive have besides: what the compiler calls before each access to memory.
+# For programs of the exploring archive also the functions that the compiler calls before each memory access.
 $(eval $(call user_library,explore,kernel/explore_runtime.c libc-glue/explore/point.c))
 
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
@@ -13,7 +13,7 @@ USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
 USER_LIBS += $(BA)/lib/libglue.a $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a
 ALL += $(BA)/lib/libglue.a
 
-# Each header that programs may include compiles alone, without another before it.
+# Checks that each header for programs compiles on its own.
 PROGRAM_HEADERS := assert complex ctype dirent errno fcntl fenv float glob inttypes iso646 langinfo limits locale malloc math \
     netinet/in arpa/inet poll pthread pwd regex sched search semaphore setjmp signal spawn stdalign stdarg stdatomic stdbool \
     stddef stdint stdio stdlib stdnoreturn string strings tgmath time unistd utime wchar wctype \

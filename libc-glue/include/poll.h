@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* poll.h - waiting for several files at once; libc-glue/posix/poll.c. */
+/* poll.h - waits for several files at once; libc-glue/posix/poll.c. */
 #ifndef TARN_POLL_H
 #define TARN_POLL_H
 
@@ -12,7 +12,7 @@
 
 typedef unsigned int nfds_t;
 struct pollfd {
-    int fd; /* negative: not asked for */
+    int fd; /* negative: ignored */
     short events;
     short revents;
 };

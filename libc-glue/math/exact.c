@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/math/exact.c - functions of libm whose result is exact where it can be.
+ * exact.c - functions of libm that return the exact result where a float or double can hold it.
  *
- * newlib computes log2(x) as log(x) / ln 2, which misses 441 of the 2,098 powers of two, and its cbrtf misses
- * a third of the cubes. These are linked before newlib's; <math.h> of libc-glue takes away newlib's macro.
+ * newlib computes log2(x) as log(x) / ln 2, which is wrong for 441 of the 2,098 powers of two; its cbrtf is
+ * wrong for a third of the cubes. These versions are linked before newlib's; libc-glue's <math.h> removes
+ * newlib's macro for log2.
  */
 #include <math.h>
 
-/* x = m * 2^exponent, m between the roots of 1/2 and of 2: the logarithm of m is small beside an exponent
- * that is not 0, and exactly 0 for a power of two. */
+/* x = m * 2^exponent with m between sqrt(1/2) and sqrt(2). The logarithm of m is small relative to a nonzero
+ * exponent, and exactly 0 for a power of two. */
 double log2(double x)
 {
     int exponent;
@@ -22,7 +23,7 @@ double log2(double x)
     return exponent + log(m) * M_LOG2E;
 }
 
-/* A double has so many bits more that one rounding is left. */
+/* A double has enough additional bits that only one rounding matters. */
 float log2f(float x)
 {
     return (float)log2(x);

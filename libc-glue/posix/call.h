@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/call.h - how a POSIX call begins and ends.
+ * call.h - what each POSIX call does first and last.
  *
  *     int close(int fd)
  *     {
@@ -8,7 +8,7 @@
  *         return leave_call(TRACE_LIBC_CLOSE, do_close(fd));
  *     }
  *
- * Inner functions return a result >= 0 or a negative errno; leave_call makes errno and -1 of the latter.
+ * Inner functions return a result >= 0 or a negative errno; leave_call turns the latter into errno and -1.
  */
 #ifndef LIBC_GLUE_CALL_H
 #define LIBC_GLUE_CALL_H
@@ -21,11 +21,11 @@
 
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
 {
-    if (TRACE_ON_LIBC()) /* here too: the thread's number is not free */
+    if (TRACE_ON_LIBC()) /* tested here because thread_id() costs something */
         trace_libc_entry(call, thread_id(), a, b);
 }
 
-/* The path that the call under way is about. */
+/* Logs the path argument of the current call. */
 static inline void name_path(enum trace_libc_libc_call call, const char *path)
 {
     if (TRACE_ON_LIBC())

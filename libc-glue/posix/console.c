@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/console.c - is it a terminal, and its modes (termios over servers/protocol/console.h).
- */
+/* console.c - isatty, and terminal modes (termios over servers/protocol/console.h). */
 #include "file.h"
 
 #include <fcntl.h>
@@ -84,8 +82,8 @@ static int64_t control_device(int fd, unsigned long request, void *argument)
     int64_t result = is_console(fd);
     if (result < 0 || request != TIOCGWINSZ)
         return result < 0 ? result : -EINVAL;
-    *(struct winsize *)argument =
-        (struct winsize){.ws_row = 24, .ws_col = 80}; /* a serial line cannot tell */
+    /* The size of a serial terminal is unknown. */
+    *(struct winsize *)argument = (struct winsize){.ws_row = 24, .ws_col = 80};
     return 0;
 }
 

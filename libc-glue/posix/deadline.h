@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/deadline.h - POSIX's absolute times as the kernel's deadlines.
- */
+/* deadline.h - converts POSIX's absolute times to the kernel's deadlines. */
 #ifndef LIBC_GLUE_DEADLINE_H
 #define LIBC_GLUE_DEADLINE_H
 
@@ -9,7 +7,7 @@
 #include <tarn/runtime.h>
 #include <time.h>
 
-/* 0 or EINVAL. A time before boot has passed. */
+/* Returns 0 or EINVAL. A time before boot counts as passed. */
 static inline int deadline_of(clockid_t clock, const struct timespec *until, uint64_t *deadline)
 {
     if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000)

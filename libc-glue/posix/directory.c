@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/directory.c - reading directories (<dirent.h>), a buffer of entries at a time.
- */
+/* directory.c - reads directories (<dirent.h>), a buffer of entries at a time. */
 #include "file.h"
 
 #include <dirent.h>
@@ -13,9 +11,10 @@
 
 #define ENTRIES_BYTES 4096
 
-struct DIR { /* one thread at a time uses it, as POSIX has it */
+/* For one thread at a time, as in POSIX. */
+struct DIR {
     int fd;
-    uint32_t next, end; /* of the entries in the buffer */
+    uint32_t next, end; /* range of unread entries in the buffer */
     struct dirent entry;
     char buffer[ENTRIES_BYTES] __attribute__((aligned(8)));
 };
@@ -42,7 +41,7 @@ DIR *fdopendir(int fd)
     return directory;
 }
 
-/* Bytes of entries, 0 at the end. */
+/* Returns the number of bytes read, 0 at the end, or a negative errno. */
 static int64_t fill_buffer(DIR *directory)
 {
     struct window window;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/file.c - open files: the table, and reading and writing whatever kind they are.
+ * file.c - the table of open files; reading and writing files of all kinds.
  *
- * Descriptor -> struct file -> handle of a server. Offsets live in the servers, so that processes that
- * inherit a file share its offset; descriptors made by dup share the struct.
+ * A descriptor refers to a struct file, which names a server's handle. Offsets are kept by the servers, so
+ * that processes that inherit a file share its offset; descriptors made by dup share the struct.
  *
- * Locking: table.lock covers descriptors and reference counts, never a request to a server. A call that
- * uses a file holds a reference, so a close by another thread ends the file only after it.
+ * Locking: table.lock covers descriptors and reference counts. It is never held during a request to a server.
+ * A call that uses a file holds a reference, so that a concurrent close takes effect only after it.
  */
 #include "file.h"
 
@@ -21,7 +21,7 @@ static struct {
     struct lock lock;
     struct file *descriptor[FILES_MAX];
     bool close_on_exec[FILES_MAX];
-    struct file file[FILES_MAX]; /* free if it has no references */
+    struct file file[FILES_MAX]; /* unused if it has no references */
 } table;
 
 static cap_t server_of(enum file_kind kind)
@@ -39,7 +39,7 @@ static cap_t server_of(enum file_kind kind)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------------- */
 
 static int64_t close_handle(enum file_kind kind, uint64_t handle)
 {
@@ -108,7 +108,7 @@ void put_file(struct file *file)
         close_handle(last.kind, last.handle);
 }
 
-/* Takes the file out of its descriptor; the descriptor's reference is the caller's to put. */
+/* Removes the file from its descriptor. The descriptor's reference passes to the caller. */
 static struct file *clear_descriptor(int fd)
 {
     struct file *file = NULL;
@@ -147,7 +147,7 @@ void init_files(const struct startup *startup)
     }
     if (startup->fd_count)
         return;
-    /* Servers start with nothing: they talk to the console if there is one yet, else to the kernel's log. */
+    /* Servers inherit no files: they use the console if it exists, otherwise the kernel log. */
     enum file_kind kind = slot_is_filled(SLOT_CONSOLE) ? FILE_CONSOLE : FILE_DEBUG;
     install_file(kind, 0, O_RDWR, false, 0);
     install_file(kind, 0, O_RDWR, false, 1);
@@ -178,7 +178,7 @@ static size_t piece_of(size_t size)
     return size < SERVER_WINDOW_BYTES ? size : SERVER_WINDOW_BYTES;
 }
 
-/* Only files go on after a full window: the other kinds might wait for more than there is. */
+/* Only files continue after a full buffer; other kinds might block although data have been read. */
 static int64_t read_through_window(struct file *file, char *buffer, size_t size, uint64_t offset)
 {
     struct window window;
@@ -298,7 +298,7 @@ ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
     return leave_call(TRACE_LIBC_WRITE, result);
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------------ */
+/* ---- descriptors ----------------------------------------------------------------------------------- */
 
 int close(int fd)
 {
@@ -383,9 +383,10 @@ int pipe(int fds[2])
     return pipe2(fds, 0);
 }
 
-/* ---- flags ------------------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------------- */
 
-/* O_APPEND and O_NONBLOCK are the open file's, so the server keeps them; we note what we look at. */
+/* O_APPEND and O_NONBLOCK belong to the open file, so the server keeps them. `file->flags` is a copy of those
+ * that this library tests. */
 static int64_t set_flags(struct file *file, uint32_t flags)
 {
     flags &= O_APPEND | O_NONBLOCK;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/inet.c - Internet addresses as text (<arpa/inet.h>).
- */
+/* inet.c - conversion of Internet addresses from and to text (<arpa/inet.h>). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Four decimal numbers up to 255, and nothing else. */
+/* Accepts only four decimal numbers up to 255. */
 int inet_aton(const char *text, struct in_addr *address)
 {
     uint32_t value = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/mman.c - memory mappings: anonymous ones, and files of the file system.
- */
+/* mman.c - memory mappings: anonymous ones, and files of the file system. */
 #include "file.h"
 
 #include <servers/protocol/fs.h>
@@ -13,7 +11,7 @@ static uint32_t access_of(int protection)
            (protection & PROT_WRITE ? MAP_WRITE : 0) | (protection & PROT_EXEC ? MAP_EXECUTE : 0);
 }
 
-/* A slot with the memory to be mapped, the caller's to close. */
+/* Returns a slot with the memory to map, to be closed by the caller, or a negative errno. */
 static int64_t memory_of_file(int fd, uint32_t flags)
 {
     struct file *file = get_file(fd);

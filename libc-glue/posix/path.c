@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/path.c - calls about paths, and the working directory before relative ones.
+ * path.c - calls with paths, and the working directory.
  *
- * The file system wants absolute paths and resolves "." and ".." itself. /dev/null, /dev/tty and
- * /dev/console are known here: they are no files of it.
+ * The file system expects absolute paths and resolves "." and ".." itself. /dev/null, /dev/tty and
+ * /dev/console are handled here.
  */
 #include "file.h"
 
@@ -32,7 +32,7 @@ void init_working_directory(const char *path)
     working.length = (uint32_t)length;
 }
 
-/* The absolute path, without a NUL at its end; its length or a negative errno. */
+/* Writes the absolute path, without a NUL. Returns its length or a negative errno. */
 static int64_t make_absolute(char *out, const char *path)
 {
     size_t length = strnlen(path, FS_PATH_MAX), before = 0;
@@ -95,7 +95,7 @@ static int64_t call_two_paths(uint64_t label, const char *first, const char *sec
     return result;
 }
 
-/* ---- open -------------------------------------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------------------------ */
 
 static enum file_kind device_kind(const char *path)
 {
@@ -138,7 +138,7 @@ int creat(const char *path, mode_t mode)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
 }
 
-/* ---- attributes --------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------ */
 
 void fill_stat(struct stat *out, const uint64_t word[4])
 {
@@ -210,7 +210,7 @@ int fstat(int fd, struct stat *out)
     return (int)leave_call(TRACE_LIBC_FSTAT, result);
 }
 
-/* There are no users: what exists may be read and written; a file's x bits are looked at. */
+/* There are no users: every existing file may be read and written. X_OK tests for any x bit. */
 static int64_t access_path(const char *path, int mode)
 {
     struct stat attributes;
@@ -227,8 +227,7 @@ int access(const char *path, int mode)
     return (int)leave_call(TRACE_LIBC_ACCESS, access_path(path, mode));
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------
- */
+/* ---- creating, removing, renaming ------------------------------------------------------------------ */
 
 int mkdir(const char *path, mode_t mode)
 {
@@ -286,8 +285,7 @@ int utime(const char *path, const struct utimbuf *times)
     return result < 0 ? -1 : 0;
 }
 
-/* ---- the working directory
- * --------------------------------------------------------------------------------- */
+/* ---- the working directory ------------------------------------------------------------------------- */
 
 static int64_t change_directory(const char *path)
 {

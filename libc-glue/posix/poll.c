@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/poll.c - poll and select over SERVER_POLL (servers/protocol/server.h).
+ * poll.c - poll and select over SERVER_POLL (servers/protocol/server.h).
  *
- * First every server is asked what is true now. If nothing is, all are asked again with a notification
- * that they signal when that changes, and afterwards to forget it.
+ * First queries every server. If nothing is ready, queries all again with a notification that they signal on
+ * a change, waits, and removes the watches.
  */
 #include "file.h"
 
@@ -23,7 +23,7 @@ static short events_of(int64_t state)
                    (state & SERVER_POLL_HANGUP ? POLLHUP : 0) | (state & SERVER_POLL_ERROR ? POLLERR : 0));
 }
 
-/* What is true of the file among what is wanted, as POLL* bits. notification 0: only ask. */
+/* Returns the wanted conditions that are true, as POLL* bits. notification 0: query only. */
 static short ask_file(struct file *file, uint64_t wanted, uint64_t token, cap_t notification)
 {
     if (!file->server)
@@ -37,7 +37,8 @@ static short ask_file(struct file *file, uint64_t wanted, uint64_t token, cap_t 
     return state < 0 ? POLLERR : events_of(state);
 }
 
-/* Fills in revents; how many are not 0. The token is the caller's thread, so that threads do not mix. */
+/* Fills in revents. Returns how many are not 0. The token is the calling thread, so that threads do not
+ * interfere. */
 static int ask_all(struct pollfd *fds, nfds_t count, cap_t notification)
 {
     int ready = 0;

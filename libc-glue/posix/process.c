@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/process.c - ending, waiting for and killing processes; spawning is in spawn.c.
- */
+/* process.c - ends, waits for and kills processes; for starting them see spawn.c. */
 #include "call.h"
 #include "server.h"
 
@@ -10,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* proc kills the space before it would answer. Whoever runs without proc (it, init) ends itself. */
+/* Normally proc kills the space before the call returns. A process without proc (proc itself, init) ends
+ * here. */
 static void __attribute__((noreturn)) leave_process(uint64_t label, uint64_t a, uint64_t b, int32_t status)
 {
     call_server(SLOT_PROC, label, a, b, 0, 0);
@@ -75,7 +74,7 @@ pid_t getppid(void)
     return (pid_t)call_server(SLOT_PROC, PROC_GET_PARENT, 0, 0, 0, 0);
 }
 
-/* ---- what Tarn has no notion of: one user, programs start by posix_spawn ------------------------------- */
+/* ---- not supported in Tarn: users, fork and exec --------------------------------------------------- */
 
 uid_t getuid(void)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/pthread.c - threads: create, join, detach, exit. Their stacks are tarn/thread.c's.
+ * pthread.c - threads: create, join, detach, exit. For their stacks see tarn/thread.c.
  *
- * A thread's `state` decides who frees its struct:
+ * `state` decides which thread frees the struct:
  *
- *     JOINABLE --exit--> EXITED (its joiner frees it)
- *     JOINABLE --detach--> DETACHED --exit--> (it frees itself)
- *     EXITED --detach--> freed by whoever detaches
+ *     JOINABLE --exit--> EXITED               freed by the joiner
+ *     JOINABLE --detach--> DETACHED --exit--> frees itself
+ *     EXITED --detach-->                      freed by the thread that detaches it
  *
- * Stack and variables are always given back by the thread itself. The last thread to end ends the process.
+ * A thread always frees its own stack and variables. When the last thread ends, the process ends.
  */
 #include "../tarn/lock_trace.h"
 #include "call.h"
@@ -22,11 +22,11 @@
 
 enum pthread_state { JOINABLE = 0, DETACHED = 1, EXITED = 2 };
 
-static uint32_t thread_count = 1; /* atomic: threads that have not ended */
+static uint32_t thread_count = 1; /* atomic: number of threads that have not ended */
 
 void run_key_destructors(struct pthread *thread); /* pthread_key.c */
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------ */
 
 int pthread_attr_init(pthread_attr_t *attr)
 {
@@ -104,7 +104,7 @@ int pthread_attr_setaffinity_mask_np(pthread_attr_t *attr, uint64_t cpus)
     return 0;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- creating and ending --------------------------------------------------------------------------- */
 
 static int64_t create_pthread(pthread_t *out, const pthread_attr_t *attr, void *(*routine)(void *),
                               void *argument)
@@ -125,7 +125,7 @@ static int64_t create_pthread(pthread_t *out, const pthread_attr_t *attr, void *
         return -EAGAIN;
     }
     __atomic_fetch_add(&thread_count, 1, __ATOMIC_RELAXED);
-    *out = thread; /* before it runs: it may be gone right after */
+    *out = thread; /* before it runs, because it may end immediately */
     sys_thread_resume(thread->slot);
     return 0;
 }
@@ -143,7 +143,7 @@ static void free_pthread(struct pthread *thread)
     free(thread);
 }
 
-/* The exchange publishes `result` to the joiner (acquire there), who may free the struct at once: after it
+/* The exchange publishes `result` to the joiner (acquire there), which may free the struct at once. After it
  * only the address is used, and only to wake. */
 static void leave_pthread(struct pthread *thread)
 {
@@ -166,7 +166,7 @@ void end_pthread(struct pthread *thread, void *result)
         exit(0);
     if (thread->mapping)
         leave_pthread(thread);
-    __atomic_store_n(&thread->state, EXITED, __ATOMIC_RELEASE); /* the first thread: its stack stays */
+    __atomic_store_n(&thread->state, EXITED, __ATOMIC_RELEASE); /* the first thread keeps its stack */
     sys_futex_wake(&thread->state, ~0u);
     for (;;)
         sys_thread_exit();
@@ -177,15 +177,14 @@ void pthread_exit(void *result)
     end_pthread(current_thread(), result);
 }
 
-/* In the trace nobody holds this, but it is known for whom one waits; of a thread that has not run yet, only
- * when it has ended. */
+/* The tid of the joined thread for the trace. It is unknown until that thread has run. */
 static uint32_t tid_of(const struct pthread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
     return tid ? tid : LOCK_NOBODY;
 }
 
-/* The state that ends the wait. */
+/* Waits until the thread is not JOINABLE and returns the new state. */
 static uint32_t join_wait(struct pthread *thread)
 {
     uint32_t state;
@@ -233,8 +232,7 @@ int pthread_detach(pthread_t thread)
     return 0;
 }
 
-/* ---- who ------------------------------------------------------------------------------------------------
- */
+/* ---- identity -------------------------------------------------------------------------------------- */
 
 pthread_t pthread_self(void)
 {

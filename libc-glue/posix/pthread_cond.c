@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/pthread_cond.c - condition variables.
+ * pthread_cond.c - condition variables.
  *
- * A waiter notes the sequence number while it holds the mutex and sleeps only if nobody has signalled since;
- * a signal changes the number and wakes. Wakeups for no reason can happen, as POSIX allows.
+ * A waiter reads the sequence number while it holds the mutex, and sleeps only if the number has not changed
+ * since; a signal changes it and wakes. Spurious wakeups can happen, as POSIX allows.
  */
 #include "../tarn/lock_trace.h"
 #include "call.h"
@@ -22,9 +22,8 @@ int pthread_cond_destroy(pthread_cond_t *cond)
     return cond->waiters ? EBUSY : lock_set_name(cond, NULL);
 }
 
-/* What the trace calls the wait: up to the signal. If the mutex has to be waited for then, that is the
- * mutex's.
- */
+/* The part of the wait that the trace attributes to the condition: up to the signal. Reacquiring the mutex
+ * counts as the mutex's wait. */
 static int condition_sleep_until(pthread_cond_t *cond, uint32_t sequence, uint64_t deadline)
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_CONDITION, cond, 0);
@@ -33,8 +32,8 @@ static int condition_sleep_until(pthread_cond_t *cond, uint32_t sequence, uint64
     return result == -E_TIMEOUT ? ETIMEDOUT : 0;
 }
 
-/* Sequentially consistent: a signaller that sees no waiters came before the waiter noted the number, and then
- * changed what the mutex protects before the waiter looked at it. */
+/* Sequentially consistent: if a signaller sees no waiters, it came before the waiter read the sequence
+ * number, so it changed the protected state before the waiter checked it. */
 static int condition_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
 {
     __atomic_fetch_add(&cond->waiters, 1, __ATOMIC_SEQ_CST);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/pthread_key.c - thread-specific data, and initialization that runs once.
- */
+/* pthread_key.c - thread-specific data, and pthread_once. */
 #include "../tarn/lock_trace.h"
 #include "call.h"
 
@@ -12,7 +10,7 @@
 static struct {
     struct lock lock;
     bool used[KEYS_MAX];                  /* under lock */
-    void (*destructor[KEYS_MAX])(void *); /* written under lock before the key is known to anyone */
+    void (*destructor[KEYS_MAX])(void *); /* written under lock before the key is returned to its creator */
 } keys;
 
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
@@ -54,7 +52,7 @@ void *pthread_getspecific(pthread_key_t key)
     return key < KEYS_MAX ? (void *)current_thread()->specific[key] : NULL;
 }
 
-/* A destructor may set values again; POSIX lets us give up after some rounds. */
+/* Destructors may set values again; POSIX allows stopping after some rounds. */
 void run_key_destructors(struct pthread *thread);
 void run_key_destructors(struct pthread *thread)
 {
@@ -73,7 +71,7 @@ void run_key_destructors(struct pthread *thread)
     }
 }
 
-/* While the routine runs the state is a lock word. */
+/* While the routine runs, the state is a lock word. */
 enum { ONCE_NEW = 0, ONCE_DONE = 1 };
 
 static void once_wait(pthread_once_t *once, uint32_t state)
@@ -88,7 +86,7 @@ static void once_wait(pthread_once_t *once, uint32_t state)
     end_lock_wait(&wait);
 }
 
-/* Acquire of ONCE_DONE pairs with the exchange that sets it: what the routine wrote is seen. */
+/* The acquire that reads ONCE_DONE pairs with the exchange that sets it: the routine's writes are visible. */
 int pthread_once(pthread_once_t *once, void (*routine)(void))
 {
     uint32_t state = __atomic_load_n(&once->state, __ATOMIC_ACQUIRE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/pthread_mutex.c - mutexes and spin locks on the lock word of tarn/lock.c.
+ * pthread_mutex.c - mutexes and spin locks, based on the lock word of tarn/lock.c.
  *
- * A normal mutex is the word alone. `owner` of the other kinds is compared by others only with their own
- * tid, so relaxed accesses do.
+ * A normal mutex is only the word. In the other kinds, threads compare `owner` only with their own tid, so
+ * relaxed accesses are sufficient.
  */
 #include "call.h"
 #include "deadline.h"
@@ -21,7 +21,7 @@ static void set_owner(pthread_mutex_t *mutex, uint32_t owner)
         __atomic_store_n(&mutex->owner, owner, __ATOMIC_RELAXED);
 }
 
-/* What a caller that holds it already gets; -1: it does not hold it. */
+/* The result of locking a mutex that the caller already holds; -1: it does not hold it. */
 static int lock_again(pthread_mutex_t *mutex, int error)
 {
     if (mutex->type == PTHREAD_MUTEX_NORMAL || !is_mine(mutex))
@@ -119,8 +119,7 @@ int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type)
     return 0;
 }
 
-/* ---- spin locks: the same word, so that a holder who lost its processor does not hold up the rest --------
- */
+/* ---- spin locks: the same word, so waiters sleep if the holder is preempted ------------------------ */
 
 int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {

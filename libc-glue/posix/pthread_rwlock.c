@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/pthread_rwlock.c - locks for many readers or one writer, and barriers.
+ * pthread_rwlock.c - read-write locks, and barriers.
  *
- * `readers` counts readers, and is a lock word (LOCK_WORD_*) while somebody writes. New readers let waiting
- * writers go first, so a reader must not take the lock a second time. Whoever has to wait counts itself in
- * `waiters` before it looks a last time (futex_wait), and the last holder wakes them all if there are any.
+ * `readers` is the number of readers, or a lock word (LOCK_WORD_*) while a writer holds the lock. Waiting
+ * writers take precedence over new readers, so a thread must not acquire a lock for reading twice. A thread
+ * that must wait increments `waiters` before its last check (futex_wait); the last holder wakes all waiters.
  */
 #include "../tarn/lock_trace.h"
 #include "call.h"
@@ -32,9 +32,9 @@ static bool take_write(pthread_rwlock_t *lock)
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* ---- waiting ---- */
+/* ---- waiting --------------------------------------------------------------------------------------- */
 
-/* For one of the two classes that a lock belongs to, by what is wanted of it. */
+/* The class and acquire function for readers or for writers. */
 struct side {
     enum tarn_lock_class lock_class;
     bool (*take)(pthread_rwlock_t *);
@@ -60,7 +60,7 @@ static int rwlock_wait(pthread_rwlock_t *lock, const struct side *side, uint64_t
         if (side->take(lock))
             break;
         sleep.holder = lock_word_holder(seen);
-        /* A reader held up only by waiting writers finds the word free: it lets them run. */
+        /* Only waiting writers hold this reader up: let them run. */
         if (seen == 0)
             sys_thread_yield();
         else if (sleep_for_lock(&sleep, &lock->readers, seen, deadline) == -E_TIMEOUT) {
@@ -132,7 +132,7 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *un
     return error ? error : rwlock_write_until(lock, deadline);
 }
 
-/* Sequentially consistent: the word is let go before `waiters` is looked at (rwlock_wait). */
+/* Sequentially consistent: the word is released before `waiters` is read (rwlock_wait). */
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     uint32_t held = __atomic_load_n(&lock->readers, __ATOMIC_RELAXED), left = 0;
@@ -158,8 +158,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock)
     return lock->readers ? EBUSY : lock_set_name(lock, NULL);
 }
 
-/* ---- barriers -------------------------------------------------------------------------------------------
- */
+/* ---- barriers -------------------------------------------------------------------------------------- */
 
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr, unsigned count)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/seek.c - calls on an open file that neither read nor write it.
- */
+/* seek.c - calls on open files that transfer no data. */
 #include "file.h"
 
 #include <fcntl.h>
 #include <servers/protocol/fs.h>
 #include <unistd.h>
 
-/* One request about the file behind a descriptor; `otherwise` if it is none of the file system's. */
+/* Makes a request about the file of a descriptor. Returns `otherwise` if the file system does not own the
+ * file. */
 static int64_t call_descriptor(int fd, uint64_t label, uint64_t a, uint64_t b, int64_t otherwise)
 {
     struct file *file = get_file(fd);
@@ -35,7 +34,7 @@ int ftruncate(int fd, off_t size)
     return (int)leave_call(TRACE_LIBC_FTRUNCATE, result);
 }
 
-/* Files are in memory: what was written is as safe as it gets. */
+/* Files are in memory, so there is nothing to write back. */
 int fsync(int fd)
 {
     enter_call(TRACE_LIBC_FSYNC, (uint64_t)fd, 0);

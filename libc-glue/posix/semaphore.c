@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/semaphore.c - counting semaphores: a futex word that is the count.
- */
+/* semaphore.c - counting semaphores; the count is a futex word. */
 #include "../tarn/lock_trace.h"
 #include "call.h"
 #include "deadline.h"
@@ -81,7 +79,7 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until)
     return error ? fail_with(error) : semaphore_wait_until(semaphore, deadline);
 }
 
-/* Sequentially consistent: the count is raised before `waiters` is looked at (semaphore_wait_until). */
+/* Sequentially consistent: the count is incremented before `waiters` is read (semaphore_wait_until). */
 int sem_post(sem_t *semaphore)
 {
     if (__atomic_add_fetch(&semaphore->value, 1, __ATOMIC_SEQ_CST) > SEM_VALUE_MAX) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/server.c - requests to servers and the pool of windows; server.h says how to use them.
+ * server.c - requests to servers, and the pool of shared buffers ("windows"). Interface: server.h.
  *
- * Locking: each server's `free` bits are taken and given back atomically, so a request takes no lock unless
- * it must attach another window (pool->lock) or wait for one (futex on pool->returned).
+ * Locking: the `free` bits of a pool are set and cleared atomically, so a request takes no lock unless it
+ * must attach another buffer (pool->lock) or wait for one (futex pool->returned).
  */
 #include "server.h"
 #include "../tarn/lock_trace.h"
@@ -25,25 +25,25 @@ int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64
     return result < 0 ? errno_of(result) : (int64_t)label;
 }
 
-/* ---- windows -------------------------------------------------------------------------------------- */
+/* ---- shared buffers -------------------------------------------------------------------------------- */
 
-#define POOL_FULL   1           /* attach_window: this process has all the windows that it may have */
-#define PATIENCE_NS 1000000000u /* for a window of our own when the server refuses another */
+#define POOL_FULL   1           /* attach_window: this process has the maximum number of buffers */
+#define PATIENCE_NS 1000000000u /* how long to wait for one of our buffers if the server refuses another */
 
-/* Indexed by the slot of the server's endpoint. */
+/* One pool per server, indexed by the slot of its endpoint. */
 static struct pool {
-    _Atomic uint64_t free;     /* windows that are attached and not lent */
-    _Atomic uint32_t returned; /* futex: + 1 when a window comes back while somebody waits */
+    _Atomic uint64_t free;     /* bit set of attached buffers that are not borrowed */
+    _Atomic uint32_t returned; /* futex: incremented when a buffer is returned while a thread waits */
     _Atomic uint32_t waiters;
     struct lock lock;
     uint32_t attached; /* under lock */
     struct {
         uint32_t number;
         char *base;
-    } window[SERVER_WINDOWS_MAX]; /* written before the window is first free */
+    } window[SERVER_WINDOWS_MAX]; /* written before the buffer is first free */
 } pools[SLOT_FIRST_FREE];
 
-/* Acquire pairs with the release in return_window. The place, or -1. */
+/* Returns the index of a free buffer, or -1. Acquire pairs with the release in return_window. */
 static int take_free_window(struct pool *pool)
 {
     uint64_t free = atomic_load_explicit(&pool->free, memory_order_relaxed);
@@ -54,8 +54,8 @@ static int take_free_window(struct pool *pool)
     return -1;
 }
 
-/* Attaches a window and lends it to the caller: its place in *place. 0, POOL_FULL, or the server's refusal as
- * a negative errno. Under pool->lock. */
+/* Attaches a buffer and borrows it; stores its index in *place. Returns 0, POOL_FULL, or the server's error
+ * as a negative errno. Called with pool->lock held. */
 static int64_t attach_window(cap_t server, struct pool *pool, uint32_t *place)
 {
     if (pool->attached == SERVER_WINDOWS_MAX)
@@ -74,8 +74,8 @@ static int64_t attach_window(cap_t server, struct pool *pool, uint32_t *place)
     return 0;
 }
 
-/* Waits until another thread returns a window: its place in *place. 0 or -ETIMEDOUT. A return after the read
- * of `returned` changes it, so futex_wait does not sleep. */
+/* Waits until another thread returns a buffer and stores its index in *place. Returns 0 or -ETIMEDOUT. A
+ * return after `returned` was read changes it, so futex_wait does not sleep. */
 static int64_t wait_for_window(struct pool *pool, uint64_t deadline, uint32_t *place)
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_WINDOW, pool, 0);
@@ -94,9 +94,9 @@ static int64_t wait_for_window(struct pool *pool, uint64_t deadline, uint32_t *p
     return taken < 0 ? -ETIMEDOUT : 0;
 }
 
-/* Full is the process's own limit: a window comes back when a request of another thread ends. A server that
- * refuses may never have one for us. So the caller waits a bounded time, and only if a window of this process
- * can come back; then it gets the server's error. */
+/* If the pool is full, a buffer comes back when another thread's request ends. If the server refuses, it may
+ * never grant one. Then the caller waits for a limited time, and only if other threads of this process have
+ * buffers to return; after that it gets the server's error. */
 static int64_t attach_or_wait(cap_t server, struct pool *pool, uint32_t *place)
 {
     lock_acquire(&pool->lock);

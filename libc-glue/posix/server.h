@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/server.h - requests to servers (servers/protocol/server.h), and the windows for their data.
+ * server.h - requests to servers (servers/protocol/server.h), and shared buffers for their data.
  *
- * A request that moves bytes borrows a window for its duration:
+ * A request that transfers bytes borrows a shared buffer ("window"):
  *
  *     struct window window;
  *     int64_t result = borrow_window(SLOT_FS, &window);
@@ -19,13 +19,14 @@
 
 struct window {
     cap_t server;
-    uint32_t place;  /* in the server's table of windows */
-    uint32_t number; /* the server's */
+    uint32_t place;  /* index in the pool */
+    uint32_t number; /* the server's number for it */
     char *base;      /* SERVER_WINDOW_BYTES */
 };
 
-/* 0 or a negative errno. When all of the process's windows are lent, waits for one. When the server refuses
- * another, waits a second for one of our own at most; then the server's error. */
+/* Returns 0 or a negative errno. If the process has borrowed all the buffers it may have, waits for one. If
+ * the server refuses another one, waits at most a second for one of our own, then returns the server's error.
+ */
 int64_t borrow_window(cap_t server, struct window *window);
 void return_window(struct window *window);
 
@@ -34,9 +35,10 @@ static inline uint64_t window_span(const struct window *window, uint64_t offset,
     return SERVER_SPAN(window->number, offset, length);
 }
 
-/* The server's result, or a negative errno. The message keeps the answer's words and capabilities. */
+/* Returns the server's result or a negative errno. The message then holds the reply's words and
+ * capabilities. */
 int64_t call_server_message(cap_t server, struct ipc_message *message);
-/* The same for requests whose answer is the result alone. */
+/* The same for requests whose reply is only a result. */
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/signal.c - what there is of signals.
+ * signal.c - the supported part of signals.
  *
- * Nothing arrives asynchronously: kill() ends a process, and raise() runs the handler that signal() set
- * in newlib, or ends the process. Masks are kept for whoever reads them back.
+ * Nothing arrives asynchronously: kill() ends a process; raise() runs the handler that signal() set in
+ * newlib, or ends the process. Masks are stored but have no effect.
  */
 #include "call.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/socket.c - sockets over servers/protocol/net.h.
- */
+/* socket.c - sockets over servers/protocol/net.h. */
 #include "file.h"
 
 #include <fcntl.h>
@@ -11,8 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* ---- addresses: struct sockaddr_in (network byte order) and the protocol's word ---------------------------
- */
+/* ---- conversion between struct sockaddr_in (network byte order) and the protocol's word ------------ */
 
 static int64_t word_of_address(const struct sockaddr *address, socklen_t length, uint64_t *word)
 {
@@ -37,10 +34,9 @@ static void address_of_word(uint64_t word, struct sockaddr *address, socklen_t *
     *length = sizeof(in);
 }
 
-/* ---- requests
- * ------------------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------------- */
 
-/* The message about the socket behind a descriptor; word[0] is filled in. */
+/* Makes a request about the socket of a descriptor; sets word[0] of the message. */
 static int64_t call_socket(int fd, struct ipc_message *message)
 {
     struct file *file = get_file(fd);
@@ -139,8 +135,7 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
     return (int)leave_call(TRACE_LIBC_GETSOCKNAME, ask_name(fd, NET_PEER_NAME, address, length));
 }
 
-/* ---- data
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- data ------------------------------------------------------------------------------------------ */
 
 static uint64_t net_flags(int flags)
 {
@@ -171,7 +166,7 @@ int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t fla
     return result;
 }
 
-/* All of it, unless the socket does not wait: then what was taken. */
+/* Sends everything, unless the socket is non-blocking: then as much as the server accepts. */
 int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags)
 {
     struct window window;
@@ -278,10 +273,9 @@ ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *
     return leave_call(TRACE_LIBC_RECVFROM, result);
 }
 
-/* ---- options
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------------- */
 
-/* The protocol's number of an option, or -ENOPROTOOPT. */
+/* Returns the protocol's number of an option, or -ENOPROTOOPT. */
 static int64_t net_option(int level, int option)
 {
     if (level == IPPROTO_TCP && option == TCP_NODELAY)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/posix/spawn.c - starting programs (<spawn.h>).
+ * spawn.c - starts programs (<spawn.h>).
  *
- * posix_spawn plays the file actions on a list of what the child will have, then lays out one
- * struct proc_spawn in a window: open files, then the strings. proc does the rest.
+ * posix_spawn applies the file actions to a list of the child's descriptors, then builds one struct
+ * proc_spawn in a shared buffer: open files, then the strings. proc does the rest.
  */
 #include "file.h"
 
@@ -16,14 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- file actions and attributes ------------------------------------------------------------------------
- */
+/* ---- file actions and attributes ------------------------------------------------------------------- */
 
 enum action_kind { ACTION_OPEN, ACTION_DUP2, ACTION_CLOSE, ACTION_CHDIR };
 
 struct action {
     enum action_kind kind;
-    int fd, source; /* dup2: source onto fd */
+    int fd, source; /* dup2: duplicates `source` as `fd` */
     int flags;
     mode_t mode;
     char *path;
@@ -107,7 +106,7 @@ int posix_spawnattr_destroy(posix_spawnattr_t *attr)
     return 0;
 }
 
-/* Groups, signals and scheduling policies are none of ours: only "nothing special" can be set. */
+/* Groups, signals and scheduling policies are not supported: only 0 is accepted. */
 int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
 {
     if (flags)
@@ -122,13 +121,12 @@ int posix_spawnattr_getflags(const posix_spawnattr_t *restrict attr, short *rest
     return 0;
 }
 
-/* ---- the files of the child ------------------------------------------------------------------------------
- */
+/* ---- the child's files ----------------------------------------------------------------------------- */
 
 struct plan {
-    struct startup_fd fd[FILES_MAX]; /* by number; kind FILE_NONE: closed */
-    const char *cwd;                 /* NULL: the parent's */
-    int opened[FILES_MAX];           /* descriptors opened for the child, to be closed after */
+    struct startup_fd fd[FILES_MAX]; /* by descriptor; kind FILE_NONE: closed */
+    const char *cwd;                 /* NULL: as in the parent */
+    int opened[FILES_MAX];           /* opened for the child; closed in the parent afterwards */
     int opened_count;
 };
 
@@ -139,7 +137,7 @@ static void collect_inherited(struct plan *plan)
         plan->fd[fd] = entry;
 }
 
-/* What descriptor `fd` of ours would be in the child, even if it is marked close-on-exec. */
+/* Fills in the entry for descriptor `fd`, even if that is close-on-exec. */
 static int describe_descriptor(int fd, struct startup_fd *entry)
 {
     struct file *file = get_file(fd);
@@ -196,8 +194,7 @@ static int make_plan(struct plan *plan, const posix_spawn_file_actions_t *action
     return error;
 }
 
-/* ---- the request
- * -------------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------- */
 
 struct writer {
     char *base;
@@ -205,7 +202,7 @@ struct writer {
     bool overflow;
 };
 
-/* Where it lies; nowhere if it does not fit. */
+/* Returns the offset of the appended bytes; sets `overflow` if they do not fit. */
 static uint32_t append_bytes(struct writer *writer, const void *bytes, size_t size)
 {
     uint32_t place = writer->used;
@@ -231,7 +228,7 @@ static uint32_t append_strings(struct writer *writer, char *const strings[])
     return count;
 }
 
-/* An absolute path with a NUL behind it, as realpath gives it without looking at the file. */
+/* Appends an absolute path with a NUL; does not resolve it or check that it exists. */
 static uint32_t append_path(struct writer *writer, const char *path)
 {
     char directory[FS_PATH_MAX];
@@ -244,7 +241,8 @@ static uint32_t append_path(struct writer *writer, const char *path)
     return place;
 }
 
-/* The layout of servers/protocol/proc.h: header, open files, strings. Its size; 0 if it does not fit. */
+/* Builds the request of servers/protocol/proc.h: header, open files, strings. Returns its size, or 0 if it
+ * does not fit. */
 static uint32_t write_request(char *base, const struct plan *plan, const char *path, char *const argv[],
                               char *const envp[])
 {

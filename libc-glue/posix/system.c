@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/system.c - facts about the machine.
- */
+/* system.c - information about the machine. */
 #include "call.h"
 
 #include <sched.h>
@@ -67,7 +65,7 @@ int sched_getcpu(void)
     return (int)arch_thread_block()->cpu;
 }
 
-/* There is no source of randomness to be trusted. */
+/* There is no trustworthy source of randomness. */
 int getentropy(void *buffer, size_t size)
 {
     errno = ENOSYS;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/posix/time.c - clocks and sleeping.
- */
+/* time.c - clocks and sleeping. */
 #include "call.h"
 
 #include <sys/time.h>
@@ -50,7 +48,7 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
     return 0;
 }
 
-/* Time since boot stands for the process's: nobody counts processor time for it. */
+/* Returns the time since boot, because CPU time per process is not counted here. */
 clock_t times(struct tms *out)
 {
     clock_t ticks = (clock_t)(clock_monotonic_ns() / (uint64_t)(NS_PER_SECOND / CLOCKS_PER_SEC));
@@ -58,7 +56,7 @@ clock_t times(struct tms *out)
     return ticks;
 }
 
-/* 0, or -EINTR when the thread was cancelled. */
+/* Returns 0, or -EINTR if the thread was cancelled. */
 static int64_t sleep_until(uint64_t deadline)
 {
     int64_t result = sys_thread_sleep(deadline);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/tarn/clock.c - time without system calls: the port's clock and the trace info page's facts.
- */
+/* clock.c - time without system calls, from the CPU's clock and the trace info page. */
 #include "internal.h"
 
 #include <arch/trace.h>
@@ -14,7 +12,7 @@ static const struct trace_info *trace_info(void)
     return (const struct trace_info *)USER_TRACE_INFO;
 }
 
-/* Split so that nothing overflows: the remainder is below clock_hz, which is far below 2^34. */
+/* Split to avoid overflow: the remainder is below clock_hz, which is far below 2^34. */
 uint64_t clock_monotonic_ns(void)
 {
     uint64_t ticks = arch_trace_clock(), hz = trace_info()->clock_hz;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/tarn/debug.c - last words: text to the kernel's log without any server.
- */
+/* debug.c - writes text to the kernel log without any server. */
 #include "internal.h"
 
 #include <signal.h>

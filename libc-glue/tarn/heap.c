@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/heap.c - malloc and its family: newlib's allocator behind entry points that log.
+ * heap.c - malloc and its family: newlib's allocator with entry points that log events.
  *
- * newlib's own entry points stay out of the link because these come first. What newlib allocates for
- * itself (stdio buffers) goes straight to its inner functions and is not logged.
+ * These entry points are linked before newlib's own. newlib's internal allocations (stdio buffers) call its
+ * inner functions and are not logged.
  */
 #include <malloc.h>
 #include <reent.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libc-glue/tarn/internal.h - what the files of the lower layer tell each other and the POSIX layer.
- */
+/* internal.h - what the files of the lower layer share with each other and with the POSIX layer. */
 #ifndef LIBC_GLUE_INTERNAL_H
 #define LIBC_GLUE_INTERNAL_H
 
@@ -12,44 +10,45 @@
 
 #define KEYS_MAX 64
 
-/* A lock that its holder, this thread, took at a known time: tarn/lock_trace.c. */
+/* A lock that this thread acquired at a known time: tarn/lock_trace.c. */
 struct lock_note {
-    const void *lock; /* NULL: none */
+    const void *lock; /* NULL: unused */
     uint64_t since;   /* ticks */
     enum tarn_lock_class lock_class;
 };
 #define LOCK_NOTES 4u
 
-/* One thread. Its own fields are written by itself; `state` decides who frees it (posix/pthread.c). */
+/* A thread. It writes its fields itself; `state` decides which thread frees it (posix/pthread.c). */
 struct pthread {
     void *(*routine)(void *);
     void *argument;
     void *result;
     uint32_t state; /* futex: enum pthread_state */
-    cap_t slot;     /* of the thread */
-    char *mapping;  /* guard page, stack, variables; NULL for the first thread */
+    cap_t slot;     /* capability of the thread */
+    char *mapping;  /* guard page, stack, thread-local variables; NULL for the first thread */
     uint64_t mapping_size;
     uint64_t stack_low, stack_high;
     const void *specific[KEYS_MAX];
     struct lock_note lock_notes[LOCK_NOTES];
     uint32_t next_lock_note;
-    uint32_t read_notes; /* of these, locks that it reads */
-    uint32_t tid;        /* 0 until it runs; atomic, for who joins it */
-    /* Since the last that was logged, of classes that are watched. */
+    uint32_t read_notes; /* notes for read-write locks held for reading */
+    uint32_t tid;        /* 0 until it runs; atomic, read by joining threads */
+    /* Acquisitions since the last one logged, for sampled classes. */
     uint32_t locks_taken[TARN_LOCK_CLASSES_USER];
 };
 
 /* tarn/thread.c: the lower half of pthreads */
 void init_first_thread(const struct startup *startup);
 struct pthread *current_thread(void);
-/* Makes a thread that waits for sys_thread_resume. 0 or -E_*. */
+/* Makes a suspended thread; sys_thread_resume starts it. Returns 0 or -E_*. */
 int create_thread(struct pthread *thread, const pthread_attr_t *attr);
-/* Frees the stack that the caller runs on and its variables, and ends it. */
+/* Ends the calling thread and frees its stack and variables. */
 void leave_thread(char *mapping, uint64_t size) __attribute__((noreturn));
-void run_thread(struct pthread *thread) __attribute__((noreturn));                /* from arch_thread_entry */
+/* called by arch_thread_entry */
+void run_thread(struct pthread *thread) __attribute__((noreturn));
 void end_pthread(struct pthread *thread, void *result) __attribute__((noreturn)); /* posix/pthread.c */
 
-/* tarn/lock.c. Acquire: 0, -E_TIMEOUT or -E_CANCELED; never canceled with TARN_FOREVER. */
+/* tarn/lock.c. Acquire returns 0, -E_TIMEOUT or -E_CANCELED; with TARN_FOREVER always 0. */
 int lock_word_acquire(uint32_t *word, uint64_t deadline);
 bool lock_word_try_acquire(uint32_t *word);
 void lock_word_release(uint32_t *word);
@@ -62,6 +61,7 @@ void init_files(const struct startup *startup);
 /* posix/path.c */
 void init_working_directory(const char *path);
 /* posix/process.c */
-void end_process(int signal) __attribute__((noreturn)); /* as if killed by it */
+/* with the status of a process killed by this signal */
+void end_process(int signal) __attribute__((noreturn));
 
 #endif

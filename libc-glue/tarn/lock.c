@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/lock.c - the one lock that everything else is made of, and newlib's locks.
+ * lock.c - the lock on which all others are built, and newlib's locks.
  *
- * A lock is a word (LOCK_WORD_*): 0 when free, else who holds it, so that a debugger can tell, and whether
- * somebody may be waiting in futex_wait. Taking a free lock and releasing one that nobody waits for is one
- * atomic operation. A taker spins for a while first, since the holder often runs on another processor.
+ * A lock is a word (LOCK_WORD_*): 0 when free, otherwise the holder's tid, which debuggers show, and a flag
+ * that threads may be waiting in futex_wait. An uncontended acquisition or release is one atomic operation. A
+ * contended acquisition spins for a while before it sleeps, because the holder is often running on another
+ * CPU.
  *
- * What of this is in the trace: lock_trace.h.
+ * For the events see lock_trace.h.
  */
 #include "internal.h"
 #include "lock_trace.h"
@@ -23,14 +24,14 @@ static inline uint32_t held_by_me(void)
     return LOCK_WORD_HELD | arch_thread_block()->tid;
 }
 
-/* Acquire pairs with the release in lock_word_release: the holder's writes are seen by the next. */
+/* Acquire pairs with the release in lock_word_release: it makes the previous holder's writes visible. */
 static inline bool take_free(uint32_t *word, uint32_t as)
 {
     uint32_t expected = FREE;
     return __atomic_compare_exchange_n(word, &expected, as, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* ---- the word --------------------------------------------------------------------------------------- */
+/* ---- the lock word --------------------------------------------------------------------------------- */
 
 static bool spin_for_free(uint32_t *word, uint64_t *spins)
 {
@@ -42,8 +43,9 @@ static bool spin_for_free(uint32_t *word, uint64_t *spins)
     return false;
 }
 
-/* Marks a lock that somebody holds as wanted; what the word is then. FREE: nobody held it, and now it is
- * ours, as wanted, since others may sleep. Acquire pairs with the release in lock_word_release. */
+/* Sets the waiters flag of a held lock and returns the new word. If the lock turned out to be free, takes it,
+ * also with the flag because others may sleep, and returns FREE. Acquire pairs with the release in
+ * lock_word_release. */
 static uint32_t want(uint32_t *word)
 {
     uint32_t seen = __atomic_load_n(word, __ATOMIC_RELAXED), next;
@@ -54,7 +56,7 @@ static uint32_t want(uint32_t *word)
     return seen == FREE ? FREE : next;
 }
 
-/* The word says that it is wanted before anyone sleeps. */
+/* Sets the waiters flag before each sleep. */
 static int sleep_for_free(uint32_t *word, struct lock_wait *wait, uint64_t deadline)
 {
     uint32_t held;
@@ -67,7 +69,7 @@ static int sleep_for_free(uint32_t *word, struct lock_wait *wait, uint64_t deadl
     return 0;
 }
 
-/* Here, so that who jumps to it needs no stack. */
+/* A separate function, so that callers that tail-call it need no stack frame. */
 static __attribute__((noinline)) int note_taken(uint32_t *word)
 {
     return note_lock_taken(TARN_LOCK_MUTEX, word);
@@ -85,7 +87,7 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
     return locks_watched(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
 }
 
-/* What is rare is called last, so that the way through needs no stack. */
+/* Rare cases are tail calls, so that the fast path needs no stack frame. */
 int lock_word_acquire(uint32_t *word, uint64_t deadline)
 {
     if (!take_free(word, held_by_me()))
@@ -130,12 +132,12 @@ void lock_release(struct lock *lock)
     lock_word_release(&lock->state);
 }
 
-/* ---- newlib's locks (sys/lock.h) ------------------------------------------------------------------ */
+/* ---- newlib's locks (sys/lock.h) ------------------------------------------------------------------- */
 
 struct __lock {
     uint32_t word;
-    uint32_t owner; /* tid of who holds a recursive lock; read by others only to compare with their own */
-    uint32_t depth; /* beyond once; written by the owner */
+    uint32_t owner; /* tid of a recursive lock's holder; other threads only compare it with their own */
+    uint32_t depth; /* acquisitions beyond the first; written by the owner */
 };
 
 struct __lock __lock___sfp_recursive_mutex, __lock___atexit_recursive_mutex, __lock___at_quick_exit_mutex,
@@ -179,7 +181,7 @@ void __retarget_lock_release(_LOCK_T lock)
     lock_word_release(&lock->word);
 }
 
-/* Relaxed suffices for `owner`: only the owner itself can find its own tid there. */
+/* Relaxed is sufficient for `owner`: only the owner can find its own tid there. */
 static bool reenter(struct __lock *lock)
 {
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != thread_id())

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/lock_name.c - names that programs give to their locks.
+ * lock_name.c - names that programs give to their locks.
  *
- * The kernel knows nothing of them, so no statedump can tell them. Instead each is told again (lock_name)
- * when there was a statedump since, before the lock's next event: who reads the trace from there on misses
- * none that matters.
+ * The kernel does not know these names, so statedumps do not contain them. Instead, the process logs
+ * lock_name again after a statedump, before the lock's next event. A trace that begins there has all names it
+ * needs.
  *
- * Taking no lock, since who has just got one asks here: entries are added to lists and never taken out, only
- * used again.
+ * This code takes no locks, because code that has just taken a lock calls it. Entries are added to lists,
+ * reused, and never removed.
  */
 #include "internal.h"
 #include "lock_trace.h"
@@ -17,11 +17,12 @@
 #include <trace/lock.h>
 
 struct lock_name {
-    struct lock_name *next; /* never changes once it is listed */
-    const void *lock;       /* the same */
-    uint32_t told;          /* atomic: statedumps there were when it was logged last */
-    const char *name;       /* atomic; NULL: it has none any more */
-    const char *last;       /* the last name. Never freed, since somebody may be logging it, but used again */
+    struct lock_name *next; /* constant once listed */
+    const void *lock;       /* constant once listed */
+    uint32_t told;          /* atomic: number of statedumps when it was last logged */
+    const char *name;       /* atomic; NULL: no name any more */
+    /* the most recent name; reused and never freed, because another thread may be logging it */
+    const char *last;
 };
 
 #define BUCKETS 64u
@@ -75,7 +76,7 @@ static struct lock_name *add_entry(const void *lock)
     return entry;
 }
 
-/* Two threads that name one lock at the same time are in error. */
+/* Two threads must not name the same lock at the same time. */
 static bool keep_name(struct lock_name *entry, const char *name)
 {
     if (!name || (entry->last && !strcmp(entry->last, name)))
@@ -96,7 +97,8 @@ int lock_set_name(const void *lock, const char *name)
     if (!entry || !keep_name(entry, name))
         return -E_NO_MEMORY;
     __atomic_store_n(&entry->name, name ? entry->last : NULL, __ATOMIC_RELEASE);
-    __atomic_store_n(&entry->told, count_statedumps() - 1, __ATOMIC_RELAXED); /* whenever that will be */
+    /* logged again before the next event */
+    __atomic_store_n(&entry->told, count_statedumps() - 1, __ATOMIC_RELAXED);
     if (TRACE_ON_LOCK())
         log_name(entry, name ? name : "");
     return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/lock_trace.c - what the trace learns of locks; see lock_trace.h.
+ * lock_trace.c - events of locks; see lock_trace.h.
  *
- * Since when a lock is held its holder remembers (struct lock_note). Of a lock word it marks the word
- * (LOCK_WORD_TIMED); of a read-write lock that it reads with others it counts its notes.
+ * The holder records since when it holds a lock (struct lock_note). A timed lock word has the flag
+ * LOCK_WORD_TIMED. Timed read-write locks held for reading are counted per thread (read_notes).
  */
 #include "lock_trace.h"
 #include "internal.h"
@@ -12,7 +12,7 @@
 
 #define CHAIN_MAX 16
 
-/* ---- how long locks are held ------------------------------------------------------------------------ */
+/* ---- hold times ------------------------------------------------------------------------------------ */
 
 static void forget_note(struct pthread *thread, struct lock_note *note)
 {
@@ -29,7 +29,7 @@ static struct lock_note *find_note(struct pthread *thread, const void *lock)
     return NULL;
 }
 
-/* From now on the caller, who holds it, knows since when. What it remembered longest goes if need be. */
+/* Starts timing a lock that the caller holds. Replaces the oldest note if all are in use. */
 static void begin_timing(struct pthread *thread, enum tarn_lock_class lock_class, void *lock)
 {
     struct lock_note *note = find_note(thread, lock);
@@ -39,8 +39,8 @@ static void begin_timing(struct pthread *thread, enum tarn_lock_class lock_class
     *note = (struct lock_note){lock, arch_trace_clock(), lock_class};
     if (lock_class == TARN_LOCK_READ)
         thread->read_notes++;
-    else /* relaxed: only the holder itself looks for it; who was about to sleep sees that the word has
-            changed */
+    else
+        /* Relaxed: only the holder reads the flag. A thread about to sleep notices that the word changed. */
         __atomic_fetch_or((uint32_t *)lock, LOCK_WORD_TIMED, __ATOMIC_RELAXED);
 }
 
@@ -64,7 +64,7 @@ static bool is_held_by_taker(enum tarn_lock_class lock_class)
     return lock_class <= TARN_LOCK_WRITE;
 }
 
-/* ---- waits ------------------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------------- */
 
 struct lock_wait begin_lock_wait(enum tarn_lock_class lock_class, void *lock, uint32_t word)
 {
@@ -100,7 +100,7 @@ void end_lock_wait(const struct lock_wait *wait)
         begin_timing(thread, wait->lock_class, wait->lock);
 }
 
-/* ---- acquisitions ------------------------------------------------------------------------------------ */
+/* ---- acquisitions ---------------------------------------------------------------------------------- */
 
 int note_lock_taken(enum tarn_lock_class lock_class, void *lock)
 {

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/lock_trace.h - what the trace learns of locks, and of all else that threads wait for.
+ * lock_trace.h - events of locks and of other objects that threads wait for.
  *
- * Before each sleep lock_sleep, after a wait lock_contended, and lock_held when a lock is let go that was
- * taken after a wait. Of a class that is watched (trace_info.lock_watch) every so many-th acquisition of a
- * thread logs lock_acquired and lock_held, too. Classes are enum tarn_lock_class. Who has to wait for
- * something new:
+ *   - lock_sleep: before each sleep.
+ *   - lock_contended: after a wait.
+ *   - lock_held: at the release of a lock whose acquisition had to wait.
+ *   - lock_acquired and lock_held: for every Nth acquisition per thread of a sampled class
+ *     (trace_info.lock_watch).
+ *
+ * Classes are enum tarn_lock_class. A new kind of waiting uses:
  *
  *     struct lock_wait wait = begin_lock_wait(TARN_LOCK_..., &what, word);
  *     while (... still closed) {
- *         wait.spins++;                                       if it looks more than once before it sleeps
+ *         wait.spins++;                                       if it polls more than once before it sleeps
  *         sleep_for_lock(&wait, &word, value, deadline);      instead of sys_futex_wait
  *     }
  *     end_lock_wait(&wait);
  *
- * All of it is for those who wait, or hold a lock that is timed: it costs nobody else anything.
+ * Only threads that wait, or hold a timed lock, pay for this.
  */
 #ifndef LIBC_GLUE_LOCK_TRACE_H
 #define LIBC_GLUE_LOCK_TRACE_H
@@ -27,41 +30,41 @@
 #define LOCK_NOBODY UINT32_MAX
 
 struct lock_wait {
-    void *lock; /* what the trace calls it: the object's address */
+    void *lock; /* address of the object, which identifies it in the trace */
     enum tarn_lock_class lock_class;
-    uint32_t holder;  /* tid, or LOCK_NOBODY: not known, or there is none */
-    uint32_t readers; /* of a read-write lock that is read */
+    uint32_t holder;  /* tid, or LOCK_NOBODY: unknown or none */
+    uint32_t readers; /* number of readers of a read-write lock */
     uint64_t since;   /* ticks */
     uint64_t spins;
 };
 
-/* Who holds a lock word (LOCK_WORD_*). */
+/* The holder's tid in a lock word (LOCK_WORD_*), or LOCK_NOBODY. */
 static inline uint32_t lock_word_holder(uint32_t word)
 {
     return word & LOCK_WORD_HELD ? word & LOCK_WORD_TID : LOCK_NOBODY;
 }
 
-/* WORD: as it was found, of a lock that is a lock word; else 0. */
+/* `word`: the value of a lock word, 0 for other objects. */
 struct lock_wait begin_lock_wait(enum tarn_lock_class lock_class, void *lock, uint32_t word);
-/* sys_futex_wait, and its result. */
+/* Calls sys_futex_wait and returns its result. */
 int sleep_for_lock(const struct lock_wait *wait, const uint32_t *word, uint32_t value, uint64_t deadline);
-/* When it is taken, or the event has come, or its time was over. The caller holds a lock, and its lock word
- * is marked (LOCK_WORD_TIMED), so that it calls end_lock_timing. */
+/* Call after the wait: acquired, event occurred, or timed out. If the caller now holds the lock, it is timed
+ * (LOCK_WORD_TIMED), and the release must call end_lock_timing. */
 void end_lock_wait(const struct lock_wait *wait);
 
-/* Of so many acquisitions of a class one is logged; 0: none. */
+/* One of this many acquisitions of the class is logged; 0: none. */
 static inline uint32_t locks_watched(enum tarn_lock_class lock_class)
 {
     return __atomic_load_n(&arch_trace_info()->lock_watch[lock_class], __ATOMIC_RELAXED);
 }
-/* The caller has taken one of a class that is watched. 0, as taking a lock ends. */
+/* Call after taking a lock of a sampled class. Returns 0, as acquire functions do. */
 int note_lock_taken(enum tarn_lock_class lock_class, void *lock);
-/* Before a lock is let go that its holder may have timed, so that its events come in order. */
+/* Call before releasing a lock that may be timed, so that events are in order. */
 void end_lock_timing(const void *lock);
-/* Whether the caller times a lock that it reads: nothing in that lock says so. */
+/* Whether the caller times any lock that it holds for reading; such a lock has no flag. */
 bool times_read_locks(void);
 
-/* lock_name.c: logs what a lock is called, unless it has since the last statedump. */
+/* lock_name.c: logs the object's name unless that was done since the last statedump. */
 void tell_lock_name(const void *lock);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/memory.c - mapping memory, and the heap's raw growth.
+ * memory.c - maps memory and grows the heap.
  *
- * The heap is one contiguous range that sbrk moves the end of. Address space is mapped in growing steps
- * (frames come on demand), so that newlib's malloc, which asks page by page, rarely enters the kernel.
- * malloc itself is newlib's, with entry points that log: heap.c.
+ * The heap is one contiguous range whose end sbrk moves. Address space is mapped in growing steps (page
+ * frames are allocated on demand), so that newlib's malloc, which asks for single pages, rarely enters the
+ * kernel. malloc: heap.c.
  */
 #include "internal.h"
 
@@ -23,7 +23,7 @@ void *memory_map(cap_t memory, uint64_t size, uint32_t flags)
     return address > 0 ? (void *)address : NULL;
 }
 
-/* The mapping keeps the memory object alive; the slot is not needed any more. */
+/* The mapping keeps the memory object alive, so the slot is closed. */
 void *memory_map_anonymous(uint64_t size)
 {
     size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
@@ -46,7 +46,7 @@ int memory_write_all(cap_t memory, uint64_t offset, const void *bytes, uint64_t 
     while (size > 0) {
         int64_t written = sys_memory_write(memory, offset, bytes, size);
         if (written <= 0)
-            return written ? (int)written : -E_BAD_ARGUMENT; /* it ends here */
+            return written ? (int)written : -E_BAD_ARGUMENT; /* end of the object */
         offset += (uint64_t)written;
         bytes = (const char *)bytes + written;
         size -= (uint64_t)written;
@@ -56,8 +56,8 @@ int memory_write_all(cap_t memory, uint64_t offset, const void *bytes, uint64_t 
 
 static struct {
     struct lock lock;
-    uint64_t end;    /* what sbrk reports; under lock */
-    uint64_t mapped; /* mapped up to here; under lock */
+    uint64_t end;    /* end of the heap as sbrk reports it; under lock */
+    uint64_t mapped; /* end of the mapped range; under lock */
 } heap = {.end = HEAP_BASE, .mapped = HEAP_BASE};
 
 static bool map_heap(uint64_t step)
@@ -75,7 +75,7 @@ static bool map_heap(uint64_t step)
     return true;
 }
 
-/* More than is needed now, unless there is not so much. */
+/* Maps more than needed, if possible. */
 static bool extend_heap(uint64_t need)
 {
     uint64_t step = (heap.mapped - HEAP_BASE) / 2;
@@ -86,7 +86,7 @@ static bool extend_heap(uint64_t need)
     return (step > need && map_heap(step)) || map_heap(need);
 }
 
-/* The heap never shrinks: newlib's calloc takes for granted that fresh heap is zero. */
+/* The heap never shrinks: newlib's calloc assumes that new heap memory is zero. */
 void *sbrk(ptrdiff_t increment)
 {
     void *old = (void *)-1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libc-glue/tarn/service.c - names of services, kept by proc. Interface: tarn/service.h. */
+/* service.c - services, registered with proc. Interface: tarn/service.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int64_t ask_proc(struct ipc_message *message, const char *name)
     return error ? -EIO : (int64_t)message->label;
 }
 
-/* proc passes the right to send on, and no other. */
+/* proc can pass on only the right to send. */
 int service_publish(const char *name, cap_t endpoint)
 {
     int64_t copy = sys_cap_copy(SLOT_SPACE, endpoint, 0, RIGHT_SEND | RIGHT_GRANT, 0);

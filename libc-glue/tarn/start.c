@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/start.c - from the first instruction to main().
+ * start.c - from the first instruction to main().
  *
- * The port's _start (arch/ARCH/user/crt0.S) calls start_program with what proc or init left on the stack
- * (struct startup, kernel/abi/tarn/abi.h). Nothing here needs a server: init and proc run it too.
+ * _start (arch/ARCH/user/crt0.S) calls start_program with the startup block that init or proc left on the
+ * stack (struct startup, kernel/abi/tarn/abi.h). Nothing here needs a server: init and proc run it, too.
  */
 #include "internal.h"
 
@@ -21,7 +21,7 @@ void __libc_fini_array(void);
 void _init(void);
 void _fini(void);
 
-/* newlib's array walkers call these; the arrays do all the work. */
+/* Called by newlib's array walkers; the arrays contain all constructors. */
 void _init(void)
 {
 }

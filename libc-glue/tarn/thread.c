@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/thread.c - stacks and thread-local variables.
+ * thread.c - stacks and thread-local variables.
  *
- * A thread made here owns one mapping, and gives it back with its last instructions:
+ * A thread created here owns one mapping and frees it with its last instructions:
  *
  *     mapping                                                    mapping + mapping_size
  *     | guard page, read-only | stack, grows down | thread-local variables |
  *
- * errno and the rest of newlib's state lie in the variables: __getreent().
+ * The thread-local variables include newlib's state with errno: __getreent().
  */
 #include "internal.h"
 
 #include <string.h>
 
-/* The program's initial variables (arch/ARCH/user.ld). The alignment is the symbol's address. */
+/* The initial values of thread-local variables (arch/ARCH/user.ld). __tls_align's address is the
+ * alignment. */
 extern const char __tls_image[], __tls_image_end[], __tls_end[], __tls_align[];
 
 static __thread struct _reent state;
@@ -72,7 +73,7 @@ static uint64_t tls_bytes(void)
     return (arch_tls_bytes(tls_size(), tls_align()) + 63) & ~63ull;
 }
 
-/* Fills a zeroed block with the initial variables; the thread pointer for it. */
+/* Copies the initial values to a zeroed block. Returns the thread pointer for it. */
 static uint64_t init_variables(void *block)
 {
     void *variables;
@@ -90,7 +91,8 @@ static void begin_thread(struct pthread *thread)
 
 void init_first_thread(const struct startup *startup)
 {
-    static char spare[2048] __attribute__((aligned(64))); /* enough for most: saves a mapping */
+    /* large enough for most programs; saves a mapping */
+    static char spare[2048] __attribute__((aligned(64)));
     void *block = tls_bytes() <= sizeof(spare) ? spare : memory_map_anonymous(tls_bytes());
     if (!block) {
         static const char text[] = "libc: no memory for the first thread's variables\n";
@@ -115,8 +117,7 @@ static int map_stack(struct pthread *thread, uint64_t guard, uint64_t stack)
     char *mapping = memory_map_anonymous(size);
     if (!mapping)
         return -E_NO_MEMORY;
-    /* A stack that overflows writes, so a guard that can be read will do, and keeps its place in the space.
-     */
+    /* Stack overflows are writes, so a readable guard page suffices, and it reserves the addresses. */
     int64_t result = guard ? sys_space_protect(SLOT_SPACE, (uint64_t)mapping, guard, MAP_READ) : 0;
     if (result < 0) {
         memory_unmap(mapping, size);

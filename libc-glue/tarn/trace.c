@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libc-glue/tarn/trace.c - what the trace must know about a program: its image. Its own events, if it has
- * any, it registers itself: trace_register_schema (trace/event/schema.h).
+ * trace.c - reports the program's executable to the trace. Programs with events of their own register them
+ * with trace_register_schema (trace/event/schema.h).
  */
 #include "internal.h"
 
@@ -11,13 +11,14 @@
 
 extern const char __image_start[], __image_end[], __build_id_note[], __build_id_note_end[];
 
-struct build_id_note { /* as the linker makes it */
+/* The note that the linker makes. */
+struct build_id_note {
     uint32_t name_size, id_size, type;
     char name[4];
     uint8_t id[];
 };
 
-/* Exactly BUILD_ID_BYTES, zero-filled: the kernel reads as many. */
+/* Exactly BUILD_ID_BYTES, zero-filled, because the kernel reads that many. */
 static void copy_build_id(uint8_t id[BUILD_ID_BYTES])
 {
     const struct build_id_note *note = (const void *)__build_id_note;
@@ -28,7 +29,7 @@ static void copy_build_id(uint8_t id[BUILD_ID_BYTES])
     memcpy(id, note->id, note->id_size < BUILD_ID_BYTES ? note->id_size : BUILD_ID_BYTES);
 }
 
-/* A kernel without a trace refuses; the program runs all the same. */
+/* Fails in a kernel without a trace; the program runs nevertheless. */
 void report_image(const char *path)
 {
     uint8_t id[BUILD_ID_BYTES];

@@ -27,7 +27,7 @@ struct sockaddr_in {
 #define INADDR_NONE      ((in_addr_t)0xffffffff)
 #define INET_ADDRSTRLEN  16
 
-/* Between the machine's byte order and the network's. */
+/* Host to network byte order and back. */
 #define htonl(x) __htonl(x)
 #define htons(x) __htons(x)
 #define ntohl(x) __ntohl(x)

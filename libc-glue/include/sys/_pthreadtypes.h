@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sys/_pthreadtypes.h - the types of <pthread.h>, in place of newlib's one-word handles.
+ * sys/_pthreadtypes.h - the types of <pthread.h>, replacing newlib's one-word handles.
  *
- * Static initializers are all zeroes. The words that futexes wait on are named; see libc-glue/posix/.
+ * Static initializers are all zeros. The words used as futexes are marked; see libc-glue/posix/.
  */
 #ifndef _SYS__PTHREADTYPES_H_
 #define _SYS__PTHREADTYPES_H_
@@ -28,7 +28,7 @@ typedef struct {
     size_t guard_size;
     int detach_state;
     struct sched_param schedparam;
-    uint64_t affinity; /* bit per processor, 0 = all */
+    uint64_t affinity; /* CPUs, one bit each; 0 = all */
 } pthread_attr_t;
 
 #define PTHREAD_MUTEX_NORMAL     0
@@ -38,8 +38,8 @@ typedef struct {
 
 typedef struct {
     uint32_t state; /* futex: LOCK_WORD_* of tarn/abi.h */
-    uint32_t owner; /* tid, of recursive and error-checking mutexes */
-    uint32_t depth; /* how often a recursive mutex is held beyond once */
+    uint32_t owner; /* tid of the holder, for recursive and error-checking mutexes */
+    uint32_t depth; /* recursive acquisitions beyond the first */
     uint32_t type;
 } pthread_mutex_t;
 #define _PTHREAD_MUTEX_INITIALIZER     \
@@ -56,7 +56,7 @@ typedef struct {
 } pthread_mutexattr_t;
 
 typedef struct {
-    uint32_t sequence; /* futex: + 1 with every signal */
+    uint32_t sequence; /* futex: incremented by every signal */
     uint32_t waiters;
     uint32_t clock; /* CLOCK_* of timed waits; 0 = CLOCK_REALTIME */
 } pthread_cond_t;
@@ -72,7 +72,7 @@ typedef struct {
 typedef uint32_t pthread_key_t;
 
 typedef struct {
-    uint32_t state; /* futex: 0 not run, 1 done, else it runs: LOCK_WORD_* of tarn/abi.h */
+    uint32_t state; /* futex: 0 not run, 1 done, otherwise running: LOCK_WORD_* of tarn/abi.h */
 } pthread_once_t;
 #define _PTHREAD_ONCE_INIT \
     {                      \
@@ -80,9 +80,9 @@ typedef struct {
     }
 
 typedef struct {
-    uint32_t count;      /* threads that meet */
-    uint32_t arrived;    /* of this round */
-    uint32_t generation; /* futex: rounds done */
+    uint32_t count;      /* threads to wait for */
+    uint32_t arrived;    /* in this round */
+    uint32_t generation; /* futex: number of finished rounds */
     uint32_t lock;
 } pthread_barrier_t;
 typedef struct {
@@ -92,7 +92,7 @@ typedef struct {
 typedef uint32_t pthread_spinlock_t;
 
 typedef struct {
-    uint32_t readers; /* futex: how many read, or LOCK_WORD_* of tarn/abi.h while somebody writes */
+    uint32_t readers; /* futex: number of readers, or LOCK_WORD_* of tarn/abi.h while held by a writer */
     uint32_t writers_waiting;
     uint32_t waiters;
 } pthread_rwlock_t;
@@ -104,7 +104,7 @@ typedef struct {
     int reserved;
 } pthread_rwlockattr_t;
 
-/* Beyond POSIX, as on Linux; a set of processors is one word here. */
+/* Extensions like those of Linux, except that a CPU set is one word. */
 int pthread_setaffinity_mask_np(pthread_t thread, uint64_t cpus);
 int pthread_attr_setaffinity_mask_np(pthread_attr_t *attr, uint64_t cpus);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sys/dirent.h - directories; <dirent.h> of newlib includes this. Implemented in libc-glue/posix/directory.c.
- */
+/* sys/dirent.h - directories, included by newlib's <dirent.h>; libc-glue/posix/directory.c. */
 #ifndef TARN_SYS_DIRENT_H
 #define TARN_SYS_DIRENT_H
 

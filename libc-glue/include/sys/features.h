@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sys/features.h - newlib's, and what Tarn has of the optional parts of POSIX.
+ * sys/features.h - newlib's feature macros, and the optional parts of POSIX that Tarn has.
  *
- * newlib knows these only for systems that it was told about; every newlib header includes this first.
+ * newlib defines these only for systems that it knows; every newlib header includes this file first.
  */
 #include_next <sys/features.h>
 #ifndef TARN_SYS_FEATURES_H
 #define TARN_SYS_FEATURES_H
 
 #ifndef __DYNAMIC_REENT__
-#define __DYNAMIC_REENT__ /* errno, stdin, ... are per thread: __getreent() in libc-glue/tarn/thread.c */
+#define __DYNAMIC_REENT__ /* errno, stdin, ... are per thread: __getreent() */
 #endif
 #define _READ_WRITE_RETURN_TYPE _ssize_t
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sys/ioctl.h - what the console is asked; libc-glue/posix/console.c. */
+/* sys/ioctl.h - requests for the console and sockets; libc-glue/posix/console.c. */
 #ifndef TARN_SYS_IOCTL_H
 #define TARN_SYS_IOCTL_H
 

@@ -10,7 +10,7 @@
 #define PROT_WRITE 2
 #define PROT_EXEC  4
 
-/* MAP_PRIVATE and MAP_FIXED are those of <tarn/abi.h>, so that both headers can be included. */
+/* MAP_PRIVATE and MAP_FIXED equal those of <tarn/abi.h>, so that both headers can be included. */
 #define MAP_PRIVATE   8u
 #define MAP_FIXED     16u
 #define MAP_SHARED    64u

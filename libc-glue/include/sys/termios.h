@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sys/termios.h - modes of the console; libc-glue/posix/console.c. Only ICANON, ECHO and ISIG do anything. */
+/* sys/termios.h - terminal modes; libc-glue/posix/console.c. Only ICANON, ECHO and ISIG have an effect. */
 #ifndef TARN_SYS_TERMIOS_H
 #define TARN_SYS_TERMIOS_H
 

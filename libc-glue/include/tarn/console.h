@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * tarn/console.h - what a shell tells the console beyond termios; libc-glue/posix/console.c.
- */
+/* tarn/console.h - foreground processes, for a shell; libc-glue/posix/console.c. */
 #ifndef TARN_CONSOLE_H
 #define TARN_CONSOLE_H
 
 #include <sys/types.h>
 
-/* Ctrl-C kills these processes and their descendants; none: nobody. 0, or -1 and errno. */
+/* Makes these processes, possibly none, the foreground: Ctrl-C kills them and their descendants. Returns 0,
+ * or -1 with errno. */
 int console_set_foreground(const pid_t *pids, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/file_kind.h - `kind` of struct startup_fd: which protocol an inherited open file speaks.
+ * tarn/file_kind.h - `kind` of struct startup_fd: the protocol of an inherited open file.
  *
- * Whoever starts a program (init, proc) fills these in; the library's table of open files knows them too.
+ * Set by init and proc when they start a program; also used in the library's descriptor table.
  */
 #ifndef TARN_FILE_KIND_H
 #define TARN_FILE_KIND_H
@@ -11,9 +11,9 @@ enum file_kind {
     FILE_NONE = 0,
     FILE_CONSOLE = 1, /* servers/protocol/console.h; handle 0 */
     FILE_FS = 2,      /* servers/protocol/fs.h: file or directory */
-    FILE_PIPE = 3,    /* the same server: an end of a pipe */
+    FILE_PIPE = 3,    /* of the same server: an end of a pipe */
     FILE_SOCKET = 4,  /* servers/protocol/net.h */
-    FILE_DEBUG = 5,   /* no server: the kernel's log through debug_write; reads are at their end */
+    FILE_DEBUG = 5,   /* no server: writes go to the kernel log, reads return end of file */
     FILE_NULL = 6,    /* /dev/null */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/runtime.h - what libc-glue offers beyond C and POSIX: the lower layer that servers use too.
+ * tarn/runtime.h - libc-glue beyond C and POSIX: the lower layer, which servers use, too.
  *
- * Functions return >= 0 or a negative E_* (<tarn/error.h>) unless they say otherwise.
+ * Functions return >= 0 or a negative E_* (<tarn/error.h>) unless stated otherwise.
  */
 #ifndef TARN_RUNTIME_H
 #define TARN_RUNTIME_H
@@ -15,25 +15,25 @@
 #include <tarn/ipc.h>
 #include <tarn/syscall.h>
 
-/* ---- start --------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------------- */
 
-const struct startup *program_startup(void); /* what crt0 got */
+const struct startup *program_startup(void); /* the startup block of this process */
 bool slot_is_filled(cap_t slot);
 
-/* ---- memory: libc-glue/tarn/memory.c -------------------------------------------------------------- */
+/* ---- memory: libc-glue/tarn/memory.c --------------------------------------------------------------- */
 
-/* Zero-filled memory of this space alone, at an address that the kernel chooses. NULL if there is none. */
+/* Returns zero-filled private memory at an address that the kernel chooses, or NULL. */
 void *memory_map_anonymous(uint64_t size);
-/* The whole of a memory object; flags as for space_map. NULL if it cannot be mapped. */
+/* Maps a whole memory object, with the flags of space_map. Returns NULL on failure. */
 void *memory_map(cap_t memory, uint64_t size, uint32_t flags);
 void memory_unmap(void *address, uint64_t size);
-/* Writes all of it into a memory object, or says why not: -E_*. (sys_memory_write may write less, above all
- * when memory runs out on the way.) */
+/* Writes all bytes to a memory object. Returns 0 or -E_*. (sys_memory_write may write less, in particular
+ * when memory runs out.) */
 int memory_write_all(cap_t memory, uint64_t offset, const void *bytes, uint64_t size);
 
-/* ---- time: libc-glue/tarn/clock.c ----------------------------------------------------------------- */
+/* ---- time: libc-glue/tarn/clock.c ------------------------------------------------------------------ */
 
-uint64_t clock_monotonic_ns(void);   /* since boot; the clock of all deadlines */
+uint64_t clock_monotonic_ns(void);   /* since boot; all deadlines use this clock */
 int64_t clock_realtime_ns(void);     /* since 1970 */
 int64_t clock_realtime_offset(void); /* realtime - monotonic */
 static inline uint64_t deadline_after(uint64_t ns)
@@ -41,16 +41,16 @@ static inline uint64_t deadline_after(uint64_t ns)
     return clock_monotonic_ns() + ns;
 }
 
-/* ---- messages for people who debug: libc-glue/tarn/debug.c ---------------------------------------- */
+/* ---- debugging messages: libc-glue/tarn/debug.c ---------------------------------------------------- */
 
-/* Straight to the kernel's log, without any server or heap; at most 255 bytes a call. */
+/* Writes to the kernel log without a server or the heap; at most 255 bytes per call. */
 void debug_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Says why on the kernel's log, with a call chain, and ends the process. */
+/* Writes the message and a call chain to the kernel log and ends the process. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* ---- locks: libc-glue/tarn/lock.c ------------------------------------------------------------------ */
 
-/* The lock under all of the library's, and pthread_mutex_t's: one word, LOCK_WORD_* of tarn/abi.h. */
+/* The lock of the library itself and inside pthread_mutex_t: one word, LOCK_WORD_* of tarn/abi.h. */
 struct lock {
     uint32_t state;
 };
@@ -58,16 +58,17 @@ void lock_acquire(struct lock *lock);
 bool lock_try_acquire(struct lock *lock);
 void lock_release(struct lock *lock);
 
-/* What the trace calls a lock, or anything else that threads wait for: mutex, read-write lock, semaphore,
- * condition, barrier. One that is a variable is called like it without a name. NULL takes the name away,
- * which cannot fail; destroying the object does it, too. 0 or -E_NO_MEMORY. (lock_name.c) */
+/* Sets the name of a lock, or of any other object that threads wait for, in the trace: mutex, read-write
+ * lock, semaphore, condition, barrier. Without one, an object that is a variable has the variable's name.
+ * NULL removes the name and cannot fail; destroying the object removes it, too. Returns 0 or -E_NO_MEMORY.
+ * (lock_name.c) */
 int lock_set_name(const void *lock, const char *name);
 
 /* ---- threads --------------------------------------------------------------------------------------- */
 
-uint32_t thread_id(void); /* of the caller; no system call */
+uint32_t thread_id(void); /* of the caller; needs no system call */
 uint32_t process_id(void);
-/* The processors that the caller, and threads and programs that the process makes from now on, may run on: a
+/* The CPUs on which the caller, and threads and programs that the process creates from now on, may run: one
  * bit each, 0 = all. */
 int process_set_affinity(uint64_t cpus);
 uint64_t process_affinity(void);
