@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/answer_command.c - `tarn NAME ...` for every answer: options, walk, output; see answer.h.
- */
+/* answer_command.c - `tarn NAME ...` for every analysis: options, walk, output; see answer.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #define TEXT_TOP    15u
 #define OPTIONS_MAX 48u
 
-/* What is asked, of what. */
+/* The parsed command line. */
 struct request {
     struct answer *answer;
     struct filter filter;
@@ -34,7 +33,7 @@ enum {
     OPTION_JSON,
     OPTION_CSV,
     OPTION_SYMBOLS,
-    OPTION_KIND /* and the following: those of the kind */
+    OPTION_KIND /* the first option of the analysis's own */
 };
 
 static const struct option shared_options[] = {FILTER_OPTIONS,
@@ -98,7 +97,7 @@ static bool is_offered(const struct answer_kind *kind, int option)
     return option != OPTION_SYMBOLS || kind->uses_symbols;
 }
 
-/* All options, shared and the kind's own. */
+/* Collects all options, shared and own ones. */
 static void collect_options(const struct answer_kind *kind, struct option known[OPTIONS_MAX])
 {
     unsigned count = 0;
@@ -146,7 +145,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
     }
 }
 
-/* Returns an exit status to leave with, or -1 to go on. */
+/* Returns the exit status to leave with, or -1 to continue. */
 static int parse_options(struct request *request, int argc, char **argv)
 {
     struct option known[OPTIONS_MAX];
@@ -265,7 +264,7 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     return losses_status(&losses);
 }
 
-/* Options are understood: the rest needs the trace. */
+/* Opens the trace and runs the analysis. */
 static int ask(struct request *request)
 {
     struct answer *answer = request->answer;
@@ -273,7 +272,7 @@ static int ask(struct request *request)
     struct fail fail;
     int status;
 
-    /* sorted again later; here to complain before the walk */
+    /* checks the options before the walk; tables are sorted again later */
     if (!answer_choose_tables(answer, request->by, &fail) ||
         !answer_sort(answer, request->sort, request->reverse, &fail)) {
         complain("%s", fail.text);

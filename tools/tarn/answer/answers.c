@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/answers.c - the list of answers, and one walk for several; see answer.h. */
+/* answers.c - the list of analyses, and one walk for several; see answer.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static struct table *find_table(struct answer *answer, const char *key, size_t l
     return NULL;
 }
 
-/* Adds ", WORD" to a list. */
+/* Appends WORD to a comma-separated list. */
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);
@@ -169,7 +169,7 @@ static bool choose_thread(const struct answer *answer, const struct model_thread
     return filter_running(answer->filter, &running, &answer->model->names);
 }
 
-/* Processes without threads count, too: `tarn processes` has them. */
+/* Processes without threads count, too, because `tarn processes` shows them. */
 static bool choose_nobody(const struct answer *answer)
 {
     const struct model *model = answer->model;
@@ -286,8 +286,7 @@ bool answer_walk(const struct answer *answer, struct model *model, uint64_t from
     return true;
 }
 
-/* Whether the filter chooses a thread, and of what that was said: what it and its process were called then.
- */
+/* Cache: whether the filter selects a thread, and the names of it and its process on which that is based. */
 struct chosen {
     bool is_known, is_chosen;
     uint32_t pid;
@@ -295,7 +294,7 @@ struct chosen {
     char comm[TRACE_NAME_BYTES];
 };
 
-/* Numbers do not change once they are known, whatever a damaged trace says; names do. */
+/* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */
 static bool is_current(const struct answer *answer, const struct chosen *chosen,
                        const struct model_thread *thread)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/breakdown.c - `tarn breakdown`: where all the time went, each tick of a thread's life
- * attributed once.
+ * breakdown.c - `tarn breakdown`: where the time went, with each tick of a thread's life attributed once.
  *
  * What a thread does in a segment (model.h) is one `what`: its own code, a POSIX call, a system call, a
- * fault, an interrupt that hit it, waiting, or a server's work on its call (ex-process time). What is counted
- * is the time of each, by thread and by the POSIX call in which it happened; tables add that up in several
- * ways.
+ * fault, an interrupt, waiting, or a server's work on its call (ex-process time). Time is added up by thread
+ * and by the POSIX call in which it was spent; the tables group it in several ways.
  */
 #include <tools/tarn/answer/breakdown.h>
 
@@ -50,7 +48,7 @@ static struct what what_when_blocked(struct breakdown *breakdown, const struct m
     }
 }
 
-/* A request that a server works on is its own code (and stands in the table `served`). */
+/* A request that a server works on counts as the server's own code; the table `served` has it separately. */
 static struct what what_when_running(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth;
@@ -69,7 +67,7 @@ static struct what what_when_running(const struct model_thread *thread)
     return (struct what){thread->is_stack_known ? WHAT_USER : WHAT_UNKNOWN, 0};
 }
 
-/* 1 + the innermost POSIX call, 0: none. */
+/* Returns 1 + the innermost POSIX call; 0: none. */
 static uint64_t context_of(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth < MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
@@ -85,7 +83,7 @@ static struct part *part_of(struct breakdown *breakdown, const struct model_thre
     return map_at(&breakdown->parts, thread->number, CONTEXT_KEY(context, what.kind), what.detail);
 }
 
-/* Activities are counted where they begin or end; of what has neither, stretches are. */
+/* Whether occurrences of this kind are stretches; activities are counted at their begin or end instead. */
 static bool counts_stretches(enum what_kind kind)
 {
     return kind == WHAT_USER || (kind >= WHAT_BOOT && kind <= WHAT_IDLE) || kind >= WHAT_EX;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/breakdown.h - what `tarn breakdown` finds (breakdown.c) and shows (breakdown_tables.c).
- */
+/* breakdown.h - data of `tarn breakdown`: collected in breakdown.c, shown by breakdown_tables.c. */
 #ifndef TARN_BREAKDOWN_H
 #define TARN_BREAKDOWN_H
 
@@ -10,25 +9,25 @@
 
 enum what_kind {
     WHAT_USER,
-    WHAT_POSIX,     /* detail: libc_call. The C library's own part */
-    WHAT_SYSCALL,   /* syscall_number */
-    WHAT_FAULT,     /* fault_kind, or UINT32_MAX */
-    WHAT_EXCEPTION, /* vector */
-    WHAT_IRQ,       /* irq */
-    WHAT_IPI,       /* ipi_kind */
-    WHAT_BOOT,      /* of an idle thread, as the following two */
-    WHAT_KERNEL,    /* neither boot nor sleep */
+    WHAT_POSIX,     /* detail: libc_call. Time in the C library itself */
+    WHAT_SYSCALL,   /* detail: syscall_number */
+    WHAT_FAULT,     /* detail: fault_kind, or UINT32_MAX */
+    WHAT_EXCEPTION, /* detail: vector */
+    WHAT_IRQ,       /* detail: irq */
+    WHAT_IPI,       /* detail: ipi_kind */
+    WHAT_BOOT,      /* this and the next two: of an idle thread */
+    WHAT_KERNEL,    /* kernel work outside boot */
     WHAT_IDLE,
-    WHAT_EX,       /* a server works on its call; function: see struct breakdown */
-    WHAT_TAKE,     /* no server has taken its call yet; function */
-    WHAT_DEFERRED, /* its server took the call and will answer it later; function */
+    WHAT_EX,       /* a server works on its call; detail: function, see struct breakdown */
+    WHAT_TAKE,     /* no server has received its call yet; detail: function */
+    WHAT_DEFERRED, /* the server received its call and will reply later; detail: function */
     WHAT_READY,
-    WHAT_WAIT, /* model_state */
+    WHAT_WAIT, /* detail: model_state */
     WHAT_UNKNOWN,
     WHAT_KINDS
 };
 
-/* Columns that the kinds are shown in. */
+/* The columns in which the kinds are shown. */
 enum group {
     GROUP_USER,
     GROUP_POSIX,
@@ -60,18 +59,18 @@ struct part {
     uint64_t ticks, count;
 };
 
-/* A function that servers offer: what is asked of whom. */
+/* A function of a server: a request to a certain server. */
 struct function {
     uint64_t number;      /* 1, 2, ...; 0: new */
-    uint64_t calls;       /* received */
+    uint64_t calls;       /* calls received */
     uint64_t ran, waited; /* ticks of the server's threads while they worked on it */
 };
 
 struct progress { /* of one thread */
     uint64_t ticks[GROUPS];
-    uint64_t fault;  /* ticks in the fault under way: its kind is known at its end */
+    uint64_t fault;  /* ticks in the current fault, whose kind is known at its end */
     uint64_t key[2]; /* of the part that got its last segment */
-    uint64_t end;    /* of that */
+    uint64_t end;    /* end of that segment */
 };
 
 enum { BY_PROCESS, BY_THREAD, BY_ACTIVITY, BY_USE, BY_THREAD_USE, BY_CALL, BY_SERVED, BREAKDOWN_TABLES };
@@ -85,7 +84,7 @@ struct breakdown {
     const struct field *names[WHAT_KINDS];
 };
 
-/* Parts are kept by the innermost POSIX call, 0 for none, and what it is. */
+/* The key of a part: the innermost POSIX call (0: none) and the kind. */
 #define CONTEXT_KEY(context, kind) ((uint64_t)(context) << 8 | (kind))
 
 extern const struct table breakdown_tables[BREAKDOWN_TABLES], breakdown_totals;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/breakdown_tables.c - times of threads, added up in several ways; see breakdown.h. */
+/* breakdown_tables.c - groups the times of threads into tables; see breakdown.h. */
 #include <tools/tarn/answer/breakdown.h>
 
 const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
@@ -109,7 +109,7 @@ static void fill_processes(struct answer *answer, const struct map *processes)
     }
 }
 
-/* A row for each thread and each process. */
+/* Adds a row for each thread and each process. */
 static void fill_threads(struct breakdown *breakdown)
 {
     struct answer *answer = &breakdown->answer;
@@ -181,7 +181,7 @@ static const char *what_name(struct breakdown *breakdown, struct table *table, s
     return table_text(table, label_of(breakdown->names[what.kind], what.detail, number));
 }
 
-/* Parts that are one row: by what it is called, and in the tables of uses by process or thread (WHICH). */
+/* Merges parts into rows: by name, and in the tables of uses (WHICH) by process or thread, too. */
 static void add_part(struct breakdown *breakdown, unsigned which, struct map *rows,
                      const struct map_entry *entry)
 {
@@ -233,7 +233,7 @@ static void fill_activities(struct breakdown *breakdown, unsigned which)
     map_close(&rows);
 }
 
-/* A row for each POSIX call with all that happened in it, and one for what happened in none. */
+/* Adds a row for each POSIX call with everything that happened in it, and one for the rest. */
 static void fill_calls(struct breakdown *breakdown)
 {
     struct answer *answer = &breakdown->answer;

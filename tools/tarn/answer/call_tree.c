@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/call_tree.c - call chains as a tree of functions; see call_tree.h. */
+/* call_tree.c - call chains as a tree of functions; see call_tree.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/call_tree.h>
@@ -21,7 +21,8 @@ void call_tree_close(struct call_tree *tree)
 
 #define OTHER_HASH_SEED 0x84222325cbf29ce4ull
 
-/* The map's keys are numbers: two hashes of all, which no two functions of a trace share but by a miracle. */
+/* The map's keys are numbers: two independent hashes of name and executable, so that collisions are
+ * practically impossible. */
 struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
                                          bool is_kernel)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/call_tree.h - call chains with weights, as a tree of functions.
+ * call_tree.h - weighted call chains, merged into a tree of functions.
  *
- * For profile.c and flame.c. Functions are told apart by name and image. Sums of a node: `self` is what was
- * in it, `total` what was in it and in all below it.
+ * Used by profile.c and flame.c. A function is identified by name and executable. In a node, `self` is the
+ * weight of the function itself, `total` includes everything below it.
  */
 #ifndef TARN_CALL_TREE_H
 #define TARN_CALL_TREE_H
@@ -30,18 +30,19 @@ struct sums {
 struct call_function {
     const char *name, *image;
     bool is_kernel;
-    struct sums self, total; /* total: once for each chain, however often it is in it */
-    uint64_t stamp;          /* of the chain that it was counted for last */
+    /* total: counts each chain once, even if it contains the function several times */
+    struct sums self, total;
+    uint64_t stamp; /* of the last chain counted */
 };
 
 struct call_node {
     const struct call_function *function; /* NULL: the root */
-    struct call_node *first, *next;       /* child; sibling */
+    struct call_node *first, *next;       /* first child; next sibling */
     struct sums self, total;
 };
 
 struct call_tree {
-    struct map functions; /* struct call_function by hashes of name and image */
+    struct map functions; /* struct call_function by hashes of name and executable */
     struct map nodes;     /* struct call_node by parent and function */
     struct call_node root;
     uint64_t stamp;
@@ -49,13 +50,13 @@ struct call_tree {
 
 void call_tree_open(struct call_tree *tree);
 void call_tree_close(struct call_tree *tree);
-/* The function of that name; NAME and IMAGE are copied. */
+/* Returns the function of that name, adding it if needed; copies NAME and IMAGE. */
 struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
                                          bool is_kernel);
-/* A chain, its outermost function first. */
+/* Adds a chain, outermost function first. */
 void call_tree_add(struct call_tree *tree, struct call_function *const *chain, size_t count,
                    const struct sums *weight);
-/* Counts a chain for its functions alone. */
+/* Adds a chain to the functions only, not to the tree. */
 void call_tree_count(struct call_tree *tree, struct call_function *const *chain, size_t count,
                      const struct sums *weight);
 
@@ -66,14 +67,14 @@ static inline void sums_add(struct sums *into, const struct sums *from)
     into->instructions += from->instructions;
 }
 
-/* What samples stand for. */
+/* The unit in which samples are weighted. */
 enum weight { WEIGHT_TIME, WEIGHT_SAMPLES, WEIGHT_INSTRUCTIONS };
 static inline uint64_t sums_weight(const struct sums *sums, enum weight weight)
 {
     return weight == WEIGHT_TIME ? sums->ns : weight == WEIGHT_SAMPLES ? sums->samples : sums->instructions;
 }
 
-/* Sorts the children of all nodes, the heaviest first. */
+/* Sorts the children of all nodes by weight, largest first. */
 void call_tree_sort(struct call_tree *tree, enum weight weight);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/chance.c - Student's t-test; see chance.h. */
+/* chance.c - Student's t-test; see chance.h. */
 #include <math.h>
 #include <tools/tarn/answer/chance.h>
 

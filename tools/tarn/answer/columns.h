@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/columns.h - what the columns of the answers say, in words: for --help, `tarn help
- * columns`, the manual and the view.
+ * columns.h - descriptions of the columns of all analyses, for --help, `tarn help columns`, the manual and
+ * the view.
  *
- * A key means the same in every table that has it, unless an answer or a table has a sentence of its own for
- * it. A column without a sentence fails tests/columns_test.c, and so does a sentence without a column.
+ * A key means the same in every table, unless an analysis or a table has its own description for it.
+ * tests/columns_test.c fails for a column without a description, and for a description without a column.
  */
 #ifndef TARN_COLUMNS_H
 #define TARN_COLUMNS_H
@@ -13,20 +13,20 @@
 #include <tools/tarn/answer/answer.h>
 
 struct column_text {
-    /* NULL: wherever no other fits; "locks": in that answer; "faults.page": in that table; or several */
+    /* NULL: the default; "locks": for that analysis; "faults.page": for that table; or several of these */
     const char *where;
     const char *key;
-    const char *text; /* one sentence, without a capital and a full stop */
+    const char *text; /* one sentence, without capital and full stop */
 };
-extern const struct column_text column_texts[]; /* ended by a key of NULL */
+extern const struct column_text column_texts[]; /* ended by a NULL key */
 
-/* The sentence for the column KEY of a TABLE of KIND; NULL: there is none. */
+/* Returns the description of column KEY in TABLE of KIND; NULL: none. */
 const struct column_text *column_text(const struct answer_kind *kind, const struct table *table,
                                       const char *key);
 
-/* The columns of KIND, each with its sentence, and the tables that it is for where others say else. */
+/* Prints KIND's columns with their descriptions, naming the tables where descriptions differ. */
 void columns_print_help(FILE *to, const struct answer_kind *kind);
-/* `tarn help columns`: of all answers. */
+/* `tarn help columns`: prints the columns of all analyses. */
 void columns_print_all(FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/compare.c - what changed between two tables; see compare.h. */
+/* compare.c - what changed between two tables; see compare.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ bool compare_wants(const struct table_column *column)
     return column->kind == COLUMN_COUNT || column->kind == COLUMN_TIME || column->kind == COLUMN_REAL;
 }
 
-/* The first column with one of these keys. */
+/* Returns the first of these columns that the table has. */
 static int find_one_of(const struct table *table, const char *const keys[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -41,9 +41,9 @@ static int find_one_of(const struct table *table, const char *const keys[], size
     return -1;
 }
 
-/* Of these the first that a table has is all of its processor time. */
+/* The first of these that a table has contains its whole CPU time. */
 static const char *const processor_keys[] = {"ran_ns", "running_ns", "self_ns", "time_ns"};
-/* Parts of it. */
+/* Parts of the CPU time. */
 static const char *const part_keys[] = {"user_ns", "posix_ns", "syscalls_ns", "faults_ns", "interrupts_ns"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -59,7 +59,7 @@ int compare_column(const struct table *table)
 
     if (table->order >= 0 && compare_wants(&table->columns[table->order]))
         return table->order;
-    if (table->is_whole) /* rows in an order of their own: equal things done in different ways */
+    if (table->is_whole) /* the order of rows is fixed: the same work done in different ways */
         mean = table_find_column(table, "mean_ns");
     for (unsigned i = 0; i < table->column_count && mean < 0; i++)
         if (compare_wants(&table->columns[i]) && table->columns[i].sum == SUM_ADDED)
@@ -94,11 +94,11 @@ int compare_work(const struct table *table, unsigned column)
     static const char *const keys[] = {"processes", "calls", "faults",  "contentions", "taken",
                                        "count",     "times", "wakeups", "waits",       "stretches"};
     bool is_processor_time = (int)column == compare_processor_column(table);
-    /* Who runs does so for the first two. */
+    /* CPU time is divided by the first two kinds only. */
     int work = find_one_of(table, keys, is_processor_time ? 2 : sizeof(keys) / sizeof(keys[0]));
 
     if (table_find_column(table, "samples") >= 0 || table->columns[column].kind != COLUMN_TIME)
-        return COMPARE_BY_UNIT; /* who was not sampled has no row; counts are work themselves */
+        return COMPARE_BY_UNIT; /* rows are missing without samples; and counts are work themselves */
     if (work >= 0)
         return work;
     return table_find_column(table, "pid") >= 0 ? COMPARE_BY_ROWS : COMPARE_BY_UNIT;
@@ -115,7 +115,7 @@ static void name_of(const struct table *table, const struct table_row *row, char
             used += (size_t)snprintf(name + used, NAME_BYTES - used, ", %s", row->cells[i].text);
 }
 
-/* What does not add up is not known of several. */
+/* Sets the columns that do not add up to unknown. */
 static void forget_singles(const struct table *table, struct table_row *row)
 {
     struct table_row *none = alloc_zero(1, sizeof(*none) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
@@ -127,7 +127,7 @@ static void forget_singles(const struct table *table, struct table_row *row)
     free(none);
 }
 
-/* TABLE with one row for each name, and a column more: how many rows that was. */
+/* Makes a table with one row per name, and an additional column with the number of rows merged. */
 static void sum_rows(const struct table *table, struct table *sums)
 {
     struct table_column *columns;
@@ -157,15 +157,15 @@ static void sum_rows(const struct table *table, struct table *sums)
 
 /* ---- values of a row ---- */
 
-/* All runs of both sides, summed. */
+/* All runs of both sides, merged. */
 struct sides {
     const struct comparison *comparison;
-    const struct table_column *column; /* that is compared */
+    const struct table_column *column; /* the one compared */
     struct table sums[2][COMPARE_RUNS_MAX];
-    double all[2]; /* what all rows of a side have, not divided */
+    double all[2]; /* total of all rows of a side, not normalized */
 };
 
-/* What is known of one row on one side: of so many runs. */
+/* The known values of a row on one side, one per run. */
 struct values {
     double runs[COMPARE_RUNS_MAX];
     unsigned count;
@@ -182,7 +182,7 @@ static bool adds_up(const struct table_column *column)
     return column->sum == SUM_ADDED && !is_share(column);
 }
 
-/* So much work, of the row or of the run; NAN: none. */
+/* Returns the divisor, for the row or the run; NAN: none. */
 static double work_of(const struct sides *sides, const struct table_row *row, unsigned side, unsigned run)
 {
     const struct comparison *comparison = sides->comparison;
@@ -196,7 +196,7 @@ static double work_of(const struct sides *sides, const struct table_row *row, un
     return work > 0 ? work : NAN;
 }
 
-/* Of one run, divided; NAN: not known. A row that is not there has nothing of what adds up. */
+/* Returns the normalized value in one run; NAN: unknown. A missing row counts as 0 if the column adds up. */
 static double value_of(const struct sides *sides, const struct table_row *row, unsigned side, unsigned run)
 {
     union table_cell cell;
@@ -242,7 +242,7 @@ static bool is_large_enough(const struct comparison *comparison, double a, doubl
     return change > 0 && change >= larger * comparison->threshold / 100;
 }
 
-/* What rows of that name have in a run, not divided; and in all runs of a side. */
+/* Return the value of rows with that name in one run, and in all runs of a side, not normalized. */
 static double whole_in(const struct sides *sides, const struct table *sums, const char *name)
 {
     const struct table_row *row = table_find(sums, 0, name);
@@ -265,7 +265,7 @@ static double whole_of(const struct sides *sides, const char *name, unsigned sid
     return whole;
 }
 
-/* Is it so much of its table, on one side at least? */
+/* Whether the row is a large enough part of its table on at least one side. */
 static bool is_least_part(const struct sides *sides, const char *name)
 {
     double least = sides->comparison->least / 100;
@@ -274,8 +274,8 @@ static bool is_least_part(const struct sides *sides, const char *name)
            whole_of(sides, name, 1) >= sides->all[1] * least;
 }
 
-/* Noise of times is in proportion to them: their logarithms are compared. NAN: a side has one run, or a run
- * has nothing. */
+/* The noise of times is proportional to them, so logarithms are compared. NAN: a side has only one run, or a
+ * value is 0. */
 static double chance_between(const struct comparison *comparison, const struct values values[2])
 {
     struct sample samples[2];
@@ -365,7 +365,7 @@ size_t compare_count_judged(const struct table *result)
     return count;
 }
 
-/* Bonferroni's correction: of many rows that have not changed, a few look so by chance. */
+/* Bonferroni's correction: of many unchanged rows, a few look significant by chance. */
 void compare_judge(struct table *result, size_t judged)
 {
     for (size_t i = 0; i < result->count; i++) {
@@ -382,7 +382,7 @@ void compare_judge(struct table *result, size_t judged)
 
 /* ---- a table ---- */
 
-/* In nanoseconds where the column is a time. Of one run on each side, nothing is said about noise. */
+/* Times are in nanoseconds. With one run on each side, there are no columns about noise. */
 static void make_columns(struct table *result, const struct sides *sides)
 {
     struct table_column *columns = arena_alloc(&result->arena, COMPARE_COLUMNS * sizeof(columns[0]));
@@ -410,7 +410,7 @@ static void make_columns(struct table *result, const struct sides *sides)
     result->column_count = COMPARE_COLUMNS;
 }
 
-/* "calls" is "call" when they are divided by. */
+/* A divisor "calls" is named "call". */
 static void name_result(const struct sides *sides, const char *key, struct table *result)
 {
     const struct comparison *comparison = sides->comparison;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/compare.h - tables of one kind from two sides, of one run each or of several: what
- * changed, largest change first.
+ * compare.h - compares the same table of two sides, with one or several runs each: lists changes, largest
+ * first.
  *
- * Rows are compared by name, and by their texts that belong to it (TEXT_KEY). Rows of one name, threads of a
- * program say, are one: they add up, as far as a column does. What adds up is divided, so that traces of
- * different length and load compare: by the row's own count of work (calls, processes, ...), or by a unit of
- * the run. With several runs on each side, a change is significant if runs of one side differ so little that
- * chance hardly explains it, whatever else was compared (compare_judge).
+ * Rows are matched by name and by their TEXT_KEY columns. Rows with the same name, such as the threads of a
+ * program, are merged by adding what adds up. Values that add up are normalized, so that traces of different
+ * length and load can be compared: divided by the row's own amount of work (calls, processes, ...), or by a
+ * unit of the run. With several runs per side, a change is significant if it is unlikely to be random,
+ * considering the number of rows compared (compare_judge).
  */
 #ifndef TARN_COMPARE_H
 #define TARN_COMPARE_H
@@ -16,37 +16,38 @@
 
 #define COMPARE_RUNS_MAX 32u
 
-/* What is divided by, instead of a column that counts work: */
+/* Divisors other than a column that counts work. */
 #define COMPARE_BY_UNIT (-1) /* the run's unit */
-#define COMPARE_BY_ROWS (-2) /* the number of rows of a name: processes of a program */
+#define COMPARE_BY_ROWS (-2) /* the number of rows with the name: processes of a program */
 
 struct comparison {
     const struct table *tables[2][COMPARE_RUNS_MAX];
     double units[2][COMPARE_RUNS_MAX]; /* > 0 */
     unsigned runs[2];
-    unsigned column;  /* of the tables */
-    int work;         /* a column, or COMPARE_BY_... */
-    double threshold; /* changes below so many percent of the larger value are left out */
-    double least;     /* and rows that are less than so many percent of their table on both sides */
+    unsigned column;  /* index in the tables */
+    int work;         /* a column index, or COMPARE_BY_... */
+    double threshold; /* leave out changes below this percentage of the larger value */
+    double least;     /* and rows below this percentage of their table on both sides */
 };
 
-/* Why tables like this cannot be compared; NULL: they can. */
+/* Returns why tables like this cannot be compared; NULL: they can. */
 const char *compare_refuses(const struct table *table);
-/* The column of processor time; -1: none. */
+/* Returns the column of CPU time; -1: none. */
 int compare_processor_column(const struct table *table);
 bool compare_is_of_processor(const char *column_key);
-/* The column by which the table is sorted, or the first that adds up. -1: none. */
+/* Returns the column by which the table is sorted, or the first that adds up; -1: none. */
 int compare_column(const struct table *table);
-/* Is the column compared if nobody chose some? Processor time, or its parts: how long somebody waited, or
- * lived, says how long the trace is. Where a table has none, compare_column. */
+/* Whether the column is compared by default: CPU time and its parts, because waiting times and lifetimes
+ * depend on the length of the trace. A table without CPU time compares compare_column. */
 bool compare_usually(const struct table *table, unsigned column);
-/* What counts the work of a row of which COLUMN is compared: for `comparison.work`. */
+/* Returns what to divide COLUMN of a row by, for `comparison.work`. */
 int compare_work(const struct table *table, unsigned column);
-/* Can the column be compared? */
+/* Whether the column can be compared. */
 bool compare_wants(const struct table_column *column);
 
-/* Fills RESULT, made by this: rows of what changed, with these columns. With several runs A and B are their
- * means, the spread is their standard deviation in percent of it. table_free. */
+/* Fills RESULT, which it initializes, with the rows that changed, in these columns. With several runs, A
+ * and B are means, and the spread is the standard deviation in percent of the mean. Free RESULT with
+ * table_free. */
 enum {
     COMPARE_A,
     COMPARE_B,
@@ -54,14 +55,15 @@ enum {
     COMPARE_RATIO,
     COMPARE_SPREAD_A,
     COMPARE_SPREAD_B,
-    COMPARE_CHANCE,  /* the probability of such a change by chance; NAN: not known */
-    COMPARE_VERDICT, /* text: "significant", "noise"; NULL: not known */
+    COMPARE_CHANCE,  /* the probability that such a change is random; NAN: unknown */
+    COMPARE_VERDICT, /* text: "significant" or "noise"; NULL: unknown */
     COMPARE_COLUMNS
 };
 void compare_tables(const struct comparison *comparison, const char *key, struct table *result);
-/* In how many rows chance can be judged. */
+/* Returns the number of rows with a known probability. */
 size_t compare_count_judged(const struct table *result);
-/* Of so many rows in all: what is significant comes first. */
+/* Corrects the probabilities for the number of rows JUDGED, sets the verdicts, and moves significant rows to
+ * the front. */
 void compare_judge(struct table *result, size_t judged);
 bool compare_is_significant(const struct table_row *row);
 

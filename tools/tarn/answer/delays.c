@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/delays.c - who delays whom; see delays.h. */
+/* delays.c - who delays whom; see delays.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/delays.h>
 
-#define RING_SIZE 2048u /* stretches; a power of two */
+#define RING_SIZE 2048u /* runs; a power of two */
 
 struct run {
     const struct model_thread *thread;
@@ -12,13 +12,13 @@ struct run {
 
 struct run_ring {
     struct run runs[RING_SIZE];
-    uint64_t count; /* ever; the newest is at count - 1 */
+    uint64_t count; /* total; the newest is at count - 1 */
 };
 
 struct place {
-    uint32_t cpu;   /* rank of the processor in whose queue it is */
-    bool is_known;  /* else: where it ran last */
-    uint64_t since; /* ticks: ready time before is accounted for */
+    uint32_t cpu;   /* rank of the CPU in whose queue it is */
+    bool is_known;  /* else: the CPU where it last ran */
+    uint64_t since; /* ticks: earlier ready time is attributed already */
 };
 
 static void know_event(struct delays *delays, unsigned which, const struct answer *answer, const char *event,
@@ -47,7 +47,7 @@ void delays_close(struct delays *delays)
     slots_close(&delays->places);
 }
 
-/* Segments of one stretch follow each other. */
+/* Adds a segment; consecutive ones of a thread become one run. */
 static void add_run(struct run_ring *ring, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     struct run *last = &ring->runs[(ring->count - 1) % RING_SIZE];
@@ -70,7 +70,7 @@ static uint64_t later(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* From the newest stretch back, the one that is under way first. */
+/* Goes backwards, from the current run through the newest ones. */
 static void account(struct delays *delays, const struct model_thread *thread, uint32_t cpu, uint64_t from,
                     uint64_t to)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/delays.h - who delays whom: which threads ran on a processor while another was ready
- * there.
+ * delays.h - who delays whom: which threads ran on a CPU while another was ready there.
  *
- * Part of answers: they pass on what their observer is told. It remembers the last stretches that threads ran
- * on each processor, and in which processor's queue each thread is. When a thread stops being ready, or moves
- * to another queue, the time that it was ready goes to those who ran there meanwhile.
+ * A helper of analyses, which forward their observer's calls. It remembers the last runs on each CPU, and in
+ * which CPU's queue each thread is. When a thread stops being ready, or moves to another queue, its ready
+ * time is attributed to the threads that ran there meanwhile.
  */
 #ifndef TARN_DELAYS_H
 #define TARN_DELAYS_H
@@ -14,15 +13,15 @@
 #include <tools/tarn/answer/map.h>
 
 struct delays {
-    /* THREAD was ready on processor CPU (a rank) while BY ran there; BY NULL: not known any more. BY may be
-     * an idle thread: the processor slept, or was just being woken. Called for a stretch of BY at a time. */
+    /* THREAD was ready on CPU (a rank) while BY ran there. BY is NULL if it is unknown; an idle thread if
+     * the CPU slept or was just waking up. Called once for each run of BY. */
     void (*delayed)(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
                     uint32_t cpu, uint64_t from, uint64_t to);
     void *owner;
     const struct model *model;
     struct run_ring *rings; /* by rank */
-    struct slots places;    /* struct place by thread number */
-    /* events that tell in which queue a thread is, and what they say */
+    struct slots places;    /* struct place, by thread number */
+    /* the events that name a thread's queue, and their fields */
     struct queue_event {
         const struct event_type *type;
         const struct field *tid, *cpu;
@@ -31,7 +30,7 @@ struct delays {
 
 void delays_open(struct delays *delays, const struct answer *answer);
 void delays_close(struct delays *delays);
-/* From the functions of the observer of the same names. */
+/* Call these from the observer's functions of the same names. */
 void delays_segment(struct delays *delays, const struct model_thread *thread, uint64_t from, uint64_t to);
 void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which);
 static inline void delays_event(struct delays *delays, const struct cursor *cursor)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/distribution.c - log-linear histograms; see distribution.h. */
+/* distribution.c - log-linear histograms; see distribution.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 
 #define HISTOGRAM_ROWS 24u /* at most twice as many */
 
-/* Values below DISTRIBUTION_PARTS are power 0, each a bucket of its own. */
+/* Values below DISTRIBUTION_PARTS are power 0, with one bucket each. */
 static unsigned power_of(uint64_t value)
 {
     return value < DISTRIBUTION_PARTS ? 0 : 64u - (unsigned)__builtin_clzll(value) - DISTRIBUTION_SHIFT;
 }
 
-/* A bucket's place within all possible ones: power * DISTRIBUTION_PARTS + part. */
+/* Returns a bucket's index among all possible ones: power * DISTRIBUTION_PARTS + part. */
 static unsigned bucket_of(uint64_t value)
 {
     unsigned power = power_of(value);
@@ -22,7 +22,7 @@ static unsigned bucket_of(uint64_t value)
            (unsigned)(power ? (value >> (power - 1)) - DISTRIBUTION_PARTS : value);
 }
 
-/* The least value of a bucket; one past the last bucket gives the bound above. */
+/* Returns the smallest value of a bucket; for one past the last bucket, the upper bound. */
 static uint64_t bucket_begin(unsigned bucket)
 {
     unsigned power = bucket / DISTRIBUTION_PARTS, part = bucket % DISTRIBUTION_PARTS;
@@ -52,7 +52,7 @@ static void make_room(struct distribution *distribution, struct arena *arena, un
     distribution->powers = (uint8_t)(high - low + 1);
 }
 
-/* The counter of a bucket for which there is room. */
+/* Returns the counter of an allocated bucket. */
 static uint64_t *counter_of(const struct distribution *distribution, unsigned bucket)
 {
     return &distribution->buckets[bucket - distribution->first * DISTRIBUTION_PARTS];
@@ -129,7 +129,8 @@ const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", C
                                                   MEAN_COLUMN("percent_up_to", 2),
                                                   BAR_COLUMN};
 
-/* How many buckets a row takes: a whole power of two, or a part of it where the values lie close. */
+/* Returns the number of buckets per row: a power of two, or a part of one if the values are close
+ * together. */
 static unsigned choose_step(unsigned first, unsigned last)
 {
     unsigned step = 1;

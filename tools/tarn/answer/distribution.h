@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/distribution.h - how a duration is distributed: a histogram with log-linear buckets.
+ * distribution.h - the distribution of a duration: a histogram with log-linear buckets.
  *
- * Each power of two is cut into DISTRIBUTION_PARTS equal buckets, so any value that is read back is wrong by
- * at most 1/64 of itself; smallest, largest, count and sum are exact. Memory grows with the powers of two
- * that occur, not with the values. Values are ticks; the functions that fill tables give nanoseconds.
+ * Each power of two has DISTRIBUTION_PARTS equal buckets, so a value read back is wrong by at most 1/64;
+ * minimum, maximum, count and sum are exact. Memory grows with the range of powers of two that occur, not
+ * with the number of values. Values are ticks; the functions that fill tables convert to nanoseconds.
  */
 #ifndef TARN_DISTRIBUTION_H
 #define TARN_DISTRIBUTION_H
@@ -18,12 +18,11 @@
 /* All zero: empty. */
 struct distribution {
     uint64_t count, total, min, max;
-    uint64_t *buckets;     /* DISTRIBUTION_PARTS for each power from first on */
-    uint8_t first, powers; /* powers: how many there is room for */
+    uint64_t *buckets;     /* DISTRIBUTION_PARTS for each power from `first` on */
+    uint8_t first, powers; /* powers: how many are allocated */
 };
 
-/* Memory is ARENA's, and goes with it. */
-/* TIMES times. */
+/* Adds VALUE, TIMES times. Memory comes from ARENA. */
 void distribution_add_many(struct distribution *distribution, struct arena *arena, uint64_t value,
                            uint64_t times);
 static inline void distribution_add(struct distribution *distribution, struct arena *arena, uint64_t value)
@@ -31,10 +30,10 @@ static inline void distribution_add(struct distribution *distribution, struct ar
     distribution_add_many(distribution, arena, value, 1);
 }
 void distribution_merge(struct distribution *into, struct arena *arena, const struct distribution *from);
-/* The value that PART (0 to 1) of all are not above. 0 of an empty one. */
+/* Returns the value that a share of PART (0 to 1) of all values do not exceed; 0 if empty. */
 uint64_t distribution_percentile(const struct distribution *distribution, double part);
 
-/* Columns of a table, filled by distribution_fill. */
+/* The columns that distribution_fill fills. */
 /* clang-format off */
 #define DISTRIBUTION_COLUMNS(count_key)                                                           \
     COUNT_COLUMN(count_key), TIME_COLUMN("total_ns"), TIME_SMALLEST("min_ns"),                    \
@@ -42,11 +41,11 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
     TIME_LARGEST("max_ns")
 /* clang-format on */
 #define DISTRIBUTION_COLUMN_COUNT 8u
-/* Fills as many CELLS. */
+/* Fills DISTRIBUTION_COLUMN_COUNT cells. */
 void distribution_fill(const struct distribution *distribution, const struct schema *schema,
                        union table_cell *cells);
 
-/* Rows of a histogram, as fine as fits a screen, with these columns. */
+/* Fills a histogram, with a resolution that fits a screen. These are its columns. */
 extern const struct table_column histogram_columns[6];
 #define HISTOGRAM_TABLE(key, heading) \
     TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, false, true)
@@ -55,7 +54,7 @@ extern const struct table_column histogram_columns[6];
 void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
                             struct table *table);
 
-/* A duration in nanoseconds. */
+/* Converts a duration to nanoseconds. */
 static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
 {
     unsigned __int128 ns;

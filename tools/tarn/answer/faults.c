@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/faults.c - `tarn faults`: page faults by kind, process, page, mapped file and
- * instruction, and how long they took.
+ * faults.c - `tarn faults`: page faults by kind, process, page, mapped file and instruction, and their
+ * durations.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <tools/tarn/answer/spans.h>
 #include <tools/tarn/symbols/symbols.h>
 
-#define PAGE_BYTES 4096u /* of both machines */
+#define PAGE_BYTES 4096u /* on both architectures */
 
 enum {
     BY_KIND,
@@ -35,9 +35,9 @@ struct faults {
     struct map uses;         /* struct span by kind and thread number */
     struct map pages;        /* struct place by pid and page */
     struct map instructions; /* struct place by pid and address */
-    struct map regions;      /* struct place by pid and address of the image's path */
+    struct map regions;      /* struct place by pid and address of the executable's path */
     struct longest_list longest;
-    const struct field *kinds; /* the field whose labels are the kinds' names */
+    const struct field *kinds; /* whose labels are the names of kinds */
 };
 
 #define ALL_COLUMNS SPAN_COLUMNS("faults")
@@ -87,7 +87,7 @@ static const struct table tables[TABLES] = {
 static const char *name_of(const struct answer *answer, uint64_t kind, char text[ANSWER_NAME_BYTES])
 {
     if (kind == UINT32_MAX)
-        return "(not seen)"; /* its end */
+        return "(not seen)"; /* the end was not seen */
     return label_of(((const struct faults *)answer)->kinds, kind, text);
 }
 
@@ -101,7 +101,7 @@ static void add_place(struct map *map, uint32_t pid, uint64_t address, uint64_t 
         place->max = ticks;
 }
 
-/* A fault that is an access from the kernel is at an address of the process, too. */
+/* Faults of kernel code on user memory have an address in the process, too. */
 static void add_places(struct faults *faults, uint32_t pid, const struct model_frame *frame, uint64_t ticks)
 {
     const struct table *tables = faults->answer.tables;
@@ -169,7 +169,7 @@ static void fill_place(struct answer *answer, struct table *table, struct table_
     row->cells[PLACE_MAX].count = answer_ns(answer, place->max);
 }
 
-/* Which function's, and where in its source, as far as symbols are there. */
+/* Fills in the function and source line, if there are symbols. */
 static void fill_source(struct answer *answer, struct table *table, struct table_row *row,
                         const struct image *image, uint64_t address)
 {
@@ -183,7 +183,7 @@ static void fill_source(struct answer *answer, struct table *table, struct table
         row->cells[PLACE_SOURCE].text = table_format(table, "%s:%u", symbol->file, symbol->line);
 }
 
-/* NONE: what to call an address that is in no file. */
+/* NONE: the name of addresses in no file. */
 static void fill_places(struct answer *answer, struct table *table, const struct map *map, const char *none)
 {
     for (size_t i = 0; i < map->count; i++) {
@@ -207,7 +207,7 @@ static void fill_places(struct answer *answer, struct table *table, const struct
     }
 }
 
-/* Functions of one name in different files are different ones. */
+/* Distinguishes functions with the same name in different files. */
 static uint64_t key_of(const struct image *image)
 {
     uint64_t key = 0xcbf29ce484222325ull;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/flame.c - flame graphs as SVG; see flame.h. */
+/* flame.c - flame graphs as SVG; see flame.h. */
 #include <inttypes.h>
 #include <string.h>
 #include <tools/tarn/answer/flame.h>
 
-#define WIDTH     1200.0 /* all lengths: pixels of a picture that is shown as it is */
+#define WIDTH     1200.0 /* lengths are pixels of the picture at its original size */
 #define MARGIN    10.0
 #define HEAD      46.0
 #define FOOT      26.0
 #define ROW       17.0
-#define CHARACTER 6.6 /* of the font */
-#define LEAST     0.2 /* boxes narrower than that are left out */
+#define CHARACTER 6.6 /* width of one in the font */
+#define LEAST     0.2 /* narrower boxes are left out */
 #define DEPTH_MAX 256u
 
 struct flame {
     FILE *to;
     enum weight weight;
     uint64_t whole;
-    double scale; /* pixels for one of weight */
+    double scale; /* pixels per unit of weight */
     unsigned depth;
 };
 
-/* Text of a trace: bytes that XML does not have become question marks. */
+/* Writes text from the trace; bytes that are invalid in XML become question marks. */
 static void put_text(FILE *to, const char *text, size_t length)
 {
     for (size_t i = 0; i < length && text[i] != '\0'; i++) {
@@ -40,7 +40,7 @@ static void put_text(FILE *to, const char *text, size_t length)
     }
 }
 
-/* Deepest level that is wide enough to be drawn. */
+/* Finds the deepest level that is wide enough to be drawn. */
 static void measure(struct flame *flame, const struct call_node *node, unsigned depth)
 {
     if (depth > flame->depth)
@@ -50,7 +50,7 @@ static void measure(struct flame *flame, const struct call_node *node, unsigned 
             measure(flame, child, depth + 1);
 }
 
-/* The same function has the same colour everywhere: warm in programs, cold in the kernel. */
+/* A function has the same colour everywhere: warm for programs, cold for the kernel. */
 static void put_colour(FILE *to, const struct call_function *function)
 {
     uint32_t hash = 2166136261u;
@@ -128,7 +128,7 @@ static const char style[] =
     ".f:hover rect{stroke:#fff}}\n"
     "</style>\n";
 
-/* Boxes know their part of the whole; all lengths are computed anew from that. */
+/* Boxes store their share of the whole, from which the script computes all lengths. */
 static const char script[] =
     "<script><![CDATA[\n"
     "'use strict';\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/flame.h - a call tree as a picture: a flame graph (Gregg's), in one SVG file.
+ * flame.h - a call tree as a flame graph (Gregg's), in one SVG file.
  *
- * A box's width is its part of the whole; what it calls stands above it. The file needs nothing else: where
- * there is a browser a little script zooms and searches, elsewhere it is a picture.
+ * The width of a box is its share of the whole; the functions that it calls are above it. The file is
+ * self-contained: in a browser, a small script zooms and searches; elsewhere it is a static picture.
  */
 #ifndef TARN_FLAME_H
 #define TARN_FLAME_H

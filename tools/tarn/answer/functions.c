@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/functions.c - names of what servers offer; see functions.h. */
+/* functions.c - names of the functions that servers offer; see functions.h. */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/functions.h>
@@ -50,7 +50,7 @@ static const char *without_prefix(const char *label, const char *prefix)
     return strncmp(label, prefix, length) == 0 && label[length] == '_' ? label + length + 1 : label;
 }
 
-/* The metadata's names of requests begin with the server's, or are those of all servers. */
+/* The names of requests in the metadata begin with the server's name, or apply to all servers. */
 const char *functions_name(const struct functions *functions, uint64_t whom, uint64_t label,
                            char text[FUNCTION_NAME_BYTES])
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/intervals.c - `tarn intervals`: the time from one event to another that belongs to it.
+ * intervals.c - `tarn intervals`: the time from one event to another that belongs to it.
  *
- * Which event belongs to which, chosen fields of both tell, and who logged them. A begin that begins again
- * before its end was not ended. Events beyond the time that is looked at are not seen.
+ * Two events belong together if they have equal values in chosen fields and, optionally, come from the same
+ * thread, process or CPU. A second begin before the end means that the first one was not ended. Events
+ * outside the range are not seen.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static bool set_option(struct answer *answer, const char *option, const char *va
     return true;
 }
 
-/* ---- what the options mean in this trace ---- */
+/* ---- options ---- */
 
 static bool find_event(const struct answer *answer, const char *name, const struct event_type **type,
                        struct fail *fail)
@@ -136,7 +137,7 @@ static bool find_same(struct intervals *intervals, const char *name, struct fail
     return fail_set(fail, "--same %.40s: thread, process, cpu or any", name);
 }
 
-/* The end tells the group when it has the field, or one that is matched with it. */
+/* The end has the group if it has the field, or one that is matched with it. */
 static bool find_group(struct intervals *intervals, const char *name, struct fail *fail)
 {
     const struct field *field;
@@ -163,7 +164,7 @@ static void take_default(const char **value, const char *preset)
         *value = preset;
 }
 
-/* What the options leave open. */
+/* Fills in what the options leave open. */
 static void use_preset(struct intervals *intervals)
 {
     struct interval_spec *spec = &intervals->spec;
@@ -215,9 +216,9 @@ static void close_intervals(struct answer *answer)
     map_close(&intervals->threads);
 }
 
-/* ---- while events come ---- */
+/* ---- events ---- */
 
-/* Texts by what they hash to. */
+/* Texts are represented by their hash. */
 static uint64_t value_of(const struct field *field, const struct event *event)
 {
     uint64_t hash = 0xcbf29ce484222325ull;
@@ -286,7 +287,7 @@ static void begin_interval(struct intervals *intervals, const struct cursor *cur
     pair->group = intervals->group_field ? value_of(intervals->group_field, &cursor->event) : 0;
 }
 
-/* Clocks of processors may differ by a little: then it took no time. */
+/* The clocks of CPUs may differ slightly: then the duration is 0. */
 static void end_interval(struct intervals *intervals, const struct cursor *cursor,
                          const struct model_thread *thread)
 {
@@ -314,7 +315,7 @@ static void end_interval(struct intervals *intervals, const struct cursor *curso
     pairs_remove(&intervals->open, pair);
 }
 
-/* One event may be both: the end of an interval and the begin of the next. */
+/* One event may end an interval and begin the next. */
 static void take_event(struct model_observer *self, const struct cursor *cursor,
                        const struct model_thread *thread)
 {

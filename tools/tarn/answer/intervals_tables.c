@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/intervals_tables.c - what `tarn intervals` shows; see intervals_tables.h. */
+/* intervals_tables.c - the tables of `tarn intervals`; see intervals_tables.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tools/tarn/answer/intervals_tables.h>
@@ -29,7 +29,7 @@ const struct table intervals_tables[INTERVALS_TABLES] = {
     [BY_OPEN] = TABLE_EXTRA("open", "begun, not ended", "intervals", open_columns, OPEN_AT),
 };
 
-/* The value of the group, or what the interval is called. */
+/* Returns the name of the group's value, or else of the interval. */
 static const char *name_of(const struct intervals *intervals, uint64_t group, char text[ANSWER_NAME_BYTES])
 {
     const struct field *field = intervals->group_field;

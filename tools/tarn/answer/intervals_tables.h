@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/intervals_tables.h - what `tarn intervals` finds (intervals.c) and shows
- * (intervals_tables.c). */
+/* intervals_tables.h - data of `tarn intervals`: collected in intervals.c, shown by intervals_tables.c. */
 #ifndef TARN_INTERVALS_TABLES_H
 #define TARN_INTERVALS_TABLES_H
 
@@ -12,10 +11,10 @@ enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES }
 
 #define MATCHES_MAX (PAIRS_KEYS - 1)
 
-/* Whose events belong together. */
+/* What the begin and end of an interval must have in common. */
 enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
 
-/* What the options say. */
+/* The values of the options. */
 struct interval_spec {
     const char *name, *begin, *end, *match, *same, *group, *help;
 };
@@ -26,7 +25,7 @@ struct match {
 
 /* Intervals of one group. */
 struct group {
-    uint64_t restarted, not_begun; /* begins and ends that found no other */
+    uint64_t restarted, not_begun; /* begins without an end, ends without a begin */
     struct distribution durations;
 };
 
@@ -38,13 +37,13 @@ struct intervals {
     struct match matches[MATCHES_MAX];
     unsigned match_count;
     const struct interval_spec *preset;
-    /* NULL: one group. Of the end: NULL if it does not tell. */
+    /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
     const struct field *group_field, *group_of_end;
     struct pairs open;
     struct map groups;  /* struct group by value */
-    struct map threads; /* struct distribution by number of the thread that began */
+    struct map threads; /* struct distribution by number of the thread that logged the begin */
     struct longest_list longest;
-    uint64_t too_many; /* begins for which there was no room */
+    uint64_t too_many; /* begins dropped because there were too many */
 };
 
 extern const struct table intervals_tables[INTERVALS_TABLES], intervals_totals;

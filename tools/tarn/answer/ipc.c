@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/ipc.c - `tarn ipc`: who calls whom, how long it takes, and where that time goes.
+ * ipc.c - `tarn ipc`: who calls whom, how long it takes, and where that time goes.
  *
- * A call is counted with its client's process, its server and its label. While it is under way, what its
- * server does with the time is kept in a record of its client's (which has at most one); when it has returned
- * the record goes into the sums, so parts add up to latencies. Calls that a server makes on behalf of one it
- * works on are nodes of a tree: the chains. One call can be followed (ipc_path.h).
+ * Calls are counted by the client's process, the server and the label. While a call is in progress, its
+ * server's time is added up in a record of the client, which has at most one call. When the call returns,
+ * the record is added to the sums, so the parts add up to the latencies. Nested calls, which a server makes
+ * for the call that it works on, are nodes of a tree: the chains. One call can be followed (ipc_path.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/ipc.h>
 
-/* Of a client's call. */
+/* A client's call in progress. */
 struct flight {
     uint64_t id;
     uint64_t parts[IPC_PARTS];
-    uint64_t node; /* of its chain; 0: not known yet */
+    uint64_t node; /* of its chain; 0: unknown */
 };
 
 static const struct answer_option options[] = {
@@ -35,7 +35,7 @@ static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
 
     ipc->request = value;
     if (strncmp(value, "at:", 3) == 0) {
-        ipc->request_by = REQUEST_AT; /* the time is for open_ipc, which knows the trace */
+        ipc->request_by = REQUEST_AT; /* open_ipc converts the time, because it needs the trace */
         return true;
     }
     if (strncmp(value, "longest", 7) == 0) {
@@ -102,7 +102,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         flight->parts[part_of(thread)] += to - from;
 }
 
-/* The number of the call's chain. */
+/* Returns the node of the call's chain. */
 static struct ipc_node *node_of(struct ipc *ipc, const struct model_call *call)
 {
     const struct model_call *outer = call->outer;
@@ -148,7 +148,7 @@ static uint64_t span(uint64_t from, uint64_t to)
     return from != 0 && to > from ? to - from : 0;
 }
 
-/* What lies before and after the server's work; and what is left of the time, nobody knows. */
+/* Adds the parts before and after the server's work; the rest of the time is unknown. */
 static void complete_parts(const struct model_call *call, uint64_t parts[IPC_PARTS])
 {
     uint64_t end = call->returned, known = 0;
@@ -255,7 +255,7 @@ static bool open_ipc(struct answer *answer, struct fail *fail)
     slots_open(&ipc->flights, sizeof(struct flight));
     answer->observer.segment = take_segment;
     answer->observer.call = take_call;
-    /* who follows one request is shown that, unless he chose something else */
+    /* with --request, shows its tables, unless the user selected others */
     if (ipc->request != NULL && !asks_about_request(own))
         for (unsigned i = 0; i < IPC_TABLES; i++)
             own[i].is_wanted = i >= ABOUT_REQUEST && i != STEP;
@@ -275,7 +275,7 @@ static void close_ipc(struct answer *answer)
 
 /* ---- the end ---- */
 
-/* Those that are under way at the end. */
+/* Counts the calls in progress at the end. */
 static void cut_calls(struct ipc *ipc)
 {
     const struct model *model = ipc->answer.model;

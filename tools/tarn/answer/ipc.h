@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/ipc.h - what the files of `tarn ipc` share: ipc.c counts calls, ipc_tables.c shows them,
- * ipc_graph.c draws them; ipc_path.h follows one of them.
+ * ipc.h - shared by the files of `tarn ipc`: ipc.c counts calls, ipc_tables.c prints them, ipc_graph.c draws
+ * them; ipc_path.h follows one call.
  */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
@@ -11,28 +11,28 @@
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/spans.h>
 
-/* What happens between call and return. */
+/* The parts of a call's time. */
 enum ipc_part {
-    PART_TO_SERVER, /* no server has taken it */
+    PART_TO_SERVER, /* no server has received it */
     PART_RUNNING,   /* its server runs */
-    PART_CALLS,     /* ... is inside a call of its own */
-    PART_READY,     /* ... waits for a processor */
-    PART_LOCKS,     /* ... for a futex */
-    PART_FAULTS,    /* ... for a pager or fault handler */
-    PART_WAITS,     /* ... for something else, or it is not known what it did */
-    PART_DEFERRED,  /* its server took it and works on something else */
-    PART_BACK,      /* answered, client does not run yet */
+    PART_CALLS,     /* its server waits for a call of its own */
+    PART_READY,     /* its server waits for a CPU */
+    PART_LOCKS,     /* its server waits for a futex */
+    PART_FAULTS,    /* its server waits for a pager or fault handler */
+    PART_WAITS,     /* its server waits for something else, or is in an unknown state */
+    PART_DEFERRED,  /* its server received it and works on something else */
+    PART_BACK,      /* replied, the client does not run yet */
     IPC_PARTS
 };
 
-/* Calls of one process to one function. Ticks. */
+/* Calls from one process to one function. Times are in ticks. */
 struct ipc_edge {
-    uint64_t errors, cut; /* cut: its begin or end was not seen */
+    uint64_t errors, cut; /* cut: begin or end was not seen */
     uint64_t parts[IPC_PARTS];
     struct distribution latency;
 };
 
-/* A function called from the function of another node; or from a process that serves nobody: NODE_ROOT. */
+/* A function called from another node's function, or from a process that serves no call: NODE_ROOT. */
 struct ipc_node {
     uint64_t number; /* from 1 */
     uint64_t depth;
@@ -64,17 +64,17 @@ extern const struct table ipc_tables[IPC_TABLES], ipc_totals;
 struct ipc {
     struct answer answer;
     struct functions functions;
-    struct map edges;            /* struct ipc_edge by client's pid, whom, label */
-    struct map nodes;            /* struct ipc_node by parent's number or NODE_ROOT, whom, label */
+    struct map edges;            /* struct ipc_edge by the client's pid, target, label */
+    struct map nodes;            /* struct ipc_node by parent number or NODE_ROOT, target, label */
     struct slots flights;        /* see ipc.c */
-    struct longest_list longest; /* args: id, label; what: whom */
+    struct longest_list longest; /* args: id, label; what: target */
     const char *client, *server, *function, *request; /* options */
     enum { REQUEST_NONE, REQUEST_ID, REQUEST_LONGEST, REQUEST_AT } request_by;
     uint64_t request_id;
     unsigned request_rank; /* 0: the longest */
-    uint64_t request_at;   /* ticks: the first that begins then or later */
+    uint64_t request_at;   /* ticks: the first call that begins then or later */
     bool wants_dot;
-    char *dot; /* what --dot asked for; NULL: nothing */
+    char *dot; /* the output of --dot; NULL: none */
     struct ipc_request found;
 };
 

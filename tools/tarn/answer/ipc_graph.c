@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc_graph.c - who calls whom, in Graphviz's language: `tarn ipc --dot`. */
+/* ipc_graph.c - `tarn ipc --dot`: who calls whom, for Graphviz. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void put_quoted(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* Wider, the more of all clients' time is spent there. */
+/* The line's width grows with the share of all clients' time. */
 static void put_edge(const struct ipc *ipc, FILE *to, const struct table_row *row, uint64_t all)
 {
     uint64_t calls = row->cells[GRAPH_CALLS].count, ticks = row->cells[GRAPH_TOTAL].count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc_path.c - the time line of a call, from what was recorded; see ipc_path.h. */
+/* ipc_path.c - builds the time line of a call from recorded segments; see ipc_path.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/ipc_path.h>
 
@@ -31,7 +31,7 @@ static void add_step(struct path *path, const struct step *step)
     path->steps[path->step_count++] = *step;
 }
 
-/* What the thread did at AT, cut to [AT, to); where nothing is known of it, up to where something is. */
+/* Returns what the thread did at AT, cut to [AT, to); for unknown time, up to the next known piece. */
 static struct piece piece_at(struct path *path, uint32_t thread, uint64_t at, uint64_t to)
 {
     const struct pieces *pieces = slots_find(&path->threads, thread);
@@ -39,7 +39,7 @@ static struct piece piece_at(struct path *path, uint32_t thread, uint64_t at, ui
         .from = at, .to = to, .other = NO_THREAD, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
     size_t low = 0, high = pieces != NULL ? pieces->count : 0;
 
-    while (low < high) { /* the first that ends after AT */
+    while (low < high) { /* finds the first one that ends after AT */
         size_t middle = low + (high - low) / 2;
 
         if (pieces->items[middle].to <= at)
@@ -72,8 +72,9 @@ static uint64_t or_end(uint64_t ticks, uint64_t end)
 static void follow_call(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
                         uint32_t depth);
 
-/* Time of CALL in which both its client and THREAD may be at work: who runs counts, otherwise what keeps
- * THREAD. A client that waits hangs on THREAD; one that is ready or runs, does itself what is left to do. */
+/* Follows a time of CALL in which both its client and THREAD may work: a running one counts, else what
+ * THREAD waits for. A blocked client waits for THREAD; one that is ready or runs does the remaining work
+ * itself. */
 static void follow_both(struct path *path, const struct path_call *call, enum phase phase, uint32_t thread,
                         uint64_t from, uint64_t to, uint32_t depth)
 {
@@ -108,7 +109,7 @@ static void follow_server(struct path *path, const struct path_call *call, uint6
             from = end;
             continue;
         }
-        if (piece.state == MODEL_BLOCKED_RECEIVE) /* handed over to it, does not run yet */
+        if (piece.state == MODEL_BLOCKED_RECEIVE) /* it was handed over, but does not run yet */
             follow_both(path, call, PHASE_SERVES, call->server, from, piece.to, depth);
         else
             add_step(path, &(struct step){piece, call->server, depth, PHASE_SERVES, call});
@@ -116,7 +117,7 @@ static void follow_server(struct path *path, const struct path_call *call, uint6
     }
 }
 
-/* [FROM, TO) of a call, without gap. DEPTH: of its server; its client is one less. */
+/* Follows a call in [FROM, TO) without gaps. DEPTH is the server's; the client's is one less. */
 static void follow_call(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
                         uint32_t depth)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc_path_tables.c - the time line of a call, in words and sums; see ipc_path.h. */
+/* ipc_path_tables.c - the time line of a call, in words and sums; see ipc_path.h. */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/ipc_path.h>
 
-#define QUEUE_NAMED 3u /* threads behind which one was ready */
+#define QUEUE_NAMED 3u /* how many of the threads that ran first are named */
 
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
 enum {
@@ -134,7 +134,7 @@ static void describe(const struct path *path, const struct step *step, char *tex
                  served != NULL ? thread_name(path, served->client) : "another");
 }
 
-/* How many steps from FIRST on its thread is ready in one go, behind one thread after the other. */
+/* Returns how many consecutive steps from FIRST on its thread is ready. */
 static size_t count_ready(const struct path *path, size_t first)
 {
     const struct step *step = &path->steps[first];
@@ -148,7 +148,7 @@ static size_t count_ready(const struct path *path, size_t first)
     return count;
 }
 
-/* Behind whom: those that ran first, and how many besides. */
+/* Names the threads that ran meanwhile: the first ones, and the number of others. */
 static void describe_queue(const struct path *path, const struct step *steps, size_t count, char *text,
                            size_t size)
 {
@@ -176,7 +176,7 @@ static void describe_queue(const struct path *path, const struct step *steps, si
                  count);
 }
 
-/* ALL: a row for each step; otherwise being ready in one go is one row. */
+/* ALL: one row per step; otherwise consecutive ready steps are one row. */
 static void fill_path(const struct path *path, struct table *table, bool all)
 {
     struct answer_adder adder = {.answer = path->owner};
@@ -207,7 +207,7 @@ static void fill_path(const struct path *path, struct table *table, bool all)
     }
 }
 
-/* Steps of a process's threads. */
+/* Adds up the steps of each process's threads. */
 static void fill_share(const struct path *path, struct table *table)
 {
     struct answer_adder adder = {.answer = path->owner};
@@ -232,7 +232,7 @@ static void fill_share(const struct path *path, struct table *table)
     }
 }
 
-/* Steps of threads of one name that do the same. */
+/* Adds up the same steps of threads with the same name. */
 static void fill_work(const struct path *path, struct table *table)
 {
     struct answer_adder adder = {.answer = path->owner};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc_record.c - what the threads did that may have worked on a call; see ipc_path.h. */
+/* ipc_record.c - records what the threads did that may have worked on a call; see ipc_path.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/ipc_path.h>
 
-#define PIECES_MAX (1u << 22) /* of 64 bytes; what is beyond is not known */
+#define PIECES_MAX (1u << 22) /* of 64 bytes each; any more are dropped */
 
 static bool is_followed(const struct path *path, const struct model_thread *thread)
 {
@@ -35,7 +35,7 @@ static struct piece *add_piece(struct path *path, const struct model_thread *thr
     return piece;
 }
 
-/* Of a server, the request that it works on says less than what it does for it. */
+/* Skips a server's request activities: the activities inside say more. */
 static void tell_activity(struct piece *piece, const struct model_thread *thread)
 {
     uint32_t depth = thread->depth <= MODEL_DEPTH_MAX ? thread->depth : 0;
@@ -48,7 +48,7 @@ static void tell_activity(struct piece *piece, const struct model_thread *thread
     }
 }
 
-/* The piece before one of being ready was waiting, for who woke it. */
+/* If the thread was blocked before it became ready, notes the waker in that piece. */
 static void tell_waker(struct path *path, const struct model_thread *thread, uint64_t from)
 {
     struct pieces *pieces = slots_at(&path->threads, thread->number);
@@ -88,7 +88,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         tell_activity(piece, thread);
 }
 
-/* How a fault was dealt with is known at its end. */
+/* The kind of a fault is known at its end. */
 static void take_leave(struct model_observer *self, const struct model_thread *thread,
                        const struct model_frame *frame, uint64_t end)
 {
@@ -142,7 +142,7 @@ static int compare_pieces(const void *left, const void *right)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Delays are told from the newest back. */
+/* Delays are reported newest first. */
 static void sort_pieces(struct path *path)
 {
     for (uint32_t n = 0; n < path->threads.count; n++) {
@@ -166,7 +166,7 @@ bool path_record(struct path *path, struct model *model)
     path->answer.observer.leave = take_leave;
     path->answer.observer.call = take_call;
     path->answer.observer.event = take_event;
-    /* with the event that ends it */
+    /* includes the event that ends it */
     fine = answer_walk(path->owner, model, request->called, request->returned + 1, &path->answer.observer);
     sort_pieces(path);
     return fine;

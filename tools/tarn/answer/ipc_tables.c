@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/ipc_tables.c - the calls that were counted, as tables; see ipc.h. */
+/* ipc_tables.c - the tables of calls; see ipc.h. */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/answer/ipc.h>
@@ -76,7 +76,7 @@ static void fill_sums(const struct answer *answer, struct table_row *row, const 
         sum->latency.count ? answer_ns(answer, adder.ticks / sum->latency.count) : TABLE_NONE;
 }
 
-/* Rows of edges that a table does not tell apart are one. */
+/* Edges that get the same name in a table are merged into one row. */
 static void name_row(const struct ipc *ipc, int by, const struct map_entry *entry, char *text, size_t size)
 {
     char function[FUNCTION_NAME_BYTES];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/irq.c - `tarn irq`: interrupts and inter-processor interrupts: how many, how long, where,
- * and how long the latter were under way.
+ * irq.c - `tarn irq`: interrupts and inter-processor interrupts: how many, how long, where, and the delivery
+ * time of the latter.
  *
- * A processor that is sent several of a kind before it takes one takes them together: then the time under way
- * is the first one's, and the others are counted as joined.
+ * If several of a kind are sent to a CPU before it takes one, it takes them together. The delivery time is
+ * then that of the first, and the others count as joined.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 
 enum { BY_IRQ, BY_IPI, BY_CPU, BY_VICTIM, BY_ROUTE, BY_DURATION, BY_LATENCY, BY_LONGEST, TABLES };
 
-/* Inter-processor interrupts of a kind to a processor. */
+/* Inter-processor interrupts of one kind that a CPU has not taken yet. */
 struct pending {
-    uint64_t sent; /* ticks: the first that was not taken */
+    uint64_t sent; /* ticks: of the first */
     uint64_t count;
-    uint32_t sender; /* rank of the first */
+    uint32_t sender; /* rank of the first sender */
 };
 
-/* From one processor to another, or all of a kind. */
+/* From one CPU to another, or all of a kind. */
 struct route {
     uint64_t sent, taken, joined;
     struct distribution latency;
@@ -30,8 +30,8 @@ struct route {
 struct irqs {
     struct answer answer;
     struct map spans;   /* struct span by irq, or IPI and kind; by thread and rank */
-    struct map pending; /* struct pending by target cpu and kind */
-    struct map routes;  /* struct route by sender's rank, target cpu and kind */
+    struct map pending; /* struct pending by target CPU and kind */
+    struct map routes;  /* struct route by sender's rank, target CPU and kind */
     struct irq_names names;
     struct longest_list longest;
     const struct event_type *send, *entry; /* ipi_send, ipi_entry */
@@ -111,7 +111,7 @@ static void take_send(struct irqs *irqs, const struct cursor *cursor)
     }
 }
 
-/* Times of different processors may be off by the distance of their clocks: then it took none. */
+/* The clocks of CPUs may differ slightly: then the delivery time is 0. */
 static void take_entry(struct irqs *irqs, const struct cursor *cursor)
 {
     uint64_t cpu = cursor->stream->cpu, kind = field_integer(irqs->entry_kind, cursor->event.bytes);
@@ -139,7 +139,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         take_entry(irqs, cursor);
 }
 
-/* An event that lacks a field is none that is known. */
+/* Events that lack a field are ignored. */
 static void know_events(struct irqs *irqs)
 {
     const struct answer *answer = &irqs->answer;

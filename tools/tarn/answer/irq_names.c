@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/irq_names.c - what interrupts are called; see irq_names.h. */
+/* irq_names.c - names of interrupts; see irq_names.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tools/tarn/answer/irq_names.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/irq_names.h - what interrupts are called: as the trace says, and kinds of those between
- * processors by the schema. */
+/* irq_names.h - names of interrupts, from the trace, and of kinds of inter-processor interrupts, from the
+ * schema. */
 #ifndef TARN_IRQ_NAMES_H
 #define TARN_IRQ_NAMES_H
 
 #include <tools/tarn/answer/answer.h>
 
-#define IRQ_IPI 0x100000000ull /* in a key, to tell those between processors from the others */
+#define IRQ_IPI 0x100000000ull /* marks an inter-processor interrupt in a key */
 
 struct irq_names {
     const struct model *model;
@@ -15,7 +15,7 @@ struct irq_names {
 
 void irq_names_open(struct irq_names *names, const struct answer *answer);
 
-/* The number of the interrupt, or IRQ_IPI and its kind. */
+/* Returns the interrupt's number, or IRQ_IPI and its kind. */
 static inline uint64_t irq_key(const struct model_frame *frame)
 {
     return frame->kind == ACTIVITY_IPI ? IRQ_IPI | frame->detail : frame->detail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/kinds.h - the answers, each defined in a file of its own; answers.c lists them. */
+/* kinds.h - declares the analyses, each defined in its own file; answers.c lists them. */
 #ifndef TARN_KINDS_H
 #define TARN_KINDS_H
 

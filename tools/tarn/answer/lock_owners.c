@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/lock_owners.c - why a wait for a lock took so long; see lock_owners.h. */
+/* lock_owners.c - explains waits for locks; see lock_owners.h. */
 #include <stdlib.h>
 #include <tools/tarn/answer/lock_owners.h>
 
-/* Powers of two. A thread that somebody waits for until it ends may do much until then; most do little. */
+/* Powers of two. A thread that others wait for until it ends may have a long history until then; most have
+ * short ones. */
 #define ROOM_FIRST  8u
 #define ROOM_OF_ALL 128u
 #define ROOM_MOST   8192u
-#define EXTRA_MOST  (4u << 20) /* beyond ROOM_OF_ALL, together: 96 MiB */
+#define EXTRA_MOST  (4u << 20) /* total beyond ROOM_OF_ALL per thread: 96 MiB */
 
-/* ---- the newest of many ---- */
+/* ---- histories ---- */
 
 void lock_changes_free(struct lock_changes *changes)
 {
@@ -22,13 +23,13 @@ static struct lock_change *change_at(const struct lock_changes *changes, uint32_
     return &changes->ring[number & (changes->room - 1)];
 }
 
-/* The number of the oldest that is there. */
+/* Returns the number of the oldest change in the ring. */
 static uint32_t oldest(const struct lock_changes *changes)
 {
     return changes->next > changes->room ? changes->next - changes->room : 0;
 }
 
-/* Whether the room may be doubled. EXTRA: how much all have beyond what each may have; NULL: no more. */
+/* Whether the ring may be doubled. EXTRA: the total beyond what every ring may have; NULL: no extra. */
 static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
 {
     if (changes->room < ROOM_OF_ALL)
@@ -48,7 +49,7 @@ static void add_change(struct lock_changes *changes, uint64_t *extra, struct loc
     *change_at(changes, changes->next++) = change;
 }
 
-/* The number behind the last change before TO, for changes in order of time. */
+/* Returns the number after the last change before TO; changes are in order of time. */
 static uint32_t behind_last(const struct lock_changes *changes, uint64_t to)
 {
     uint32_t low = oldest(changes), high = changes->next;
@@ -124,7 +125,7 @@ void lock_states_delay(struct lock_states *states, const struct model_thread *th
                    (struct lock_change){.at = from, .until = to, .thread = by});
 }
 
-/* What a stretch of a wait is told to. */
+/* Where the stretches of a wait are reported. */
 struct explained {
     const struct lock_states *states;
     lock_blame *blame;
@@ -136,7 +137,7 @@ static void blame(const struct explained *explained, struct lock_stretch stretch
     explained->blame(explained->context, &stretch);
 }
 
-/* The holder was preempted: a stretch for each who ran in its place, and one for the rest. */
+/* The holder was preempted: reports a stretch for each thread that ran instead, and one for the rest. */
 static void explain_preempted(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
                               uint64_t to)
 {
@@ -160,7 +161,7 @@ static void explain_preempted(const struct explained *explained, struct lock_str
         blame(explained, stretch);
 }
 
-/* The holder ran: a stretch for each mode in turn, from the end of the time. */
+/* The holder ran: reports a stretch for each mode, newest first. */
 static void explain_running(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
                             uint64_t to)
 {
@@ -196,7 +197,7 @@ static void explain_state(const struct explained *explained, const struct model_
         blame(explained, stretch);
 }
 
-/* What a holder does since its open segment began. */
+/* Reports what a holder has done since its open segment began. */
 static void explain_now(const struct explained *explained, const struct model_thread *thread, uint64_t from,
                         uint64_t to)
 {
@@ -212,7 +213,7 @@ static void explain_now(const struct explained *explained, const struct model_th
         explain_state(explained, thread, thread->state, from, to);
 }
 
-/* What a holder did, from the end of the time: the segment that is open first. */
+/* Reports what a holder did, newest first, beginning with the open segment. */
 static void explain_holder(const struct explained *explained, const struct model_thread *thread,
                            uint64_t from, uint64_t to)
 {
@@ -248,8 +249,8 @@ void lock_taken(struct lock_changes *owners, const struct model_thread *thread, 
         add_change(owners, NULL, (struct lock_change){.at = at, .thread = thread});
 }
 
-/* Who took it without a word is told of only now; changes stay in order. What seemed free since another
- * reader let it go was not. */
+/* An acquisition that was not logged becomes known only at the release; the history stays in order. If
+ * another reader's release is in that time, the lock was not free after it: THREAD still had it. */
 void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from, uint64_t at)
 {
     const struct lock_change *last = newest(owners);
@@ -264,7 +265,7 @@ void lock_released(struct lock_changes *owners, const struct model_thread *threa
 
 /* ---- a wait ---- */
 
-/* A stretch in which the lock was THREAD's; of nobody's (NULL) the cause says whether it was free. */
+/* Reports a stretch in which THREAD owned the lock; if it is NULL, CAUSE says whether the lock was free. */
 static void explain_owner(const struct explained *explained, const struct model_thread *thread,
                           enum lock_cause cause, uint64_t from, uint64_t to)
 {
@@ -278,8 +279,8 @@ static void explain_owner(const struct explained *explained, const struct model_
                   .cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = to - from});
 }
 
-/* From when on the waiter was on its way, with nobody in between: it was woken, and LAST did not take the
- * lock after that. */
+/* Returns when the waiter began to take the lock without competition: it was woken, and LAST did not take
+ * the lock after that. */
 static uint64_t on_its_way(const struct lock_wait *wait, const struct lock_change *last)
 {
     uint64_t woken = wait->waiter->woken;
@@ -296,12 +297,12 @@ void lock_explain(const struct lock_states *states, const struct lock_changes *o
 {
     const struct explained explained = {states, blame, context};
     struct lock_change now = {.at = wait->from, .thread = wait->holder};
-    enum lock_cause cause = CAUSE_UNKNOWN; /* while nobody is known to have it */
+    enum lock_cause cause = CAUSE_UNKNOWN; /* while no owner is known */
     uint32_t first = oldest(owners);
     uint64_t way;
 
     if (first > 0 && change_at(owners, first)->at > wait->from)
-        now.thread = NULL; /* others had it meanwhile that are forgotten */
+        now.thread = NULL; /* other owners in between were forgotten */
     for (uint32_t i = first; i < owners->next; i++) {
         const struct lock_change *change = change_at(owners, i);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/lock_owners.h - who had a lock when, what its holder did meanwhile: why a wait took so
- * long.
+ * lock_owners.h - explains waits for locks: who held the lock when, and what the holder did.
  *
- * The event at the end of a wait tells who held the lock when it began. Others who took the lock meanwhile
- * are known as far as they logged it: after a wait of their own, or because they are watched. What each
- * holder did is in the model: it ran, waited for a processor (it was preempted: then others ran in its
- * place), or for something else. From when the lock was let go until it was taken it was free, and the waiter
- * on its way. Both are remembered for a while only; what is older is not known.
+ * The event at the end of a wait names the holder at its begin. Later holders are known if they logged it:
+ * after a wait of their own, or because their class is sampled. The model knows what each holder did: it
+ * ran, was preempted (and which threads ran instead), or waited for something else. Between a release and
+ * the next acquisition the lock was free, and the waiter was about to take it. The history is limited; what
+ * is older is unknown.
  */
 #ifndef TARN_LOCK_OWNERS_H
 #define TARN_LOCK_OWNERS_H
@@ -15,63 +14,66 @@
 #include <tools/tarn/answer/map.h>
 #include <tools/tarn/model/model.h>
 
-/* What kept a waiter waiting. */
+/* The causes of a wait. */
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };
 
-/* From a moment on a thread is in a state, or a lock is somebody's; or another ran in a thread's place. */
+/* A change in a history: of a thread's state, of a lock's owner, or of the thread that runs instead. */
 struct lock_change {
-    uint64_t at, until; /* ticks; until: only of who ran in its place */
+    uint64_t at, until; /* ticks; `until` is used only for the thread that ran instead */
     union {
-        const struct model_thread *thread; /* of a lock; NULL: it is free. Or who ran in its place */
-        enum model_state state;            /* of a thread */
-        enum model_mode mode;              /* of a thread, whenever it runs */
+        /* the owner of a lock, NULL: free; or the thread that ran instead */
+        const struct model_thread *thread;
+        enum model_state state; /* of a thread */
+        enum model_mode mode;   /* of a running thread */
     };
 };
 
-/* The newest of many, oldest first. All zero: empty. */
+/* A ring of the newest changes, oldest first. All zero: empty. */
 struct lock_changes {
     struct lock_change *ring;
-    uint32_t room, next; /* next: how many there ever were */
+    uint32_t room, next; /* next: total number of changes so far */
 };
 void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
-    struct slots threads, modes, instead; /* struct lock_changes by number; in order of time */
-    uint64_t extra;                       /* changes that some may remember beyond what all may */
+    struct slots threads, modes, instead; /* struct lock_changes by thread number, in order of time */
+    uint64_t extra;                       /* number of changes stored beyond ROOM_OF_ALL per thread */
 };
 void lock_states_open(struct lock_states *states);
 void lock_states_close(struct lock_states *states);
-/* For model_observer.segment: of all threads. */
+/* Call it from model_observer.segment, for all threads. */
 void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from);
 
-/* For delays.delayed: of all threads. */
+/* Call it from delays.delayed, for all threads. */
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
                        const struct model_thread *by, uint64_t from, uint64_t to);
 
-/* THREAD has the lock from then on; NULL: nobody. Times may go back a little, for what is told later. */
+/* THREAD owns the lock from AT on; NULL: it is free. AT may be slightly earlier than the last change, if it
+ * was logged late. */
 void lock_taken(struct lock_changes *owners, const struct model_thread *thread, uint64_t at);
-/* THREAD, which took it at FROM, let it go. Perhaps others read what it protects, too. */
+/* THREAD, which acquired the lock at FROM, released it. Other readers may still hold it. */
 void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from,
                    uint64_t at);
 
-/* A stretch of a wait. */
+/* A part of a wait with one cause. */
 struct lock_stretch {
-    const struct model_thread
-        *thread; /* the holder, or NULL; if it is NULL, only cause and ticks say something */
+    /* the holder; if NULL, only `cause` and `ticks` are valid */
+    const struct model_thread *thread;
     enum lock_cause cause;
-    enum model_state state;             /* of the holder */
-    enum model_mode mode;               /* in which it ran; MODEL_MODES: it did not, or it is not known */
-    const struct model_thread *instead; /* who ran in its place while it was preempted, as far as known */
+    enum model_state state; /* of the holder */
+    enum model_mode mode;   /* of the holder; MODEL_MODES: it did not run, or unknown */
+    /* the thread that ran instead while the holder was preempted; NULL: unknown */
+    const struct model_thread *instead;
     uint64_t ticks;
 };
 typedef void lock_blame(void *context, const struct lock_stretch *stretch);
 struct lock_wait {
-    const struct model_thread *waiter, *holder; /* holder: when it began; NULL: not known */
+    const struct model_thread *waiter, *holder; /* holder: at the begin of the wait; NULL: unknown */
     uint64_t from, to;
-    bool may_sleep; /* and is woken when the lock is let go */
-    bool all_known; /* all who take it say so: when nobody did, it was free */
+    bool may_sleep; /* the waiter may sleep, and is woken at the release */
+    bool all_known; /* all acquisitions of the class are logged, so the lock was free if it had no owner */
 };
-/* Splits a wait that ends now into stretches, without gap. */
+/* Splits a wait that ends now into stretches without gaps, and calls BLAME for each. */
 void lock_explain(const struct lock_states *states, const struct lock_changes *owners,
                   const struct lock_wait *wait, lock_blame *blame, void *context);
 

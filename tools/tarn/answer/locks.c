@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/locks.c - `tarn locks`: who waited for which lock how long and why, how often locks are
- * taken and how long they are held.
+ * locks.c - `tarn locks`: who waited for which lock, how long and why, how often locks are acquired, and how
+ * long they are held.
  *
- * A wait counts where it ends, with all of its time. Acquisitions are known of classes that are watched, and
- * so the ratio is that of the time in which they were.
+ * A wait counts where it ends, with all of its time. Acquisitions are known only for sampled classes, so the
+ * contention ratio is for the time in which they were sampled.
  *
- * Waits for events (semaphores, conditions, ...) are often all that a thread has to do. They are counted for
- * themselves, in nothing that is of locks.
+ * Threads often wait for events (semaphores, conditions, ...) because they have nothing to do. These waits
+ * are counted separately, and are not part of any table of locks.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/locks.h>
 
-#define NOT_KNOWN UINT32_MAX /* holder_tid */
+#define NOT_KNOWN UINT32_MAX /* as holder_tid */
 
 static void sum_wait(struct lock_sum *sum, uint64_t waited, uint64_t spins, bool is_watched)
 {
@@ -48,7 +48,7 @@ void lock_sum_add(struct lock_sum *into, const struct lock_sum *from)
         into->held_longest = from->held_longest;
 }
 
-/* ---- what an event says ---- */
+/* ---- reading events ---- */
 
 static struct lock_event read_event(const struct locks *locks, const struct lock_fields *fields,
                                     const struct cursor *cursor, const struct model_thread *thread)
@@ -68,7 +68,7 @@ static struct lock_event read_event(const struct locks *locks, const struct lock
     return event;
 }
 
-/* Ticks up to now: what is longer is nonsense. */
+/* Returns a duration that ends now, limited to the current time, because longer ones are damaged. */
 static uint64_t duration_of(const struct field *field, const struct cursor *cursor)
 {
     uint64_t ticks = field_integer(field, cursor->event.bytes);
@@ -111,14 +111,14 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 
 /* ---- waits ---- */
 
-#define INSTEAD_MOST 8u /* told apart for one wait */
+#define INSTEAD_MOST 8u /* number of threads distinguished in one wait */
 
 struct blamed {
     struct locks *locks;
     const struct lock_event *event;
-    const struct lock_chain *chain; /* of who waited */
+    const struct lock_chain *chain; /* of the waiter */
     struct lock_wait_record record;
-    uint64_t holder_ticks; /* of the holder that was blamed last */
+    uint64_t holder_ticks; /* of the holder reported last */
     const struct model_thread *holder;
     struct lock_instead instead[INSTEAD_MOST];
 };
@@ -157,15 +157,15 @@ static void note_holder(struct blamed *blamed, const struct model_thread *thread
         blamed->record.holder_ticks = blamed->holder_ticks;
         blamed->record.holder = thread;
     }
-    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of it */
+    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of this holder */
     holder->waited += ticks;
     holder->causes[cause] += ticks;
     if (blamed->holder_ticks > holder->longest)
         holder->longest = blamed->holder_ticks;
 }
 
-/* Nobody leaves the processor with a lock of the kernel, nor the kernel itself: else somebody else has it,
- * who did not have to wait. */
+/* A thread keeps its CPU while it has a lock of the kernel, and stays in the kernel. If it seems otherwise,
+ * another thread holds the lock, which did not have to wait for it. */
 static void correct_kernel(struct lock_stretch *stretch)
 {
     if (stretch->cause == CAUSE_PREEMPTED || stretch->cause == CAUSE_BLOCKED)
@@ -192,7 +192,7 @@ static void take_blame(void *context, const struct lock_stretch *told)
         note_instead(blamed, stretch.thread, stretch.instead, stretch.ticks);
 }
 
-/* Who made the thread ready to run when its wait was over. Who only spun was not woken. */
+/* Notes the thread that woke the waiter. One that only spun was not woken. */
 static void note_waker(struct blamed *blamed)
 {
     const struct lock_wait *wait = &blamed->record.wait;
@@ -240,7 +240,7 @@ static struct lock_wait read_wait(const struct locks *locks, const struct cursor
     return wait;
 }
 
-/* What is of locks alone. */
+/* Counts what applies to locks only. */
 static void count_lock_wait(struct locks *locks, const struct blamed *blamed, uint64_t waited, uint64_t spins)
 {
     const struct lock_event *event = blamed->event;
@@ -384,7 +384,7 @@ static void take_delayed(struct delays *delays, const struct model_thread *threa
     lock_states_delay(&locks->states, thread, by, from, to);
 }
 
-/* ---- the answer ---- */
+/* ---- the analysis ---- */
 
 static bool is_number(const struct field *field)
 {
@@ -398,7 +398,7 @@ static const struct field *number_field(const struct answer *answer, const char 
     return is_number(field) ? field : NULL;
 }
 
-/* Older traces have fewer fields. NEEDED: without it the event is of no use. */
+/* Older traces lack some fields. NEEDED: the field without which the event is useless. */
 static void find_fields(const struct answer *answer, const char *event, const char *needed,
                         struct lock_fields *fields)
 {

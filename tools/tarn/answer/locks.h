@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/locks.h - what `tarn locks` finds (locks.c) and shows (locks_tables.c). */
+/* locks.h - data of `tarn locks`: collected in locks.c, shown by locks_tables.c. */
 #ifndef TARN_LOCKS_H
 #define TARN_LOCKS_H
 
@@ -30,9 +30,9 @@ enum {
 extern const struct table locks_tables[LOCKS_TABLES];
 
 #define LOCK_CHAIN_MOST   16u
-#define LOCK_CLASS_OTHERS MODEL_LOCK_CLASSES /* stands for numbers that the model does not remember */
+#define LOCK_CLASS_OTHERS MODEL_LOCK_CLASSES /* for class numbers beyond those the model keeps */
 
-/* Ticks. */
+/* Times are in ticks. */
 struct lock_sum {
     uint64_t acquisitions; /* while they were logged */
     uint64_t contentions, contentions_watched;
@@ -46,54 +46,55 @@ struct lock_class {
     struct distribution waits, holds;
 };
 
-/* One lock, or one of the two classes that a read-write lock belongs to, or an event. */
+/* A lock, one of the two classes of a read-write lock, or an event. */
 struct lock {
     struct lock_sum sum;
 };
 
-/* A call chain: as logged. */
+/* A call chain, as logged. */
 struct lock_chain {
     struct lock_sum sum;
     uint32_t depth;
     uint64_t addresses[LOCK_CHAIN_MOST];
 };
 
-/* Who took a lock last, where: until it lets go. */
+/* The latest acquisition of a lock by a thread, until the release. */
 struct lock_taking {
     const struct model_thread *thread;
     uint64_t lock;
-    struct lock_chain *chain; /* NULL: not known */
+    struct lock_chain *chain; /* NULL: unknown */
 };
 
-/* What a holder did, in all, while a call chain waited for it. */
+/* What a holder did, in total, while a call chain waited for it. */
 struct lock_chain_holder {
-    struct lock_stretch stretch; /* one of them */
+    struct lock_stretch stretch; /* one of the stretches added up */
     uint64_t waits, waited, longest;
-    uint64_t wait, this_wait; /* the number of the wait that was counted last, and its ticks */
+    uint64_t wait, this_wait; /* number of the wait counted last, and its ticks */
 };
 
 /* A thread that others waited for. */
 struct lock_holder {
     uint64_t waits, waited, longest, causes[LOCK_CAUSES];
-    const void *last; /* the wait that was counted last */
+    const void *last; /* the wait counted last */
 };
 
-/* Who ended waits: let the lock go, or signalled the event. */
+/* A thread that ended waits: by a release or by signalling an event. */
 struct lock_waker {
     uint64_t waits, waited, longest;
-    const struct model_thread *thread; /* NULL: time was over, or it is not known */
+    const struct model_thread *thread; /* NULL: a time-out, or unknown */
 };
 
-/* Who ran while a holder was preempted, and somebody waited for the lock. */
+/* A thread that ran while a holder was preempted and another thread waited for the lock. */
 struct lock_instead {
     uint64_t waited;
     const struct model_thread *thread, *holder;
 };
 
-/* Of one of the longest waits. */
+/* Details of one of the longest waits. */
 struct lock_wait_record {
     uint64_t causes[LOCK_CAUSES];
-    /* Who kept it waiting longest, who ran longest in a holder's place, who ended it; NULL: not known */
+    /* The holder that caused most of the wait, the thread that ran longest instead of a holder, the thread
+     * that ended the wait; NULL: unknown. */
     const struct model_thread *holder, *instead, *waker;
     uint64_t holder_ticks, instead_ticks;
     struct lock_wait wait;
@@ -102,7 +103,7 @@ struct lock_wait_record {
 /* A thread that sleeps until a lock is free. */
 struct lock_sleeper {
     uint64_t since, lock;
-    uint64_t switches; /* of the thread, until then: it has not run since if they are the same */
+    uint64_t switches; /* of the thread at that time: if unchanged, it has not run since */
     uint32_t class;
     const struct model_thread *thread, *holder;
 };
@@ -116,24 +117,27 @@ struct locks {
     struct answer answer;
     struct lock_fields contended, held, acquired, sleep;
     struct lock_states states;
-    struct map classes;       /* struct lock_class by number */
-    struct map locks;         /* struct lock by process (0: the kernel), address and class */
-    struct map owners;        /* struct lock_changes by process and address */
-    struct map chains;        /* struct lock_chain by class, process of the thread, hash */
-    struct map chain_holders; /* struct lock_chain_holder by address of the chain, number, what it did */
-    struct map takings;       /* struct lock_taking by number, address, process and class */
-    struct map threads;       /* struct lock_sum by number */
-    struct map holders;       /* struct lock_holder by number and class */
-    struct map wakers;        /* struct lock_waker by number (all ones: none) and class */
-    struct map instead;       /* struct lock_instead by numbers of both and class */
-    struct map sleepers;      /* struct lock_sleeper by number */
-    struct map ended; /* const struct model_thread * by tid: who let a lock go may end before it is taken */
-    uint64_t wait_count; /* up to the one at hand */
+    struct map classes; /* struct lock_class by number */
+    struct map locks;   /* struct lock by pid (0: the kernel), address and class */
+    struct map owners;  /* struct lock_changes by pid and address */
+    struct map chains;  /* struct lock_chain by class, the thread's pid, hash */
+    /* struct lock_chain_holder by address of the chain, thread number, what it did */
+    struct map chain_holders;
+    struct map takings;  /* struct lock_taking by thread number, address, pid and class */
+    struct map threads;  /* struct lock_sum by thread number */
+    struct map holders;  /* struct lock_holder by thread number and class */
+    struct map wakers;   /* struct lock_waker by thread number (all ones: none) and class */
+    struct map instead;  /* struct lock_instead by both thread numbers and class */
+    struct map sleepers; /* struct lock_sleeper by thread number */
+    /* const struct model_thread * by tid: a thread that released a lock may end before the next
+     * acquisition */
+    struct map ended;
+    uint64_t wait_count; /* including the current one */
     struct delays delays;
-    struct distribution waits, holds; /* of locks, as `longest` and `threads` */
+    struct distribution waits, holds; /* of locks, like `longest` and `threads` */
     struct longest_list longest;      /* args: address, struct lock_wait_record * */
-    struct arena arena;               /* of distributions and records */
-    unsigned depth;                   /* functions of a chain that are shown */
+    struct arena arena;               /* for distributions and records */
+    unsigned depth;                   /* number of functions of a chain to show */
 };
 
 static inline bool lock_class_is_event(const struct model *model, uint32_t class)
@@ -144,42 +148,43 @@ static inline bool lock_class_is_event(const struct model *model, uint32_t class
 void lock_sum_add(struct lock_sum *into, const struct lock_sum *from);
 void locks_fill(struct answer *answer);
 
-/* locks_chains.c */
-/* Where in the event the thread is that it is about: who runs. */
+/* ---- locks_chains.c ---- */
+/* An event of a lock, logged by the running thread, which it is about. */
 struct lock_event {
     const struct model_thread *thread;
-    uint64_t lock, at; /* ticks */
+    uint64_t lock, at; /* at: ticks */
     uint32_t class, pid;
     bool is_watched, is_event;
 };
-/* The chain of an event, perhaps an empty one. */
+/* Returns the chain of an event, which may be empty. */
 struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
                                  const struct cursor *cursor, const struct lock_event *event);
-/* The thread of the event takes the lock in CHAIN, at its latest acquisition. */
+/* The event's thread acquires the lock in CHAIN; replaces its earlier acquisition. */
 void lock_chain_takes(struct locks *locks, const struct lock_event *event, struct lock_chain *chain);
-/* It lets go: the chain that took it, or NULL. */
+/* The thread releases the lock: returns the chain that acquired it, or NULL. */
 struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_event *event);
-/* A stretch of the wait at hand, in which CHAIN waited. */
+/* Counts a stretch of the current wait, in which CHAIN waited. */
 void lock_chain_blame(struct locks *locks, const struct lock_chain *chain,
                       const struct lock_stretch *stretch);
 #define LOCK_CHAIN_HOLDER_COLUMNS 9
-#define LOCK_CHAIN_HOLDER_WAITED  7 /* its number among them */
+#define LOCK_CHAIN_HOLDER_WAITED  7 /* index of its column of waited time */
 extern const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS];
 void locks_fill_chain_holders(struct locks *locks);
 
-/* locks_names.c */
+/* ---- locks_names.c ---- */
 const char *lock_class_name(const struct answer *answer, uint32_t class, char text[ANSWER_NAME_BYTES]);
-/* As the program calls it, or the variable, or its address; of the table. */
+/* Returns the name that the program gave the lock, or that of the variable, or its address; allocated in
+ * TABLE. */
 const char *lock_name(const struct answer *answer, struct table *table, uint32_t pid, uint64_t address);
 #define LOCK_CHAIN_BYTES 400u
 void lock_chain_name(const struct answer *answer, uint32_t pid, const struct lock_chain *chain,
                      char text[LOCK_CHAIN_BYTES]);
-/* Chains of the same functions are one, also those of several processes of one program. */
+/* Chains with the same functions are merged, also those of different processes of a program. */
 struct lock_chain_group {
     struct lock_sum sum;
     const char *text, *process;
 };
-/* Into a map of groups: adds a record of locks.chains. */
+/* Adds a record of locks.chains to a map of groups. */
 void lock_chain_group(struct locks *locks, struct map *groups, const struct map_entry *entry);
 
 #endif

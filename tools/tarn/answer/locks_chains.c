@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/locks_chains.c - call chains that waited for locks, and who kept each of them waiting. */
+/* locks_chains.c - call chains that waited for locks, and the holders that they waited for. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,9 +25,9 @@ _Static_assert((int)BLAME_WAITED == LOCK_CHAIN_HOLDER_WAITED &&
                    BLAME_LONGEST + 1 == LOCK_CHAIN_HOLDER_COLUMNS,
                "as locks.h says");
 
-/* ---- as events tell ---- */
+/* ---- events ---- */
 
-/* Chains of one length and hash are taken for one. */
+/* Chains with the same length and hash are considered equal. */
 struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
                                  const struct cursor *cursor, const struct lock_event *event)
 {
@@ -44,7 +44,7 @@ struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *
         hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ull;
         hash ^= hash >> 29;
     }
-    /* The kernel's chains are the same for all. */
+    /* The kernel's chains are shared by all processes. */
     chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
     chain->depth = depth;
     memcpy(chain->addresses, addresses, depth * sizeof(addresses[0]));
@@ -65,7 +65,8 @@ void lock_chain_takes(struct locks *locks, const struct lock_event *event, struc
 struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_event *event)
 {
     struct lock_taking *taking = taking_at(locks, event);
-    bool is_same = taking->thread == event->thread && taking->lock == event->lock; /* others share one */
+    /* beyond the map's limit, all share one entry */
+    bool is_same = taking->thread == event->thread && taking->lock == event->lock;
     struct lock_chain *chain = is_same ? taking->chain : NULL;
 
     if (is_same)
@@ -73,7 +74,7 @@ struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_eve
     return chain;
 }
 
-/* What a stretch says of the holder, in a number. */
+/* Packs a stretch's description of the holder into a number. */
 static uint64_t pack_stretch(const struct lock_stretch *stretch)
 {
     uint64_t instead = stretch->instead != NULL ? stretch->instead->number : MODEL_NOBODY;
@@ -134,8 +135,8 @@ static uint64_t hash_texts(const char *const *texts, unsigned count)
     return hash;
 }
 
-/* Chains of the same functions are one row, and so are threads of one name: a program that ran many times,
- * workers of a pool. Times are ticks until all are there. */
+/* Chains with the same functions are merged into one row, and so are threads with the same name: repeated
+ * runs of a program, workers of a pool. Times are in ticks until all are added. */
 static void add_holder(struct locks *locks, struct table *table, const struct map_entry *chain,
                        const struct lock_chain_holder *holder)
 {
@@ -163,13 +164,13 @@ static void add_holder(struct locks *locks, struct table *table, const struct ma
         row->cells[BLAME_LONGEST].count = holder->longest;
 }
 
-/* The record in a map of which VALUE is the value. */
+/* Returns the map entry that contains VALUE. */
 static const struct map_entry *entry_of(const void *value)
 {
     return (const void *)((const char *)value - offsetof(struct map_entry, value));
 }
 
-/* Of chains that are too many nothing is known but their time. */
+/* For chains beyond the limit, only their time is known. */
 static void add_others(struct table *table, const struct lock_chain_holder *others)
 {
     struct table_row *row = table_row(table, 0, "(others)");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/locks_names.c - what classes, locks and call chains are called; see locks.h. */
+/* locks_names.c - names of lock classes, locks and call chains; see locks.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ const char *lock_class_name(const struct answer *answer, uint32_t number, char t
     return text;
 }
 
-/* What is at an address of a process, or of the kernel; NULL: not known. */
+/* Returns the symbol at an address of a process, or of the kernel; NULL: unknown. */
 static const struct symbol *find_symbol(const struct answer *answer, uint32_t pid, uint64_t address)
 {
     const struct image *image = images_find(&answer->model->images, pid, address);
@@ -39,14 +39,14 @@ const char *lock_name(const struct answer *answer, struct table *table, uint32_t
                                : symbol->function;
 }
 
-/* Functions that take locks, or wait for events: who called them is of interest. */
+/* Functions that implement locks or waits for events; their callers are of interest. */
 static bool is_part_of_locking(const char *function)
 {
     static const char *const parts[] = {
         /* the kernel's */
         "spin_lock", "spin_try_lock", "spin_lock_contended", "spin_note_taken", "log_contended",
         "log_acquired",
-        /* of libc-glue: what they have in common, locks, and events */
+        /* libc-glue's: shared ones, then locks, then events */
         "end_lock_wait", "note_lock_taken", "acquire_contended", "lock_acquire", "lock_try_acquire",
         "note_taken", "lock_word_acquire", "lock_word_try_acquire", "lock_until", "pthread_mutex_lock",
         "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_spin_lock", "pthread_spin_trylock",
@@ -58,7 +58,7 @@ static bool is_part_of_locking(const char *function)
         "sem_trywait", "sem_timedwait", "condition_sleep_until", "condition_wait_until", "pthread_cond_wait",
         "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_barrier_wait", "join_wait",
         "join_pthread", "pthread_join", "wait_for_window", "borrow_window",
-        /* of older ones */
+        /* from older versions */
         "note_acquired"};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -83,7 +83,7 @@ static void add_function(struct chain_text *chain, const char *name)
     chain->functions++;
 }
 
-/* Return addresses: the call is before. */
+/* The addresses are return addresses: the call is before them. */
 void lock_chain_name(const struct answer *answer, uint32_t pid, const struct lock_chain *chain,
                      char text[LOCK_CHAIN_BYTES])
 {

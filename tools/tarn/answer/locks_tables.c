@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/locks_tables.c - the tables of `tarn locks`; see locks.h. */
+/* locks_tables.c - the tables of `tarn locks`; see locks.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static bool is_empty(const struct lock_sum *sum)
     return sum->acquisitions == 0 && sum->contentions == 0 && sum->holds == 0;
 }
 
-/* Parts that add up to the wait. */
+/* The causes add up to the wait. */
 static void fill_causes(const struct answer *answer, const uint64_t causes[LOCK_CAUSES],
                         union table_cell *cells)
 {
@@ -178,7 +178,7 @@ static void fill_event(const struct answer *answer, uint64_t waits, uint64_t wai
 
 /* ---- tables ---- */
 
-/* Of most events there is nobody who could be asked what he did meanwhile. */
+/* Most events have no owner whose activity could explain the wait. */
 static bool is_explained(const struct locks *locks, uint32_t number, const struct lock_class *class)
 {
     return !lock_class_is_event(locks->answer.model, number) ||
@@ -358,7 +358,7 @@ static void fill_holders(struct locks *locks)
     }
 }
 
-/* Who ran in the place of whom. */
+/* Fills the table of threads that ran while a holder was preempted. */
 static void fill_instead(struct locks *locks)
 {
     struct answer *answer = &locks->answer;
@@ -401,7 +401,7 @@ static void fill_wakers(struct locks *locks)
     }
 }
 
-/* A thread's name and number, or neither. */
+/* Fills in a thread's name and tid, or leaves both unknown. */
 static void fill_thread(const struct answer *answer, struct table *table, const struct model_thread *thread,
                         union table_cell *name, union table_cell *tid)
 {
@@ -432,7 +432,7 @@ static void fill_longest(struct locks *locks)
     }
 }
 
-/* Who went to sleep for a lock and has not been woken. */
+/* Fills the table of threads that still sleep for a lock. */
 static void fill_waiting(struct locks *locks)
 {
     struct answer *answer = &locks->answer;
@@ -458,7 +458,7 @@ static void fill_waiting(struct locks *locks)
     }
 }
 
-/* Where acquisitions are missing, how one gets them. */
+/* Says how to get acquisitions if they are missing. */
 static void note_unwatched(struct locks *locks)
 {
     struct answer *answer = &locks->answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/map.c - records by number; see map.h. */
+/* map.c - records by number; see map.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/map.h>
@@ -30,7 +30,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Where the entry of a key is, or would go. */
+/* Returns the place of a key's entry, or the free place where it belongs. */
 static struct map_entry **find_place(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
 {
     for (uint64_t at = mix(mix(mix(0x2545f4914f6cdd1dull, a), b), c);; at++) {

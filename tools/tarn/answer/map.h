@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/map.h - what an analysis counts by: a hash table from up to three numbers to a record,
- * and an array that grows.
+ * map.h - containers for counting: a hash table from up to three numbers to a record, and a growing array.
  *
- * Records of a map are zero when they are new and stay where they are until map_close. Their number is
- * bounded: once there are `limit`, MAP_ENTRIES_MAX unless it is set to less, all keys that are new share one
- * more, `others`, whose key is all ones.
+ * Records of a map are zero-initialized and stay at their address until map_close. Their number is limited:
+ * beyond `limit` (MAP_ENTRIES_MAX by default) all new keys share one more record, `others`, whose key is all
+ * ones.
  */
 #ifndef TARN_MAP_H
 #define TARN_MAP_H
@@ -14,7 +13,7 @@
 #include <tools/tarn/tarn.h>
 
 #define MAP_ENTRIES_MAX       (1u << 20)
-#define MAP_DISTRIBUTIONS_MAX (1u << 17) /* where each has a histogram of its own */
+#define MAP_DISTRIBUTIONS_MAX (1u << 17) /* for records with a histogram */
 
 struct map_entry {
     uint64_t key[3];
@@ -23,22 +22,22 @@ struct map_entry {
 
 struct map {
     size_t value_size;
-    struct map_entry **entries; /* in the order in which they were made; without others */
+    struct map_entry **entries; /* in order of creation; without `others` */
     size_t count, limit;
-    struct map_entry *others;  /* NULL as long as there was room */
-    struct map_entry **places; /* never full */
+    struct map_entry *others;  /* NULL: the limit was not reached */
+    struct map_entry **places; /* hash table; never full */
     size_t place_count;
-    struct arena arena; /* for what records need besides, too */
+    struct arena arena; /* also for further memory of records */
 };
 
 void map_open(struct map *map, size_t value_size);
 void map_close(struct map *map);
-/* The record of a key, made if it is not there. */
+/* Returns the record of a key, adding it if needed. */
 void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c);
-/* ... or NULL. */
+/* Returns the record of a key, or NULL. */
 void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c);
 
-/* All records: first entries, then others if it is there. */
+/* All records: first `entries`, then `others` if it exists. */
 static inline size_t map_total(const struct map *map)
 {
     return map->count + (map->others != NULL);
@@ -49,8 +48,8 @@ static inline const struct map_entry *map_entry(const struct map *map, size_t in
     return index < map->count ? map->entries[index] : map->others;
 }
 
-/* Records by a small number, such as a thread's in the model: an array that grows. Zero when they are new;
- * they may move when another is asked for. */
+/* A growing array of records, indexed by a small number such as a thread's in the model. Records are
+ * zero-initialized, and may move when another one is accessed. */
 struct slots {
     size_t value_size;
     char *values;
@@ -71,7 +70,7 @@ static inline void *slots_at(struct slots *slots, uint32_t index)
     return slots->values + index * slots->value_size;
 }
 
-/* NULL: never asked for, nor one above it. */
+/* NULL: beyond the end of the array. */
 static inline const void *slots_find(const struct slots *slots, uint32_t index)
 {
     return index < slots->count ? slots->values + index * slots->value_size : NULL;

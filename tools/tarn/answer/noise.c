@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/noise.c - `tarn noise`: what was taken from computations, by whom, and what they would
- * have been without.
+ * noise.c - `tarn noise`: time taken from computations, by what, and their durations without that.
  *
- * A computation is a thread. What it does itself, in its program and in the system calls that it makes, is
- * work. What it did not ask for is noise: interrupts, faults, other threads that ran in its place, and the
- * way back to a processor after a wait. Waiting itself is neither. The idea of a fixed work quantum: cut the
- * work into equal parts and look at how long each took; without noise all would take the same time. Since
- * every tick of a part has its cause, each cause can be taken away. The other way round, a fixed time
- * quantum: cut the time, waiting left out, and look at the work in each slice.
+ * A computation is a thread. What it does itself, in its program and in its system calls, is work. What it
+ * did not request is noise: interrupts, faults, other threads that ran instead, and the time to get back to
+ * a CPU after a wait. Waiting is neither.
+ *
+ * There are two methods:
+ *
+ *     - Fixed work quantum: cut the work into equal parts and measure how long each took. Without noise, all
+ *       would take the same time. Since each tick of a part has a cause, the effect of each cause can be
+ *       subtracted.
+ *     - Fixed time quantum: cut the time, without waiting, and measure the work in each slice.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/noise_tables.h>
 
-#define QUANTUM_US 1000u /* of work, unless asked otherwise */
+#define QUANTUM_US 1000u /* default amount of work */
 
 static const struct answer_option options[] = {
     {"quantum", true, " US        the equal parts into which work is cut, microseconds (1000)"},
@@ -40,7 +43,7 @@ static struct noise_thread *record_of(struct noises *noises, const struct model_
     return record;
 }
 
-/* What a segment is; WORK for work, NOISES for what is neither. */
+/* Classifies a segment; WORK for work, NOISES for what is neither. */
 static enum noise kind_of(struct noise_thread *record, const struct model_thread *thread)
 {
     static const uint8_t kinds[ACTIVITIES] = {[ACTIVITY_LIBC] = WORK,
@@ -84,7 +87,7 @@ static void end_quantum(struct noises *noises, struct noise_thread *record)
     record->done = 0;
 }
 
-/* Quanta that lie within one stretch of work have no noise. */
+/* Adds COUNT quanta that are inside one stretch of work, and so without noise. */
 static void add_quiet(struct noises *noises, uint64_t count)
 {
     distribution_add_many(&noises->with_all, &noises->arena, noises->quantum, count);
@@ -109,7 +112,7 @@ static void add_work(struct noises *noises, struct noise_thread *record, uint64_
     record->done = ticks % noises->quantum;
 }
 
-/* Time in which the thread wants to work passes, with work or without. */
+/* Adds time in which the thread was not waiting, as work or noise. */
 static void add_slice(struct noises *noises, struct noise_thread *record, bool is_work, uint64_t ticks)
 {
     uint64_t left = noises->quantum - record->passed;

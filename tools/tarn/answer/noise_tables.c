@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/noise_tables.c - what `tarn noise` shows; see noise_tables.h. */
+/* noise_tables.c - the tables of `tarn noise`; see noise_tables.h. */
 #include <stdio.h>
 #include <tools/tarn/answer/noise_tables.h>
 
@@ -109,7 +109,7 @@ static void add_thread(struct answer *answer, const struct model_thread *thread,
         row->cells[THREAD_NOISES + i].count = answer_ns(answer, record->taken[i]);
 }
 
-/* Returns all work. */
+/* Returns the total work. */
 static uint64_t fill_threads(struct noises *noises)
 {
     struct answer *answer = &noises->answer;
@@ -166,7 +166,7 @@ static void fill_culprits(struct noises *noises)
     const struct model *model = answer->model;
     struct map sums;
 
-    map_open(&sums, sizeof(struct culprit)); /* the idle threads are one */
+    map_open(&sums, sizeof(struct culprit)); /* idle threads are merged */
     for (size_t i = 0; i < map_total(&noises->culprits); i++) {
         const struct map_entry *entry = map_entry(&noises->culprits, i);
         const struct culprit *culprit = (const void *)entry->value;

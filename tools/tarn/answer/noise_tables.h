@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/noise_tables.h - what `tarn noise` finds (noise.c) and shows (noise_tables.c). */
+/* noise_tables.h - data of `tarn noise`: collected in noise.c, shown by noise_tables.c. */
 #ifndef TARN_NOISE_TABLES_H
 #define TARN_NOISE_TABLES_H
 
@@ -28,27 +28,27 @@ struct noise_thread {
     bool is_known;
     uint64_t work, taken[NOISES]; /* ticks */
     enum before before;
-    uint64_t fault; /* taken by the fault under way */
-    /* the quantum under way */
+    uint64_t fault; /* ticks taken by the current fault */
+    /* the current quantum */
     uint64_t done, lost[NOISES];
-    /* the slice of time under way: how much of it is over, and the work in it */
+    /* the current time slice: time passed, and work in it */
     uint64_t passed, slice_work;
 };
 
-/* Who ran in the place of others. */
+/* A thread that ran in place of others. */
 struct culprit {
     uint64_t times, total, max;
 };
 
 struct noises {
     struct answer answer;
-    uint64_t quantum_us, quantum; /* of work; ticks */
-    struct slots threads;         /* struct noise_thread by thread number */
-    struct map causes;            /* struct distribution by enum noise and detail */
-    struct map culprits;          /* struct culprit by thread number, UINT32_MAX: not known */
-    /* how long quanta took: without each noise, with all, with none */
+    uint64_t quantum_us, quantum; /* amount of work in microseconds; in ticks */
+    struct slots threads;         /* struct noise_thread, by thread number */
+    struct map causes;            /* struct distribution, by enum noise and detail */
+    struct map culprits;          /* struct culprit by thread number; UINT32_MAX: unknown */
+    /* durations of quanta: without one kind of noise each, with all, with none */
     struct distribution quanta[NOISES], with_all, with_none;
-    struct distribution slices; /* the work done in slices of time as long as a quantum */
+    struct distribution slices; /* work per time slice of the length of a quantum */
     struct longest_list longest;
     struct delays delays;
     struct irq_names irqs;

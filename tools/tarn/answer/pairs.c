@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/pairs.c - what has begun and not yet ended; see pairs.h. */
+/* pairs.c - intervals that have begun and not yet ended; see pairs.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/pairs.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/pairs.h - what has begun and not yet ended: a hash table from which records are taken
- * out.
+ * pairs.h - intervals that have begun and not yet ended: a hash table with removal.
  *
- * Keys are a few numbers. Records are bounded: beyond PAIRS_MAX nothing is added.
+ * Keys are a few numbers. At most PAIRS_MAX records are kept.
  */
 #ifndef TARN_PAIRS_H
 #define TARN_PAIRS_H
@@ -17,7 +16,7 @@ struct pair {
     struct pair *next;
     uint64_t key[PAIRS_KEYS];
     uint64_t begin; /* ticks */
-    uint64_t group; /* what it is counted with */
+    uint64_t group; /* with which it is counted */
     const void *thread;
 };
 
@@ -30,12 +29,12 @@ struct pairs {
 
 void pairs_open(struct pairs *pairs);
 void pairs_close(struct pairs *pairs);
-/* NULL: none. It stays until pairs_remove. */
+/* NULL: none. Valid until pairs_remove. */
 struct pair *pairs_find(const struct pairs *pairs, const uint64_t key[PAIRS_KEYS]);
-/* A new one, zero but for its key; NULL: there are too many. */
+/* Adds a record, zero but for its key; NULL: too many. */
 struct pair *pairs_add(struct pairs *pairs, const uint64_t key[PAIRS_KEYS]);
 void pairs_remove(struct pairs *pairs, struct pair *pair);
-/* All that are there, in no order: start with NULL. */
+/* Iterates over all records in no particular order; start with NULL. */
 struct pair *pairs_next(const struct pairs *pairs, const struct pair *pair);
 
 #endif

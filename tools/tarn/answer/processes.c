@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/processes.c - `tarn processes`: the tree of processes: who made whom, when they lived,
- * how they ended, and what they used.
+ * processes.c - `tarn processes`: the tree of processes: who created whom, when they lived, how they ended,
+ * and what they used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { BY_TREE, BY_PROGRAM, TABLES };
 
-/* A process, and its place in the tree: indexes + 1, 0: none. */
+/* A process and its place in the tree: indexes + 1; 0: none. */
 struct node {
     const struct model_process *process;
     uint64_t ran; /* ticks */
@@ -20,8 +20,8 @@ struct node {
 
 struct processes {
     struct answer answer;
-    struct slots ran;   /* uint64_t by thread number */
-    struct node *nodes; /* by begin, then pid */
+    struct slots ran;   /* uint64_t, by thread number */
+    struct node *nodes; /* sorted by begin, then pid */
     uint32_t count;
     struct map places; /* uint32_t by pid: index + 1 */
 };
@@ -88,7 +88,7 @@ static int compare(const void *left, const void *right)
     return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Did it live in the time that is looked at, and does the filter choose it? */
+/* Whether it lived in the range, and the filter selects it. */
 static bool is_shown(const struct processes *processes, const struct model_process *process)
 {
     const struct answer *answer = &processes->answer;
@@ -135,7 +135,7 @@ static void add_times(struct processes *processes)
     }
 }
 
-/* Children in the order of their begin: from the last to the first, each goes to the front. */
+/* Links children in order of begin, by inserting at the front from last to first. */
 static void link_children(struct processes *processes)
 {
     for (uint32_t i = processes->count; i-- > 0;) {
@@ -199,8 +199,8 @@ static void add_node(struct processes *processes, const struct node *node, uint3
     add_program(answer, node, name);
 }
 
-/* NODE and all below it. Nothing is done twice, so that a trace whose processes are each other's parents does
- * no harm. */
+/* Adds NODE and all nodes below it. Each node is visited once, so a damaged trace in which processes are
+ * each other's parents is harmless. */
 static void walk(struct processes *processes, struct node *root)
 {
     struct node *node = root;
@@ -234,7 +234,7 @@ static void finish_processes(struct answer *answer)
     for (uint32_t i = 0; i < processes->count; i++)
         if (processes->nodes[i].parent == 0)
             walk(processes, &processes->nodes[i]);
-    for (uint32_t i = 0; i < processes->count; i++) /* those of a circle */
+    for (uint32_t i = 0; i < processes->count; i++) /* those in a cycle */
         if (!processes->nodes[i].is_done)
             walk(processes, &processes->nodes[i]);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/profile.c - `tarn profile`: where processors were when they were sampled.
+ * profile.c - `tarn profile`: what CPUs executed when they were sampled.
  *
- * A sample (profile_sample) stands for the time that its processor was not asleep since its last one, so
- * samples of a processor add up to the time it worked. Where the processor counts instructions they stand for
- * those, too. See kernel/profile.h for what can be seen of the kernel.
+ * A sample (profile_sample) represents the time that its CPU was not asleep since its last sample, so the
+ * samples of a CPU add up to its working time. If the CPU counts instructions, samples represent those, too.
+ * See kernel/profile.h for what is visible of the kernel.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,13 +24,13 @@ static uint64_t element(const struct field *field, const struct event *event, ui
     return load64(event->bytes + field->offset + 8 * i, field->swap);
 }
 
-/* What all share that found no room in the map: it is no place. */
+/* Whether NODE is the record that all chains beyond the map's limit share. */
 static bool is_rest(const struct profile *profile, const struct stack_node *node)
 {
     return profile->stacks.others != NULL && (const void *)node == profile->stacks.others->value;
 }
 
-/* The process's program is part of the key: another may come in its place. */
+/* The program is part of the key, because a process may execute another one later. */
 static struct stack_node *root_of(struct profile *profile, uint32_t pid)
 {
     const struct image *program = images_of(&profile->answer.model->images, pid);
@@ -66,8 +66,8 @@ static struct stack_node *call_from(struct profile *profile, struct stack_node *
     return node;
 }
 
-/* Behind the kernel's part comes where the program was: where its system call returns to, or exactly where
- * it was interrupted. */
+/* The kernel's part is followed by the place in the program: the return address of the system call, or the
+ * interrupted instruction. */
 static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
 {
     if (mode == 0 || i > kernel_count)
@@ -77,7 +77,7 @@ static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint6
     return IS_INNERMOST | (mode == syscall_mode ? IS_RETURN : 0);
 }
 
-/* From the outermost. */
+/* Adds the chain, outermost address first. */
 static struct stack_node *take_chain(struct profile *profile, const struct event *event, uint32_t pid)
 {
     uint64_t mode = field_integer(profile->mode, event->bytes);
@@ -107,8 +107,8 @@ static void take_sample(struct profile *profile, const struct event *event, cons
     distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
 }
 
-/* Whose sample it is. In the middle of a switch, which is logged already, the kernel still works for the
- * thread that leaves, and on its stack: the sample says so. */
+/* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
+ * works for the old thread and on its stack; the sample names it. */
 static const struct model_thread *sampled_thread(const struct profile *profile, const struct event *event,
                                                  const struct model_thread *running)
 {
@@ -173,7 +173,7 @@ static bool open_profile(struct answer *answer, struct fail *fail)
     call_tree_open(&profile->calls);
     call_tree_open(&profile->callers);
     if (!find_fields(profile))
-        return true; /* a system without samples: nothing is found */
+        return true; /* the system has no samples: the result is empty */
     profile->sample = schema_find_event(&answer->trace->schema, "profile_sample");
     answer->observer.event = take_event;
     return true;
@@ -248,7 +248,7 @@ static void finish_profile(struct answer *answer)
 /* ---- other forms ------------------------------------------------------------------------------------------
  */
 
-/* One line for each chain: functions with semicolons between them, a blank, the weight. */
+/* Writes one line per chain: functions separated by semicolons, a blank, the weight. */
 static void put_folded(FILE *to, const struct call_node *node, enum weight weight, char *line, size_t length)
 {
     static const size_t room = 65536;

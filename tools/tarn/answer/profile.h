@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/profile.h - inside `tarn profile`: what it keeps of samples, and the tables it fills.
+ * profile.h - data of `tarn profile`: the samples, and the tables made from them.
  *
- * During the walk chains are kept as a tree of addresses, so that a sample costs a look-up for each of its
- * addresses and no more. Symbols are asked for once it is over.
+ * During the walk, chains are stored as a tree of addresses, so a sample costs one look-up per address.
+ * Symbols are looked up afterwards.
  */
 #ifndef TARN_PROFILE_H
 #define TARN_PROFILE_H
@@ -12,19 +12,19 @@
 #include <tools/tarn/answer/call_tree.h>
 #include <tools/tarn/symbols/symbols.h>
 
-/* An address of a chain, called from `outer`. */
+/* An address in a chain, called from `outer`. */
 struct stack_node {
     const struct stack_node *outer; /* NULL: a process */
     const struct image *image;
     uint64_t address;
     uint32_t pid, depth;
     bool is_kernel;
-    bool is_return;    /* look up the call before it; else the address itself */
+    bool is_return;    /* a return address: the symbol is that of the call before it */
     bool is_innermost; /* of the kernel's or the program's part of the chain */
     struct sums self;
 };
 
-/* Of a thread. */
+/* Samples of a thread. */
 struct thread_sums {
     const struct model_thread *thread;
     struct sums user, kernel;
@@ -51,21 +51,21 @@ enum {
 struct profile {
     struct answer answer;
     struct map stacks;  /* struct stack_node by outer node, address, and pid with flags */
-    struct map threads; /* struct thread_sums by number */
+    struct map threads; /* struct thread_sums, by thread number */
     struct map lines;   /* struct line_sums by hash of file and line, function */
     struct call_tree calls, callers;
     struct sums whole, user, kernel;
     struct distribution late;
     struct arena arena;
-    uint64_t period;  /* ticks, as was set last; 0: not known */
-    bool has_counter; /* samples tell instructions */
+    uint64_t period;  /* ticks, the latest setting; 0: unknown */
+    bool has_counter; /* samples contain instruction counts */
     const struct event_type *sample;
     const struct field *ip, *busy, *instructions, *lateness, *tid, *pid, *mode, *kernel_depth, *chain;
-    uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not tell system calls */
+    uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not distinguish system calls */
     /* options */
     enum weight weight;
     bool has_least;
-    double least; /* percent: branches of calls and callers that are lighter are left out */
+    double least; /* percent: lighter branches of calls and callers are left out */
     bool folded;
     const char *flame;
 };

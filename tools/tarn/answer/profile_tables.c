@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/profile_tables.c - samples to functions, and these to tables; see profile.h. */
+/* profile_tables.c - converts samples to functions, and fills the tables; see profile.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static const struct table_column total_columns[] = {
     COUNT_COLUMN("instructions")};
 const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE_AS_FILLED);
 
-/* Share: of the chosen weight. */
+/* Share of the chosen weight. */
 #define SHARE_COLUMN(key) REAL_COLUMN(key, 2)
 #define SUMS_COLUMNS                                                                \
     COUNT_COLUMN("samples"), TIME_COLUMN("time_ns"), SHARE_COLUMN("share_percent"), \
@@ -101,7 +101,7 @@ static void fill_sums(const struct profile *profile, union table_cell *cells, co
 /* ---- chains of functions ---------------------------------------------------------------------------------
  */
 
-/* A chain as functions, the innermost first. */
+/* A chain as functions, innermost first. */
 struct frames {
     struct call_function *functions[FRAMES_MAX];
     size_t count;
@@ -116,18 +116,18 @@ static void put_frame(struct frames *frames, struct call_function *function)
 
 static const struct image *image_of(const struct profile *profile, const struct stack_node *node)
 {
-    if (node->image != NULL) /* else the statedump may have told later */
+    if (node->image != NULL) /* otherwise the statedump may have named it later */
         return node->image;
     return images_find(&profile->answer.model->images, node->is_kernel ? 0 : node->pid, node->address);
 }
 
-/* The address of what NODE calls, or does. */
+/* Returns the address of NODE's call, or of its instruction. */
 static uint64_t place_of(const struct stack_node *node)
 {
     return node->address - node->is_return;
 }
 
-/* NODE comes behind INNER, where the program was. */
+/* Whether NODE, which follows INNER in the chain, is its caller. */
 static bool is_caller(const struct profile *profile, const struct stack_node *node,
                       const struct stack_node *inner)
 {
@@ -143,8 +143,9 @@ static const struct symbol *outermost(const struct symbol *symbol)
     return symbol;
 }
 
-/* NODE comes behind CALLER, which was found in a register. If the function had made a frame already, but not
- * yet stored the register, what is in its place is an earlier call's, from the same caller, or nothing. */
+/* Whether NODE, which follows CALLER, is stale. CALLER was found in the link register. If the function had
+ * made its frame but not yet stored the register, the frame's return address is left from an earlier call by
+ * the same caller, or invalid. */
 static bool is_stale(struct profile *profile, const struct stack_node *node, const struct stack_node *caller)
 {
     const struct symbol *symbol, *inner;
@@ -157,7 +158,7 @@ static bool is_stale(struct profile *profile, const struct stack_node *node, con
            strcmp(symbol->function, inner->function) == 0;
 }
 
-/* Whether NODE belongs to the chain. BEHIND: the two before it, the nearer one first. */
+/* Whether NODE belongs to the chain. BEHIND: the two nodes before it, nearest first. */
 static bool is_in_chain(struct profile *profile, const struct stack_node *node,
                         const struct stack_node *const behind[2])
 {
@@ -242,7 +243,7 @@ static void add_line(struct profile *profile, const struct frames *frames, const
     sums_add(&line->self, &node->self);
 }
 
-/* The process is a level of the tree of calls, not a function. */
+/* In the tree of calls, the process is a level, but not a function. */
 static void add_chains(struct profile *profile)
 {
     struct frames *frames = alloc_zero(1, sizeof(*frames));
@@ -285,7 +286,7 @@ static void fill_threads(struct profile *profile)
     }
 }
 
-/* All samples of a process were taken of its threads. */
+/* Adds up the samples of each process's threads. */
 static void fill_processes(struct profile *profile)
 {
     struct answer *answer = &profile->answer;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/sched.c - `tarn sched`: how long threads waited for a processor, who delayed them, how
- * long they ran at a stretch and why that ended, and what processors did.
+ * sched.c - `tarn sched`: how long threads waited for a CPU, who delayed them, how long they ran and why
+ * that ended, and what CPUs did.
  *
- * A wait begins when a thread becomes ready and ends when it runs. Those that began with a wake-up are
- * counted once more by who woke. A thread to which an IPC hands the processor over does not wait at all. Only
- * stretches whose begin was seen are counted, but all time is.
+ * A wait begins when a thread becomes ready and ends when it runs. Waits that began with a wake-up are also
+ * counted by waker. A thread that is handed a CPU by an IPC does not wait. Waits and runs count only if
+ * their begin was seen, but all their time is included.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,13 +30,13 @@ static struct sched_thread *record_of(struct sched *sched, const struct model_th
     return *record;
 }
 
-/* The state that a thread is in was entered while it was known. */
+/* Whether the begin of the thread's current state was seen. */
 static bool is_begin_known(const struct sched *sched, const struct model_thread *thread)
 {
     return thread->since > thread->begin && thread->since >= sched->answer.from;
 }
 
-/* A wait is over, and its delays have been told. */
+/* Counts a wait that is over; its delays have been reported. */
 static void keep_wait(struct sched *sched, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     struct sched_thread *record = record_of(sched, thread);

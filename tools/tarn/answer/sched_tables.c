@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/sched_tables.c - what `tarn sched` shows; see sched_tables.h. */
+/* sched_tables.c - the tables of `tarn sched`; see sched_tables.h. */
 #include <stdio.h>
 #include <tools/tarn/answer/sched_tables.h>
 
@@ -8,7 +8,7 @@ static const struct table_column cpu_columns[] = {
     NUMBER_COLUMN("cpu"),     TIME_COLUMN("busy_ns"),  TIME_COLUMN("boot_ns"),
     TIME_COLUMN("idle_ns"),   TIME_COLUMN("lost_ns"),  MEAN_COLUMN("busy_percent", 1),
     COUNT_COLUMN("switches"), COUNT_COLUMN("arrived"), DISTRIBUTION_COLUMNS("waits")};
-/* What threads and processes have in common. */
+/* Columns that threads and processes share. */
 enum {
     WHO_SWITCHES,
     WHO_MIGRATIONS,
@@ -59,7 +59,7 @@ const struct table sched_tables[SCHED_TABLES] = {
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
 };
 
-/* Who is meant by a number. */
+/* Returns the name for a thread number. */
 static const char *name_of(const struct sched *sched, uint64_t number, const char *none)
 {
     const struct model *model = sched->answer.model;

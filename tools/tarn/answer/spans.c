@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/answer/spans.c - what activities add up to; see spans.h. */
+/* spans.c - adds up activities; see spans.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/answer/spans.h>
@@ -23,7 +23,7 @@ void span_fill(const struct span *span, const struct schema *schema, struct tabl
 {
     union table_cell *cells = &row->cells[first_column];
 
-    /* its count and total stand where these columns begin, its bounds where they end */
+    /* its count and total go to the two cells before SPAN_MIN, which are overwritten below */
     distribution_fill(&span->whole, schema, &cells[SPAN_MIN - 2]);
     cells[SPAN_COUNT].count = span->count;
     cells[SPAN_TOTAL].count = ticks_to_ns(schema, span->total);
@@ -45,9 +45,9 @@ void span_merge(struct span *into, struct arena *arena, const struct span *from)
 /* What a row is about. */
 struct group {
     uint64_t what;
-    const struct model_thread *thread; /* or of its process; NULL: of none */
+    const struct model_thread *thread; /* or one of its process; NULL: none */
     uint32_t rank;
-    bool is_rest; /* of what found no room in the map */
+    bool is_rest; /* beyond the map's limit */
 };
 
 static const char *group_name(const struct answer *answer, const struct group *group, enum spans_by by,
@@ -157,7 +157,7 @@ void spans_histogram(struct answer *answer, struct table *table, const struct ma
     arena_free(&arena);
 }
 
-/* The item at PLACE may be longer than those below it. */
+/* Restores the heap if the item at PLACE is longer than those below it. */
 static void sift_down(struct longest_list *list, unsigned place)
 {
     struct longest item = list->items[place];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/stats.c - `tarn stats`: what made events and used processors, and how much, by processor,
- * class, event, program, process, thread. Rates and shares are over the time that was looked at.
+ * stats.c - `tarn stats`: what logged events and used CPUs, by CPU, class, event, program, process and
+ * thread. Rates and shares are relative to the range analysed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,26 +16,26 @@ struct count {
 
 struct thread_count {
     struct count count;
-    uint64_t ran, switches, migrations; /* ticks; times that it was switched to; of these: from elsewhere */
+    uint64_t ran, switches, migrations; /* ran: ticks; switches to it; those of them to a new CPU */
 };
 
 struct stats {
     struct answer answer;
     struct count total;
-    struct count *types, *cpus; /* by event index, by the stream's rank */
-    struct slots threads;       /* struct thread_count by number in the model */
+    struct count *types, *cpus; /* by event index; by the stream's rank */
+    struct slots threads;       /* struct thread_count, by number in the model */
     double seconds;
 };
 
 /* clang-format off */
-/* Columns that tables share, in the order that set_counts and set_time fill them in. */
+/* Shared columns, in the order in which add_counts and add_time fill them. */
 #define COLUMN_EVENTS COUNT_COLUMN("events")
 #define COLUMNS_COUNTS COLUMN_EVENTS, REAL_COLUMN("percent", 2), REAL_COLUMN("events_per_second", 0), \
                        COUNT_COLUMN("bytes")
 #define COLUMNS_TIME TIME_COLUMN("ran_ns"), REAL_COLUMN("cpu_percent", 1)
 /* clang-format on */
 
-/* Each table's columns, and their places. */
+/* Each table's columns, and their indexes. */
 enum { CLASS_NUMBER, CLASS_EVENTS };
 static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), COLUMNS_COUNTS};
 enum { EVENT_EVENTS };
@@ -145,7 +145,7 @@ static double per_second(const struct stats *stats, double amount)
     return stats->seconds > 0 ? amount / stats->seconds : 0;
 }
 
-/* The four columns from FIRST on: events, share, rate, bytes. Adds to what is there. */
+/* Adds to the four columns from FIRST on: events, share, rate, bytes. */
 static void add_counts(const struct stats *stats, struct table_row *row, int first, struct count counted)
 {
     double total = (double)stats->total.events;
@@ -156,7 +156,7 @@ static void add_counts(const struct stats *stats, struct table_row *row, int fir
     row->cells[first + 3].count += counted.bytes;
 }
 
-/* The two columns from FIRST on: time on a processor, and its share of one. */
+/* Adds to the two columns from FIRST on: CPU time, and its share of one CPU. */
 static void add_time(const struct stats *stats, struct table_row *row, int first, uint64_t ticks)
 {
     uint64_t ns = answer_ns(&stats->answer, ticks);
@@ -228,7 +228,7 @@ static void add_thread(struct stats *stats, const struct model_thread *thread,
     row->cells[THREAD_EVENTS].count = counted->count.events;
 }
 
-/* To the row of the process, and to that of all processes of its program. */
+/* Adds to the row of the process, and to that of its program. */
 static void add_process(struct stats *stats, const struct model_thread *thread, uint64_t ran,
                         struct count counted)
 {
@@ -249,7 +249,7 @@ static void add_process(struct stats *stats, const struct model_thread *thread, 
     add_counts(stats, row, PROGRAM_EVENTS, counted);
 }
 
-/* What idles is in the table of processors. */
+/* Idle threads are in the table of CPUs. */
 static void fill_threads(struct stats *stats)
 {
     const struct model *model = stats->answer.model;

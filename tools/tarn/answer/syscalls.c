@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/syscalls.c - `tarn syscalls`: which system calls were made, how long they took and why,
- * what they returned.
+ * syscalls.c - `tarn syscalls`: the system calls, how long they took and why, and what they returned.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ struct syscalls {
     struct map errors; /* count by call and result */
     struct longest_list longest;
     const char *pattern;         /* --call */
-    const struct field *numbers; /* the field whose labels are the calls' names */
+    const struct field *numbers; /* whose labels are the names of the calls */
 };
 
 /* spans_fill finds its columns by their keys. */

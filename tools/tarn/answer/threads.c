@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/answer/threads.c - `tarn threads`: how long each thread ran, was ready, and waited for what.
+ * threads.c - `tarn threads`: how long each thread ran, was ready, and waited for what.
  */
 #include <string.h>
 #include <tools/tarn/answer/kinds.h>
@@ -10,16 +10,16 @@ enum { BY_THREAD, BY_STATE, BY_WAIT, BY_PROCESS, TABLES };
 
 struct times {
     uint64_t ticks[MODEL_STATES];
-    uint64_t times[MODEL_STATES]; /* stretches */
+    uint64_t times[MODEL_STATES]; /* number of intervals */
     uint64_t switches, migrations, wakeups;
-    enum model_state last; /* state of the last segment, with its end: where the next goes on */
+    enum model_state last; /* state of the last segment, and its end: the next segment may continue it */
     uint64_t end;
     bool is_known;
 };
 
 struct threads {
     struct answer answer;
-    struct slots slots; /* struct times by thread number */
+    struct slots slots; /* struct times, by thread number */
 };
 
 #define TIMES_COLUMNS                                                                       \
@@ -187,7 +187,7 @@ static void fill_states(struct answer *answer, const struct times *sum)
         }
 }
 
-/* Idle threads are what a processor does when it does nothing; `tarn sched` tells how long. */
+/* Idle threads are left out; `tarn sched` has the idle time. */
 static void finish_threads(struct answer *answer)
 {
     struct threads *threads = (struct threads *)answer;
