@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/compiler_calls.c - functions that GCC calls for what the CPU has no instruction for, for the
- * kernel and for programs (libc-glue/build.mk). libgcc has them too, but where a cross compiler's libgcc is
- * of another ABI than ours (powerpc64) it must not be linked; so no port links it. None is on a fast path; a
- * program that needs one more of them gets a link error that names it.
+ * compiler_calls.c - functions that GCC calls where the CPU has no instruction, for the kernel and for
+ * programs (libc-glue/build.mk).
+ *
+ * libgcc has them, too. But a cross compiler's libgcc may have another ABI than ours (powerpc64) and must
+ * then not be linked; so no port links it. None of them is on a fast path. If a program needs another one,
+ * the linker names it in an error.
  */
 #include <stdint.h>
 
@@ -12,7 +14,7 @@ typedef unsigned __int128 uint128_t;
 uint128_t __udivti3(uint128_t dividend, uint128_t divisor);
 int __popcountdi2(int64_t value);
 
-/* Bit by bit, as on paper. A division by zero gives all ones. */
+/* Long division, bit by bit. A division by zero gives all ones. */
 uint128_t __udivti3(uint128_t dividend, uint128_t divisor)
 {
     uint128_t quotient = 0, rest = 0;

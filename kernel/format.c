@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/format.c - printf's little brother: %c %s %d %i %u %x %p %%, flags 0 - #, width, precision of %s,
- * lengths l ll z. Numbers above all; no floating point.
+ * format.c - a small printf: %c %s %d %i %u %x %p %%, flags 0 - #, width, precision of %s, lengths l ll z.
+ * No floating point.
  */
 #include <kernel/kernel.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ int format_text_list(char *buffer, size_t size, const char *format, va_list argu
         } else if (*p == '%') {
             put(&out, '%');
         } else {
-            put(&out, '?'); /* the compiler's format check lets nothing come here */
+            put(&out, '?'); /* the compiler's format check prevents this */
             if (!*p)
                 break;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/lock.c - the slow half of spinlocks: waiting, and what the trace learns about it. Interface: lock.h.
+ * lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -17,8 +17,8 @@
 
 #define CHAIN_MAX 8
 
-/* What stands for the locks of programs, and for all else that they wait for (libc-glue/tarn/lock_trace.c).
- */
+/* Classes for the locks of programs, and for everything else that they wait for
+ * (libc-glue/tarn/lock_trace.c). */
 static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
     __attribute__((section(".lock_classes"), used, aligned(8))) = {
         [TARN_LOCK_MUTEX] = {.name = "user mutex"},
@@ -33,7 +33,7 @@ static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
 };
 _Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch has room for all");
 
-/* The linker script's ends of the section that LOCK_CLASS fills. */
+/* Ends of the section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];
 
 static bool is_same(const char *a, const char *b)
@@ -41,7 +41,7 @@ static bool is_same(const char *a, const char *b)
     return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
 }
 
-/* Blanks of a name are written as underscores. */
+/* A name is matched with underscores for its blanks. */
 static bool is_meant(const char *name, const char *wanted)
 {
     char word[32];
@@ -51,7 +51,7 @@ static bool is_meant(const char *name, const char *wanted)
     return is_same(wanted, "all") || is_same(wanted, word);
 }
 
-/* `watch=CLASS`, `watch=CLASS/EVERY`: cuts EVERY off. */
+/* Parses `CLASS` or `CLASS/EVERY`: returns EVERY (default 1) and removes it. */
 static uint32_t read_every(char *wanted)
 {
     uint32_t every = 0;
@@ -124,8 +124,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
 
 /* ---- Waiting ---- */
 
-/* Who has a lock. Another CPU's thread may be switched away meanwhile, or end: its memory remains one
- * of a thread. */
+/* The holder of a lock. Its CPU may switch meanwhile, or its thread may end: the memory remains a thread. */
 struct holder {
     uint32_t tid, pid, cpu;
 };
@@ -152,7 +151,7 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, const
                          holder->cpu, 0, depth, chain);
 }
 
-/* The holder may be waiting for this CPU to flush translations, so requests are answered meanwhile. */
+/* The holder may be waiting for this CPU's TLB flush, so the loop handles requests. */
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;
@@ -184,7 +183,7 @@ struct cpu *spin_holder(const struct spinlock *lock)
     return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
 }
 
-/* ---- Watched classes ---- */
+/* ---- Sampled classes ---- */
 
 static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
 {
@@ -204,7 +203,7 @@ void spin_note_taken(struct spinlock *lock)
     lock->since = arch_clock();
 }
 
-/* Perhaps it was taken before the class was watched. */
+/* The lock may have been taken before its class was sampled. */
 void spin_note_released(struct spinlock *lock)
 {
     if (lock->since != 0 && lock->since >= lock->class->watched_since)

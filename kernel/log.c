@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/log.c - lines on the raw console.
+ * log.c - lines on the raw console.
  *
- * console_lock keeps lines of several CPUs apart. A panic goes ahead without it: the holder may be the
- * one that is broken. What others print then is dropped.
+ * console_lock keeps lines of several CPUs apart. A panic does not take it, because its holder may be the
+ * CPU that failed; output of other CPUs is dropped then.
  */
 #include <arch/machine.h>
 #include <kernel/cpu.h>
@@ -75,8 +75,8 @@ void log_line(const char *format, ...)
         console_write(line, size);
 }
 
-/* Whoever has the lock may be what is to be told about: it is waited for, but not for ever; and not at all
- * where an NMI interrupted this CPU while it had it. */
+/* The holder of the lock may be the CPU that the report is about. So the wait for it is limited, and there
+ * is none if an NMI interrupted this CPU while it held the lock. */
 bool log_begin_urgent(void)
 {
     bool locked = false, mine = spin_held(&console_lock);

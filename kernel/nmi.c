@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/nmi.c - an interrupt that nothing masks, from outside: somebody thinks that the machine hangs.
+ * nmi.c - an NMI from outside: somebody thinks that the machine hangs.
  *
- * It reaches all CPUs, at once or nearly. By default each reports where it is, one after the other, and
- * goes on; the boot option `nmi=` may want the debugger or a panic instead. The only lock that is taken is
- * the console's, and that is waited for not for ever.
+ * It reaches all CPUs at about the same time. By default they report where they are, one after the other,
+ * and continue; the boot option `nmi=` selects the debugger or a panic instead. The only lock taken is the
+ * console's, and the wait for it is limited.
  */
 #include <arch/clock.h>
 #include <arch/cpu.h>
@@ -16,7 +16,7 @@
 #include <kernel/report.h>
 #include <kernel/sched.h>
 
-#define ARRIVAL_MS 500u /* emulated CPUs may stand still for long */
+#define ARRIVAL_MS 500u /* vCPUs may stand still for long */
 
 enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
 static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
@@ -29,10 +29,11 @@ void nmi_boot_options(void)
 
 /* ---- Report ---- */
 
-/* Of those that one NMI reached; a CPU that comes again begins the next one. */
+/* Returns whether this CPU is the first to report for this NMI. A CPU that reports a second time begins the
+ * next one. */
 static bool is_first(const struct cpu *cpu)
 {
-    static uint64_t reported; /* bits; whose turn it is writes it */
+    static uint64_t reported; /* CPU bits; written by the CPU that holds the report's turn */
     bool first = !reported || reported & cpu->bit;
     reported = first ? cpu->bit : reported | cpu->bit;
     return first;
@@ -61,10 +62,10 @@ static void report(const struct kernel_regs *regs)
 
 /* ---- Debugger ---- */
 
-static _Atomic uint64_t arrived; /* CPUs that this NMI has reached */
+static _Atomic uint64_t arrived; /* CPUs that have taken this NMI */
 
-/* Where a CPU that gets the NMI and the session's interrupt in one moment cannot go on (arch_break_in),
- * it had better get one after the other. */
+/* Some machines cannot handle the NMI and the session's interrupt on one CPU at the same time
+ * (arch_break_in), so wait until all have taken the NMI. */
 static void wait_for_others(void)
 {
     uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);
@@ -72,7 +73,7 @@ static void wait_for_others(void)
         arch_relax();
 }
 
-/* One of those that it reached has the session, which stops the others. */
+/* The first CPU starts the session, which stops the others. */
 static void enter_debugger(struct kernel_regs *regs)
 {
     if (atomic_fetch_or(&arrived, this_cpu()->bit))
@@ -87,7 +88,7 @@ void handle_nmi(struct kernel_regs *regs)
     if (panic_is_on())
         panic_interrupt();
     else if (debugger_is_active())
-        return; /* somebody is looking already */
+        return; /* a session is active already */
     else if (answer == ANSWER_PANIC)
         panic_trap(regs, "NMI");
     else if (answer == ANSWER_DEBUGGER)

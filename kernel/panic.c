@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/panic.c - the end of everything: stops the others, reports (report.c), and does what the boot option
- * `panic=` says.
+ * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says.
  *
- * The first CPU that panics owns the panic; another one that does tells the owner why, and stops. What
- * was damaged may make the owner panic again, at any step: then it says so, and goes on with the next step.
- * It takes no lock on the way, and every step ends by itself, or by an NMI from outside.
- *
- * Events stop with the panic, so that the trace ends with what led to it.
+ * The first CPU that panics owns the panic. Another one that panics passes its reason to the owner and
+ * stops. Damaged data may make the owner panic again in any step: then it says so and continues with the
+ * next step. It takes no lock, and every step ends by itself or by an NMI from outside. Tracing stops with
+ * the panic, so that the trace ends with the events that led to it.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -25,8 +23,8 @@
 #define LINES_DEFAULT 100u
 #define LINES_MIN     20u
 #define LINES_MAX     5000u
-#define LINES_AT_END  4u  /* of those: the empty one before, what is said about the action behind */
-#define AGAIN_MAX     20u /* panics of one panic: more than there are steps */
+#define LINES_AT_END  4u  /* of those: the empty line at the start, and the lines about the action */
+#define AGAIN_MAX     20u /* limit of panics within a panic: more than there are steps */
 
 /* ---- Options ---- */
 
@@ -60,12 +58,12 @@ uint32_t panic_lines(void)
     return lines;
 }
 
-/* ---- Who panics ---- */
+/* ---- The owner ---- */
 
 #define UNKNOWN_CPU (CPUS_MAX + 1)
 
-static _Atomic uint32_t owner; /* 1 + number of the CPU; UNKNOWN_CPU; 0: nobody */
-static struct cpu *self;       /* the owner's; NULL: unknown, it is that early */
+static _Atomic uint32_t owner; /* 1 + number of the CPU; UNKNOWN_CPU; 0: no panic */
+static struct cpu *self;       /* the owner's; NULL: too early to know */
 static struct kernel_regs *regs;
 static char reason[REASON_MAX];
 
@@ -93,8 +91,8 @@ bool panic_is_here(void)
 
 /* ---- Steps ---- */
 
-static void *next_step[5];    /* __builtin_setjmp's */
-static const char *step_name; /* NULL: none that can be left */
+static void *next_step[5];    /* for __builtin_setjmp */
+static const char *step_name; /* the step that a panic may leave; NULL: none */
 static uint32_t panics_again;
 static bool is_ending;
 static bool test_faults;
@@ -110,7 +108,7 @@ static void meet_fault(void)
     *nowhere += 1;
 }
 
-/* False: it panicked itself, and was left in the middle. */
+/* Returns false if the step panicked and was left. */
 static bool do_step(const char *name, void (*step)(void))
 {
     if (__builtin_setjmp(next_step))
@@ -139,9 +137,10 @@ static void __attribute__((noreturn)) panic_again(const char *text)
     end();
 }
 
-/* ---- The others ---- */
+/* ---- The other CPUs ---- */
 
-/* The debugger wants them as they are, where they can be stopped. A session that somebody has goes first. */
+/* Stops the other CPUs: for the debugger where they can be stopped, else for good. Waits for an active
+ * session first. */
 static void take_machine(void)
 {
     if (!self)
@@ -161,7 +160,7 @@ static void __attribute__((noreturn)) halt(void)
     report_say("halted");
     debugger_end();
     machine_stop_others(self);
-    step_name = NULL; /* an NMI from now on ends nothing */
+    step_name = NULL; /* an NMI has no effect from now on */
     arch_stop_forever();
 }
 
@@ -171,9 +170,9 @@ static void __attribute__((noreturn)) end_in_debugger(void)
         report_say("too early for the debugger");
         halt();
     }
-    if (!debugger_is_active()) /* that step failed */
+    if (!debugger_is_active()) /* the step that stops the others failed */
         debugger_hold(regs);
-    step_name = NULL; /* the debugger deals with what its commands run into */
+    step_name = NULL; /* the debugger handles faults of its commands */
     debugger_of_panic(regs, reason);
     report_say("a kernel that has panicked cannot go on");
     halt();
@@ -215,7 +214,7 @@ static void end(void)
 
 /* ---- Panic ---- */
 
-static enum report_part part; /* static: it outlives the jump out of a step */
+static enum report_part part; /* static: it survives the jump out of a step */
 
 static void mark_store(void)
 {
@@ -277,7 +276,7 @@ void panic_trap(struct kernel_regs *trap, const char *format, ...)
     va_end(arguments); /* not reached */
 }
 
-/* Whoever presses that button thinks that the panic hangs: on with its next step. */
+/* An NMI from outside means that the panic seems to hang: continue with the next step. */
 void panic_interrupt(void)
 {
     if (panic_is_here() && step_name)

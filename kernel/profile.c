@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/profile.c - samples of what CPUs do. Interface, and what can be seen: profile.h.
+ * profile.c - the sampling profiler. Interface, and what can be sampled: profile.h.
  *
- * Nothing here waits or brings in a page, so call chains end where a page of a stack is missing. Counters of
- * instructions are read where a CPU has one; whoever reads the trace can weigh samples by them.
+ * Nothing here waits or brings a page in, so a call chain ends where a page of the stack is missing.
+ * Instructions are counted where a CPU has a counter; readers of the trace can weight samples by them.
  */
 #include <arch/clock.h>
 #include <arch/counter.h>
@@ -25,11 +25,11 @@
 #define CHAIN_MAX 64u
 
 uint64_t profile_period;
-uint8_t syscall_watched = 1, fault_watched = 1; /* all classes are on when the system starts */
+uint8_t syscall_watched = 1, fault_watched = 1; /* all classes are enabled at boot */
 
-/* ---- When ---- */
+/* ---- Timing ---- */
 
-/* Xorshift; every CPU has its own seed. */
+/* Xorshift; each CPU has its own seed. */
 static uint64_t next_random(struct profile *profile)
 {
     uint64_t x = profile->random;
@@ -60,10 +60,10 @@ static void count_from_here(struct profile *profile, uint64_t now)
     profile->counter = arch_instructions();
 }
 
-/* ---- What ---- */
+/* ---- Call chains ---- */
 
 struct where {
-    uint64_t chain[1 + CHAIN_MAX]; /* begins with the instruction itself */
+    uint64_t chain[1 + CHAIN_MAX]; /* the first is the interrupted instruction */
     uint32_t count, kernel_count;
 };
 
@@ -82,7 +82,8 @@ static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
     return arch_copy_from_user(word, (const void *)address, sizeof *word) == 0;
 }
 
-/* Behind what was interrupted; who reads the trace can tell whether it is one. */
+/* Inserts a possible caller after the interrupted instruction; readers of the trace can tell whether it is
+ * one. */
 static void put_caller(struct where *where, uint32_t at, uint64_t address)
 {
     if (!address || where->count <= at || where->count == 1 + CHAIN_MAX)
@@ -92,14 +93,15 @@ static void put_caller(struct where *where, uint32_t at, uint64_t address)
     where->chain[at + 1] = address;
 }
 
-/* Of the program that runs or called the kernel. Another's tables may be loaded in the middle of a switch. */
+/* Appends the call chain of the program that runs or called the kernel. In the middle of a switch another
+ * program's tables may be loaded; then there is none. */
 static void put_user(struct where *where)
 {
     struct cpu *cpu = this_cpu();
     const struct thread *thread = cpu->current;
     if (!thread->space || __atomic_load_n(&cpu->space, __ATOMIC_RELAXED) != thread->space)
         return;
-    uint64_t fault_address = cpu->fault_address; /* this may be in the middle of a copy */
+    uint64_t fault_address = cpu->fault_address; /* this may have interrupted a copy */
     uint32_t fault_access = cpu->fault_access;
     bool present_only = cpu->copies_present_only;
     uint32_t at = where->count;
@@ -144,7 +146,7 @@ void profile_timer(uint64_t now)
     timer_set_sample(now + draw(&cpu->profile));
 }
 
-/* Of the kernel, called when it is late or just in time; `where` has the kernel's part. */
+/* Logs a sample of the kernel. `where` has the kernel's part of the chain. */
 static void sample_kernel(struct cpu *cpu, struct where *where, uint64_t now)
 {
     account(&cpu->profile, now);
@@ -160,8 +162,8 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* The trace was told of a switch that is not done: did the sample begin a packet, its context would say
-     * that the thread before runs. It comes when the window closes. */
+    /* A switch was logged but is not done. If the sample began a packet, the packet's context would name
+     * the old thread as running. The sample is taken when the window closes. */
     if (cpu->switch_told == cpu->switched_at)
         return;
     if (TRACE_ON_PROFILE()) {
@@ -175,7 +177,7 @@ void profile_kernel(const struct kernel_regs *regs)
 
 /* ---- Sleep ---- */
 
-/* A sample that is due but did not come belongs to the kernel that leads here. */
+/* A sample that is due but was not taken belongs to the kernel path that leads here. */
 void profile_sleep(void)
 {
     struct cpu *cpu = this_cpu();
@@ -194,7 +196,7 @@ void profile_sleep(void)
         profile->left = draw(profile);
     }
     timer_set_sample(TIMER_NEVER);
-    cpu->timer_queue.programmed = TIMER_NEVER; /* it is set for what does not count any more */
+    cpu->timer_queue.programmed = TIMER_NEVER; /* the hardware timer is set for the old deadline */
     timer_program();
 }
 
@@ -217,7 +219,7 @@ void profile_open_window(void)
     arch_window_open();
 }
 
-/* The kernel may have set the timer meanwhile, in the middle of which it was interrupted: that is for now. */
+/* The interrupted kernel may have changed the timer meanwhile, so it is set to expire now. */
 void profile_close_window(void)
 {
     struct cpu *cpu = this_cpu();
@@ -232,7 +234,7 @@ void profile_close_window(void)
     arch_timer_set(now);
 }
 
-/* ---- Setting ---- */
+/* ---- Settings ---- */
 
 static void start_here(void *nothing)
 {
@@ -251,7 +253,7 @@ void profile_init_cpu(struct cpu *cpu)
 {
     cpu->profile.random = (cpu->index + 1) * 0x9e3779b97f4a7c15ull ^ arch_clock() << 20;
     count_from_here(&cpu->profile, arch_clock());
-    if (profile_period) /* it begins with its idle thread, and not asleep */
+    if (profile_period) /* it runs its idle thread, but does not sleep yet */
         timer_set_sample(arch_clock() + draw(&cpu->profile));
 }
 
@@ -277,7 +279,7 @@ static bool is_possible(uint64_t period_ns)
     return period_ns == 0 || (period_ns >= PROFILE_PERIOD_MIN_NS && period_ns <= PROFILE_PERIOD_MAX_NS);
 }
 
-/* Who comes second wins: what each CPU does follows from the last period that was stored. */
+/* Of two concurrent callers the second wins: every CPU uses the period that was stored last. */
 int64_t profile_set(uint64_t period_ns)
 {
     if (!is_possible(period_ns))

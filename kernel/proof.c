@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/proof.c - nudge, see that it executes, wait; again. Interface: proof.h. */
+/*
+ * proof.c - progress checks: nudge the target, see that it executes, wait, repeat. Interface: proof.h.
+ */
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/proof.h>

@@ -18,7 +18,7 @@ static struct {
     struct cpu *cpu;
     const struct kernel_regs *regs;
     uint32_t lines_left;
-    /* Of the part that is being printed: */
+    /* of the part that is being printed: */
     uint32_t room, lines;
 } report;
 
@@ -59,8 +59,8 @@ void report_title(const char *format, ...)
     va_end(arguments);
 }
 
-/* A line of the part, with its newline. The last one that there is room for waits for the end: if it was not
- * the last of all, it is counted with those that have none. */
+/* Prints a line, with its newline, of the current part. The last line that fits is kept until the part's
+ * end: if more lines followed, it is counted with those that did not fit. */
 static char last_line[LINE_MAX];
 
 static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -152,7 +152,7 @@ static void print_others(void)
             print_other(&cpus[i]);
 }
 
-/* As many as fit, behind a line that says how many there are. */
+/* Prints as many events as fit, after a line with their number. */
 static void print_events(uint64_t which)
 {
     if (report.cpu && report.room > 1)
@@ -170,7 +170,7 @@ static void print_all_events(void)
     print_events(TRACE_ALL_CPUS);
 }
 
-/* percent: of the lines that the parts before left. What one does not need is the later ones'. */
+/* percent: of the lines that the earlier parts left. Unused lines are left to later parts. */
 static const struct {
     const char *name;
     void (*print)(void);
@@ -197,9 +197,9 @@ void report_print(enum report_part part)
     end_part();
 }
 
-#define TURN_MS 10000u /* of one; emulated CPUs may stand still for long */
+#define TURN_MS 10000u /* per CPU; vCPUs may stand still for long */
 
-static _Atomic uint32_t reporter; /* 1 + number of the CPU whose turn it is */
+static _Atomic uint32_t reporter; /* 1 + number of the CPU that reports */
 
 bool report_take_turn(void)
 {
@@ -209,7 +209,7 @@ bool report_take_turn(void)
         uint32_t other = 0;
         if (atomic_compare_exchange_strong(&reporter, &other, mark))
             return true;
-        if (other != before) /* the next one's turn */
+        if (other != before) /* another CPU's turn began */
             begin = arch_clock();
         before = other;
         if (other == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)

@@ -28,7 +28,7 @@ struct frame_end {
 };
 
 static _Atomic uint64_t frames_total;
-static struct slab *_Atomic all_slabs; /* that have had frames; they stay */
+static struct slab *_Atomic all_slabs; /* slabs that have had frames; they stay in the list */
 
 static uint64_t stride_of(const struct slab *slab)
 {

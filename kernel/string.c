@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/string.c - the memory functions that freestanding C needs. Whole pages go word by word.
+ * string.c - the memory functions that freestanding C needs. They copy and fill words where they can.
  */
 #include <kernel/kernel.h>
 
-#define SET_TURN 256 /* bytes a turn of memset: whole frames are what it mostly fills */
+#define SET_TURN 256 /* bytes per turn of memset, which mostly fills whole pages */
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) word_t;
 

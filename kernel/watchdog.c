@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/watchdog.c - who is silent, and why. Interface: watchdog.h.
+ * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
  *
- * One CPU is looked into at a time, by one observer, at the observer's beats: begin(), then
- * go_on_with() until the silent one has beaten again (it clears its own suspicion), or there is proof that it
- * executes without a timer interrupt (proof.h). That one is broken into, and waits until the observer has
- * looked at it (look_at()). If there is no proof for long the observer says so, and gives up. Others that are
- * silent too wait for their turn; an observer that looks no more itself loses the case. All words that others
- * read are atomic, and no lock is taken.
+ * One CPU is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
+ * go_on_with() until the suspect takes a timer interrupt (and clears its own suspicion), or progress checks
+ * show that it executes without taking one (proof.h). Such a CPU gets an NMI, and waits until the observer
+ * has reported it (look_at()). If it shows no progress for long, the observer says so and gives up. Other
+ * silent CPUs wait for their turn. An observer that stops looking loses the case. All words that other CPUs
+ * read are atomic; no lock is taken.
  *
- * Whoever waits for another CPU with interrupts off, spinning, looks around as well, or nobody would
- * when all wait for the one that hangs; it is silent nevertheless, see is_dragged().
+ * A CPU that spins for another one with interrupts off also observes. Otherwise nobody would when all wait
+ * for the one that hangs. It is silent nevertheless, see is_dragged().
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -29,32 +29,35 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-#define GRACES          8u     /* in the limit; a grace passes behind each proof */
-#define PATIENCES       4u     /* limits until who gives no proof is reported without */
-#define PATIENCE_MIN_MS 10000u /* but not earlier: a host with much else to do needs seconds for a proof */
-#define LOOKS_A_SECOND  4u     /* of one that spins: as many as others have beats */
+/* Graces in the limit. A suspect gets one grace after each sign of progress. */
+#define GRACES          8u
+/* Number of limits after which a suspect without progress is reported as such ... */
+#define PATIENCES       4u
+/* ... but not earlier than this: on a busy host a progress check takes seconds. */
+#define PATIENCE_MIN_MS 10000u
+/* Checks by a CPU that spins: as often as other CPUs have heartbeats. */
+#define LOOKS_A_SECOND  4u
 #define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
-static uint64_t patience;                       /* ticks without a proof or an answer */
-static enum { REPORT, DEBUGGER, PANIC } action; /* behind the report */
+static uint64_t patience;                       /* ticks without progress or reply */
+static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
 enum sight { HIDDEN, SHOWN, LOOKED_AT };
 
 static struct watch {
-    _Atomic uint64_t beat_at;   /* ticks, of its last beat; 0: none yet */
-    _Atomic uint64_t looked_at; /* ticks, when it last looked around: at a beat, or spinning */
-    _Atomic uint32_t suspicion; /* raised by observers, cleared by the CPU itself */
+    _Atomic uint64_t beat_at;   /* ticks: last heartbeat; 0: none yet */
+    _Atomic uint64_t looked_at; /* ticks: when it last checked others, in a heartbeat or while spinning */
+    _Atomic uint32_t suspicion; /* set by observers, cleared by the CPU itself */
     _Atomic bool asked;         /* to show where it is; cleared when it does */
-    _Atomic uint32_t sight;     /* of its registers and stacks, while it waits */
+    _Atomic uint32_t sight;     /* whether its registers and stacks may be read, while it waits */
     const struct kernel_regs *regs;
-    uint64_t since;    /* its own: it has looked around without a gap since then, ticks */
-    uint32_t sessions; /* its own: debugger_sessions() then */
+    uint64_t since;    /* its own, ticks: it has observed without a gap since then */
+    uint32_t sessions; /* its own: debugger_sessions() at that time */
 } __attribute__((aligned(128))) watches[CPUS_MAX];
 
-/* Who is looked into. observer: 1 + index, 0 nobody. The rest is the observer's; times in ticks, 0: not yet.
- */
+/* The suspect. observer: 1 + index; 0: none. The rest belongs to the observer; times in ticks, 0: not yet. */
 static struct {
     _Atomic uint32_t observer;
     uint32_t target;
@@ -86,9 +89,9 @@ void watchdog_init(void)
         action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
 }
 
-/* ---- On the silent CPU ---- */
+/* ---- On the suspect ---- */
 
-/* Until the observer has read its registers and stacks, or does not come. */
+/* Waits until the observer has read the registers and stacks, or does not come. */
 static void stay(struct watch *mine)
 {
     uint64_t begin = arch_clock();
@@ -114,13 +117,13 @@ bool watchdog_answer(const struct kernel_regs *regs)
 
 /* ---- Silence ---- */
 
-/* Clocks of two CPUs may differ a little. */
+/* Clocks of two CPUs may differ slightly. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
 
-/* As far as this CPU can tell. */
+/* Silence that this CPU can vouch for, because it has observed without a gap. */
 static uint64_t silence_since(uint64_t time, uint64_t now)
 {
     uint64_t since = watches[this_cpu()->index].since;
@@ -143,7 +146,7 @@ static bool spins(const struct watch *watch, uint64_t now)
     return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
 }
 
-/* For this CPU, perhaps for all: whoever was silent meanwhile may have had no time. */
+/* Time stood still for this CPU, and perhaps for all: other CPUs may have had no time to take interrupts. */
 static bool time_stood_still(struct watch *mine, uint64_t gap)
 {
     uint32_t sessions = debugger_sessions();
@@ -159,7 +162,7 @@ static uint64_t milliseconds_of(uint64_t ticks)
     return timer_nanoseconds(ticks) / 1000000;
 }
 
-/* regs NULL: it is not known where it is. */
+/* regs NULL: unknown where the target is. */
 static void report(struct cpu *target, const char *what, const struct kernel_regs *regs)
 {
     if (!report_take_turn())
@@ -188,9 +191,9 @@ static void act(const char *what)
 /* ---- Hanging on purpose ---- */
 
 static struct {
-    _Atomic uint64_t cpus;      /* that shall hang at their next beat */
-    _Atomic uint64_t unnoticed; /* that hang until nobody is left here, or a session is over */
-    uint64_t milliseconds;      /* for so long; written before */
+    _Atomic uint64_t cpus;      /* that hang at their next heartbeat */
+    _Atomic uint64_t unnoticed; /* that hang until none is left here, or a debugger session ends */
+    uint64_t milliseconds;      /* how long; written before `cpus` */
 } hangs;
 
 static void end_hang(const struct cpu *target)
@@ -198,7 +201,7 @@ static void end_hang(const struct cpu *target)
     atomic_fetch_and(&hangs.unnoticed, ~target->bit);
 }
 
-/* Not inlined: its name is what back-traces show. */
+/* Not inlined: this name is to appear in call chains. */
 static void __attribute__((noinline)) hang(uint64_t milliseconds)
 {
     uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds;
@@ -207,7 +210,7 @@ static void __attribute__((noinline)) hang(uint64_t milliseconds)
                ? atomic_load(&hangs.unnoticed) && debugger_sessions() == sessions
                : arch_clock() - begin < ticks)
         for (volatile uint32_t turns = 0; turns < 10000; turns++)
-            ; /* no arch_relax: what hangs does not relax either */
+            ; /* no arch_relax: a real hang does not relax either */
     end_hang(this_cpu());
 }
 
@@ -229,7 +232,7 @@ static void hang_if_asked(struct cpu *cpu)
     hang(hangs.milliseconds);
 }
 
-/* ---- A case ---- */
+/* ---- The case ---- */
 
 static void close_case(void)
 {
@@ -237,7 +240,7 @@ static void close_case(void)
     atomic_compare_exchange_strong(&the_case.observer, &me, 0);
 }
 
-/* False: it takes timer interrupts again. regs NULL: see report(). */
+/* Reports the suspect. Returns false if it takes timer interrupts again. regs NULL: see report(). */
 static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what, size_t size)
 {
     struct cpu *target = &cpus[the_case.target];
@@ -253,7 +256,7 @@ static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what
     return true;
 }
 
-/* It is not known that it hangs: nothing is done about it. */
+/* Reports the suspect and does nothing else, because it may not be hung. */
 static void give_up(uint64_t now)
 {
     const struct cpu *target = &cpus[the_case.target];
@@ -266,7 +269,7 @@ static void give_up(uint64_t now)
 
 static void look_at(struct watch *watch, uint64_t now)
 {
-    static char what[80]; /* the debugger shows it during its session */
+    static char what[80]; /* shown by the debugger during its session */
     const struct cpu *target = &cpus[the_case.target];
     bool is_hang = raise_alarm(now, watch->regs, what, sizeof what);
     atomic_store(&watch->sight, HIDDEN);
@@ -284,7 +287,7 @@ static void ask(uint64_t now)
     arch_break_in(&cpus[the_case.target]);
 }
 
-/* Does it execute? */
+/* First step: does the suspect execute? */
 static void await_proof(uint64_t now)
 {
     struct proof *proof = &the_case.proof;
@@ -294,7 +297,7 @@ static void await_proof(uint64_t now)
         give_up(now);
 }
 
-/* Takes the case if nobody has it, or somebody who is silent. */
+/* Takes the case if no observer has it, or if its observer is silent. */
 static void begin(uint32_t target, uint64_t now)
 {
     struct watch *watch = &watches[target];
@@ -303,21 +306,22 @@ static void begin(uint32_t target, uint64_t now)
         return;
     if (!atomic_compare_exchange_strong(&the_case.observer, &observer, this_cpu()->index + 1))
         return;
-    atomic_compare_exchange_strong(&watch->suspicion, &trusting, SUSPECTED); /* or the last observer's */
+    /* or the last observer's suspicion */
+    atomic_compare_exchange_strong(&watch->suspicion, &trusting, SUSPECTED);
     the_case.target = target;
     the_case.proof = (struct proof){0};
     the_case.asked_at = 0;
     await_proof(now);
 }
 
-/* Where? */
+/* Second step: where is the suspect? */
 static void await_answer(uint64_t now)
 {
     struct watch *watch = &watches[the_case.target];
     uint32_t sight = SHOWN;
     if (atomic_compare_exchange_strong(&watch->sight, &sight, LOOKED_AT))
         look_at(watch, now);
-    else if (!atomic_load(&watch->asked)) /* it did not wait so long */
+    else if (!atomic_load(&watch->asked)) /* it stopped waiting */
         ask(now);
     else if (now - the_case.asked_at > patience)
         give_up(now);
@@ -333,7 +337,7 @@ static void go_on_with(uint64_t now)
         await_proof(now);
 }
 
-/* ---- Every CPU, a few times a second ---- */
+/* ---- In every CPU's heartbeat ---- */
 
 static uint32_t next_online(uint32_t cpu)
 {
@@ -341,13 +345,14 @@ static uint32_t next_online(uint32_t cpu)
     return (uint32_t)__builtin_ctzll(behind ? behind : online);
 }
 
-/* Who hangs drags others along, who wait for it with interrupts off. Those are told of only if nobody is
- * there whom they could be waiting for: then they wait for each other. */
+/* A CPU that hangs makes others silent that wait for it with interrupts off. Those are reported only if
+ * there is no CPU for which they could be waiting: then they wait for each other. */
 static bool is_dragged(const struct watch *watch, uint64_t now)
 {
     if (!spins(watch, now))
         return false;
-    if (silence(watch, now) <= 2 * limit) /* whoever it waits for may not be silent yet */
+    /* the CPU that it waits for may not be silent for long enough yet */
+    if (silence(watch, now) <= 2 * limit)
         return true;
     for (uint64_t left = atomic_load(&sched_online_cpus); left; left &= left - 1) {
         const struct watch *other = &watches[__builtin_ctzll(left)];
@@ -357,8 +362,8 @@ static bool is_dragged(const struct watch *watch, uint64_t now)
     return false;
 }
 
-/* As far as the next one that beats, or is late but not yet silent; what was reported is passed over. Of
- * several the one is taken that is silent the longest. */
+/* Checks the CPUs from the next one on, up to one that has heartbeats or is not silent for long enough.
+ * Skips reported ones. Of several suspects it takes the one that has been silent longest. */
 static void look_around(uint64_t now)
 {
     uint32_t me = this_cpu()->index, oldest = me;
@@ -366,7 +371,7 @@ static void look_around(uint64_t now)
     for (uint32_t i = next_online(me); i != me; i = next_online(i)) {
         const struct watch *watch = &watches[i];
         uint64_t beat = atomic_load_explicit(&watch->beat_at, memory_order_relaxed);
-        if (!beat) /* it has not begun */
+        if (!beat) /* it has not started */
             continue;
         if (silence(watch, now) <= limit)
             break;
