@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
 KERNEL_SOURCES += $(sort $(wildcard kernel/*.c)) base/tree.c $(GEN)/kernel/syscall_table.c
-# What earlier compilations found out about headers.
+# Header dependencies from earlier compilations.
 -include $(shell find $(BA)/kernel/obj -name '*.d' 2>/dev/null)
-# Back-traces do without these files: a frame pointer costs six instructions in a round trip.
+# Call chains skip functions of these files: a frame pointer costs six instructions per round trip.
 CFLAGS_kernel/ipc_fast.c += -fomit-frame-pointer
 CFLAGS_kernel/fault_fast.c += -fomit-frame-pointer

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * call.h - smp calls: runs a function on other CPUs.
- */
+/* call.h - smp calls: runs a function on other CPUs. */
 #ifndef KERNEL_CALL_H
 #define KERNEL_CALL_H
 

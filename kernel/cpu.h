@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * cpu.h - per-CPU data.
- */
+/* cpu.h - per-CPU data. */
 #ifndef KERNEL_CPU_H
 #define KERNEL_CPU_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * fault.h - asks pagers and fault handlers, or kills the faulting thread.
- */
+/* fault.h - asks pagers and fault handlers, or kills the faulting thread. */
 #ifndef KERNEL_FAULT_H
 #define KERNEL_FAULT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * ipc.h - what the files of IPC share: endpoint.c, reply.c, notification.c, ipc_fast.c.
- */
+/* ipc.h - what the files of IPC share: endpoint.c, reply.c, notification.c, ipc_fast.c. */
 #ifndef KERNEL_IPC_H
 #define KERNEL_IPC_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * ipc_fast.h - steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share.
- */
+/* ipc_fast.h - steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share. */
 #ifndef KERNEL_IPC_FAST_H
 #define KERNEL_IPC_FAST_H
 

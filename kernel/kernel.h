@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * kernel.h - log lines, panic, asserts, and the entry points that the port calls.
- */
+/* kernel.h - log lines, panic, asserts, and the entry points that the port calls. */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
@@ -14,9 +12,8 @@ struct arch_frame;
 struct kernel_regs;
 struct thread;
 
-void log_line(const char *format, ...)
-    /* Prints one line on the raw console. The format may omit the final \n. */
-    __attribute__((format(printf, 1, 2)));
+/* Prints one line on the raw console. The format may omit the final \n. */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Keeps this CPU's lines together from now on, and prints them even if the owner of the console does not
  * release it. One CPU at a time; log_end_urgent takes the result of log_begin_urgent. */
 bool log_begin_urgent(void);

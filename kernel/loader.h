@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * loader.h - loads the first program, init, from the boot archive.
- */
+/* loader.h - loads the first program, init, from the boot archive. */
 #ifndef KERNEL_LOADER_H
 #define KERNEL_LOADER_H
 

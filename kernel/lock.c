@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h.
- */
+/* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>

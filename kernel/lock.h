@@ -45,10 +45,8 @@ struct spinlock {
     _Atomic uint32_t held; /* spin_owner() of the CPU that holds it; 0: free */
     uint32_t reserved;
     struct lock_class *class;
-    uint64_t
-        /* Ticks, if the hold time is to be logged; else 0, or left over from when the class was last
-         * sampled. */
-        since;
+    /* Ticks, if the hold time is to be logged; else 0, or left over from when the class was last sampled. */
+    uint64_t since;
 };
 #define SPINLOCK(lock_class)  \
     {                         \

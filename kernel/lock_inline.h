@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * lock_inline.h - the uncontended path of kernel/lock.h; the contended one is in lock.c.
- */
+/* lock_inline.h - the uncontended path of kernel/lock.h; the contended one is in lock.c. */
 #ifndef KERNEL_LOCK_INLINE_H
 #define KERNEL_LOCK_INLINE_H
 

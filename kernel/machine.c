@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * machine.c - system calls on the machine object: raw console, PCI configuration, power.
- */
+/* machine.c - system calls on the machine object: raw console, PCI configuration, power. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <arch/machine.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * machine.h - the machine object: authority over devices, the raw console and power. There is one.
- */
+/* machine.h - the machine object: authority over devices, the raw console and power. There is one. */
 #ifndef KERNEL_MACHINE_H
 #define KERNEL_MACHINE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * kernel/notification.c - asynchronous signals. The model and the races: notification.h.
- */
+/* notification.c - asynchronous signals. The model and the races: notification.h. */
 #include <arch/clock.h>
 #include <kernel/cap.h>
 #include <kernel/cpu.h>

@@ -25,10 +25,9 @@ struct notification {
     _Atomic uint64_t bits; /* set by any thread; taken by exchange */
     /* under lock: */
     struct list waiters; /* thread.link */
-    struct thread
-        /* The thread whose receives a signal ends. It holds a reference to this notification, and unbinds
-         * it before it dies. */
-        *bound;
+    /* The thread whose receives a signal ends. It holds a reference to this notification, and unbinds it
+     * before it dies. */
+    struct thread *bound;
 };
 
 struct notification *notification_new(void); /* one reference; NULL: no memory */

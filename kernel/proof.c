@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * proof.c - progress checks: nudge the target, see that it executes, wait, repeat. Interface: proof.h.
- */
+/* proof.c - progress checks: nudge the target, see that it executes, wait, repeat. Interface: proof.h. */
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/proof.h>

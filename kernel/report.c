@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/report.c - the parts of a report, and how they share its lines. Interface: report.h. */
+/* report.c - the parts of a report, and how they share its lines. Interface: report.h. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu.h>

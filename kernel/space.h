@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * space.h - address spaces: mappings, page tables, thread blocks, capability table.
- */
+/* space.h - address spaces: mappings, page tables, thread blocks, capability table. */
 #ifndef KERNEL_SPACE_H
 #define KERNEL_SPACE_H
 
@@ -23,16 +21,14 @@ struct mapping {
     uint64_t start, end;   /* user addresses, page aligned */
     uint64_t offset;       /* in the object */
     struct memory *memory; /* a reference */
-    struct memory
-        /* MAP_PRIVATE: the page frames written to, at the same offsets. A reference, or NULL if there are
-         * none yet. */
-        *private;
+    /* MAP_PRIVATE: the page frames written to, at the same offsets. A reference, or NULL if there are none
+     * yet. */
+    struct memory *private;
     /* MAP_*: in force, and the maximum that the capability allowed. */
     uint32_t flags, allowed;
     struct tree_node node;
-    uint64_t first, last,
-        /* Of this subtree: its extent, and the largest gap between two mappings. mapping.c */
-        hole;
+    /* Of this subtree: its extent, and the largest gap between two mappings. mapping.c */
+    uint64_t first, last, hole;
     struct mapping *next_gone; /* space_unmap */
 };
 

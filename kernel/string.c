@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * string.c - the memory functions that freestanding C needs. They copy and fill words where they can.
- */
+/* string.c - the memory functions that freestanding C needs. They copy and fill words where they can. */
 #include <kernel/kernel.h>
 
 #define SET_TURN 256 /* bytes per turn of memset, which mostly fills whole pages */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * syscall.c - what system calls share: user copies, tracing; and the system calls without an object.
- */
+/* syscall.c - what system calls share: user copies, tracing; and the system calls without an object. */
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <arch/user.h>

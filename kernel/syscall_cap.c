@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * syscall_cap.c - system calls on capabilities. cap.c implements them.
- */
+/* syscall_cap.c - system calls on capabilities. cap.c implements them. */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * syscall_thread.c - system calls on threads. thread.c, wait.c and sched.c implement them.
- */
+/* syscall_thread.c - system calls on threads. thread.c, wait.c and sched.c implement them. */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * wait.c - how threads begin and end a wait. thread.h describes the protocol.
- */
+/* wait.c - how threads begin and end a wait. thread.h describes the protocol. */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>

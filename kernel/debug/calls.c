@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/debug/calls.c - call chains as lines of text, for the debugger and for reports of a panic. */
+/* calls.c - prints call chains, for the debugger and for reports. */
 #include <arch/debug.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
@@ -11,7 +11,7 @@
 
 void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs, arch_print *print)
 {
-    static char symbol[160]; /* of one report, or session */
+    static char symbol[160]; /* one report or session at a time */
     uint64_t chain[CHAIN_MAX];
     uint32_t count = arch_trap_calls(regs, debug_read_kernel_word, cpu, chain, CHAIN_MAX);
     print("kernel call chain of cpu %u:\n", cpu->index);
@@ -26,7 +26,7 @@ void debugger_print_user_calls(const struct thread *thread, const struct kernel_
     static char symbol[160];
     uint64_t chain[CHAIN_MAX];
     struct space *space = thread->space;
-    bool called = !regs && frame_is_syscall(&thread->frame); /* the first is a return address, too */
+    bool called = !regs && frame_is_syscall(&thread->frame); /* the first address is a return address, too */
     uint32_t count = regs ? arch_trap_calls(regs, debug_read_user_word, space, chain, CHAIN_MAX)
                           : arch_frame_calls(&thread->frame, debug_read_user_word, space, chain, CHAIN_MAX);
     print("user call chain of %s in %s:\n", debug_thread_name(thread), debug_space_name(space));

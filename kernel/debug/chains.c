@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/chains.c - who waits for whom, and deadlocks.
+ * chains.c - command waits: chains of waiting threads, and deadlocks.
  *
- * A thread waits for one thread (who has its call, its lock, the CPU that shall forget translations) or
- * for any one of several (the threads of the servers that may receive from an endpoint, or that hold a saved
- * reply). Threads that wait for nobody in particular - for a message, a signal, a time - may go on by
- * themselves, and so may whoever waits for at least one that may. What remains waits for each other only: a
- * deadlock.
+ * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must flush
+ * its TLB) or for any of several (the threads of the servers that may receive from an endpoint, or that
+ * hold a saved reply). Threads that wait for no particular thread (for a message, a signal, a time) may
+ * continue by themselves, and so may all that wait for at least one that may. The rest wait for each other:
+ * a deadlock.
  *
- * Of a server's threads those are counted on that serve a call or receive from the endpoint; if there are
- * none, all. A word in user memory tells who holds the lock that it is: LOCK_WORD_* of tarn/abi.h.
+ * Of a server's threads only those count that serve a call or receive from the endpoint; if there are none,
+ * all count. A lock in user memory is a word that contains its holder: LOCK_WORD_* of tarn/abi.h.
  */
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
@@ -24,10 +24,10 @@
 
 static struct node {
     struct thread *thread;
-    const struct thread *target;            /* it waits for this one, or */
-    const struct space *spaces[SPACES_MAX]; /* for any thread of these */
-    bool only_serving;                      /* ... that serves */
-    bool live;                              /* may go on some time */
+    const struct thread *target;            /* the thread that it waits for, or: */
+    const struct space *spaces[SPACES_MAX]; /* spaces: it waits for any thread of these */
+    bool only_serving;                      /* only for those that serve a call or receive */
+    bool live;                              /* may continue at some time */
     bool told;
 } nodes[NODES_MAX];
 static uint32_t node_count;
@@ -39,7 +39,7 @@ static bool has_call_of(const struct thread *server, const struct thread *caller
     return server->reply_target.caller == caller && server->reply_target.call_id == caller->call_id;
 }
 
-/* It has to answer somebody who still waits. */
+/* It has a call of a caller that still waits. */
 static bool serves(const struct thread *thread)
 {
     const struct thread *caller = thread->reply_target.caller;
@@ -87,7 +87,7 @@ static const struct thread *find_server(const struct thread *caller)
     return NULL;
 }
 
-/* A saved reply: whoever holds the capability may answer. */
+/* For a saved reply, every holder of the capability may reply. */
 static void add_reply_holders(void *object, void *context)
 {
     struct node *node = context;
@@ -155,7 +155,7 @@ static void collect(void)
                 is_in_spaces(&nodes[i], nodes[k].thread) && is_counted_on(&nodes[i], nodes[k].thread);
 }
 
-/* The next one that a node waits for; stuck ones only, if asked for. NULL: none. */
+/* Returns a node that `node` waits for; `stuck`: one that is in a deadlock. NULL: none. */
 static struct node *next_node(const struct node *node, bool stuck)
 {
     for (uint32_t i = 0; i < node_count; i++)
@@ -174,7 +174,7 @@ static bool may_go_on(const struct node *node)
         if (nodes[i].live)
             return true;
     }
-    return !any; /* nobody known, so somebody else */
+    return !any; /* it waits for an unknown thread */
 }
 
 static void find_live(void)
@@ -189,7 +189,7 @@ static void find_live(void)
     }
 }
 
-/* ---- What is told ---- */
+/* ---- Output ---- */
 
 static void put_member(const struct node *node)
 {
@@ -198,7 +198,7 @@ static void put_member(const struct node *node)
                 debug_thread_state(node->thread), debug_wait_reason(node->thread));
 }
 
-/* From a member of a cycle on. */
+/* `first` is a member of a cycle. */
 static void put_cycle(struct node *first)
 {
     uint32_t length = 0;
@@ -215,8 +215,7 @@ static void put_cycle(struct node *first)
     }
 }
 
-/* Follows the stuck ones, which cannot end but in a cycle. A step takes one more than there are nodes at
- * most. */
+/* Follows the stuck nodes, which must end in a cycle, after at most as many steps as there are nodes. */
 static void put_deadlock_of(struct node *node)
 {
     struct node *at = node;
@@ -231,7 +230,7 @@ static void put_deadlock_of(struct node *node)
     }
 }
 
-/* Ends where it comes to somebody for the second time. */
+/* Ends when it meets a thread for the second time. */
 static void put_chain(const struct node *node)
 {
     const struct node *seen[HOPS_MAX];

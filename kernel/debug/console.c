@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/console.c - the raw console, polled: pages of output, lines of input.
+ * console.c - the raw console, polled: pages of output, lines of input.
  *
- * A terminal of the VT100 family is enough. Output stops after each page until a key says how to go on, and a
- * command is ended that prints more than LINES_MAX.
+ * Needs a VT100-like terminal. Output stops after each page until a key is pressed. A command that prints
+ * more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
 #include <kernel/cpu.h>
@@ -40,7 +40,7 @@ int debug_read_key(void)
     return key;
 }
 
-/* Blank: a page more; return: a line; q: the command ends. */
+/* Blank: another page; return: another line; q: end the command. */
 static void ask_for_more(void)
 {
     int key;
@@ -97,11 +97,11 @@ void debug_set_page(uint32_t count)
 static struct {
     const char *prompt;
     char text[LINE_MAX];
-    uint32_t length, at; /* at: where the next key goes */
+    uint32_t length, at; /* at: the cursor */
 } line;
 
 static char history[HISTORY_MAX][LINE_MAX];
-static uint32_t history_count, history_at; /* lines ever; the one that is shown */
+static uint32_t history_count, history_at; /* total number of lines; the one shown */
 
 static void redraw(void)
 {
@@ -127,7 +127,7 @@ static void insert(char c)
         redraw();
 }
 
-/* Takes away what lies in [from, to). */
+/* Removes [from, to). */
 static void cut(uint32_t from, uint32_t to)
 {
     memmove(line.text + from, line.text + to, line.length - to);
@@ -167,7 +167,8 @@ static void remember(void)
 
 /* ---- Completion ---- */
 
-/* What all continuations have in common beyond the first `length` characters. */
+/* Returns the length of the longest common prefix of all completions, and the first completion and their
+ * number. */
 static uint32_t common_length(const char *start, uint32_t length, const char **first, uint32_t *count)
 {
     uint32_t common = 0;
@@ -198,7 +199,7 @@ static void list_choices(const char *start, uint32_t length, uint32_t count)
     redraw();
 }
 
-/* A list of names, each perhaps with a sign, is completed name by name. */
+/* Lists of names, possibly with signs, are completed name by name. */
 static bool is_separator(char c)
 {
     return c == ' ' || c == '=' || c == ',' || c == '+' || c == '-';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/debug.h - what the debugger's files share. All of it runs in a session only, on one CPU,
- * with the others stopped.
+ * debug.h - what the debugger's files share. All of it runs only in a session, on one CPU, with the others
+ * stopped.
  *
- * Commands print with debug_print and may be ended at any moment, by a fault, by too much output or by the
- * user's wish (debug_end_command does not return): they hold nothing that would have to be given back.
+ * Commands print with debug_print. They may end at any time, by a fault, by too much output or by the user
+ * (debug_end_command does not return). So they hold nothing that must be released.
  */
 #ifndef KERNEL_DEBUG_DEBUG_H
 #define KERNEL_DEBUG_DEBUG_H
@@ -22,25 +22,26 @@ struct thread;
 /* ---- enter.c ---- */
 
 enum stop_state {
-    STOP_RUNNING, /* it does not answer */
-    STOP_ASKED,   /* stopped where it could be interrupted */
-    STOP_FORCED,  /* it took no interrupt: stopped by one that nothing masks */
-    STOP_ENDED,   /* for good, by a panic */
+    STOP_RUNNING, /* does not respond */
+    STOP_ASKED,   /* stopped by an interrupt */
+    STOP_FORCED,  /* took no interrupt: stopped by an NMI */
+    STOP_ENDED,   /* stopped for good by a panic */
     STOP_SESSION, /* runs the session */
 };
 enum stop_state debug_stop_state(uint32_t cpu);
-/* Goes on with stopping those that do not answer: while the session waits for something else. */
+/* Continues stopping CPUs that do not respond, while the session waits. */
 void debug_press_on(void);
-/* What the CPU did when it stopped; NULL: unknown. Valid during the session. */
+/* Registers of the CPU where it stopped; NULL: unknown. Valid during the session. */
 const struct kernel_regs *debug_regs(uint32_t cpu);
 
 /* ---- session.c ---- */
 
-void debug_session(const char *reason, const char *continues); /* what `continue` does */
+/* `continues`: what `continue` does, as text */
+void debug_session(const char *reason, const char *continues);
 void debug_end_command(void) __attribute__((noreturn));
-/* Calls function(argument); false: it ran into a fault. Not nested. */
+/* Calls function(argument); returns false if it faulted. Does not nest. */
 bool debug_try(void (*function)(void *argument), void *argument);
-void debug_fail_try(void); /* of a fault: does not return if somebody tries */
+void debug_fail_try(void); /* on a fault: does not return inside debug_try */
 
 #define DEBUG_WORDS_MAX 12
 struct debug_words {
@@ -49,35 +50,35 @@ struct debug_words {
 };
 struct debug_command {
     const char *name, *arguments, *help;
-    void (*run)(const struct debug_words *words); /* word[0] is the name */
-    const char *const *completions;               /* of arguments; NULL-terminated, or NULL */
-    uint32_t most;                                /* arguments; more are refused */
+    void (*run)(const struct debug_words *words); /* word[0] is the command's name */
+    const char *const *completions;               /* for arguments; NULL-terminated, or NULL */
+    uint32_t most;                                /* maximum number of arguments */
 };
 extern const struct debug_command debug_commands[];
 extern const uint32_t debug_command_count;
 
 /* ---- console.c ---- */
 
-/* Text on the raw console; waits for a key after each page. */
+/* Prints on the raw console; waits for a key after each page. */
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void debug_begin_output(void); /* of a command: counts lines anew */
+void debug_begin_output(void); /* of a command: resets the line counts */
 int debug_read_key(void);
-void debug_set_page(uint32_t lines);       /* 0: no pages */
-char *debug_read_line(const char *prompt); /* with editing, history and completion; valid until the next */
-/* session.c: the next word (or name of a symbol) that continues `start`, of the line before it; NULL: none.
- * Called with index 0, 1, ... */
+void debug_set_page(uint32_t lines); /* 0: no pages */
+/* with editing, history and completion; valid until the next call */
+char *debug_read_line(const char *prompt);
+/* session.c: the index-th word or symbol that continues `start`, given the line before it; NULL: no more. */
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
 /* ---- words.c: arguments ---- */
 
 bool debug_is(const char *a, const char *b);
-/* The text behind "NAME=" if that is how the word begins; NULL. */
+/* Returns the text after "NAME=" if the word begins so; else NULL. */
 const char *debug_value(const char *word, const char *name);
-/* Decimal, or hexadecimal behind 0x. Says so and ends the command if it is neither. */
+/* Parses a decimal number, or a hexadecimal one with 0x. Otherwise prints an error and ends the command. */
 uint64_t debug_number(const char *text);
-/* A number, a symbol, or either + number. */
+/* Parses a number, a symbol, or either + number. */
 uint64_t debug_address(const char *text);
-/* Says that the command has no such argument as word[index], and ends it. */
+/* Prints that the command has no such argument as word[index], and ends it. */
 void debug_refuse(const struct debug_words *words, uint32_t index) __attribute__((noreturn));
 
 /* ---- symbols.c, user_symbols.c ---- */
@@ -86,44 +87,45 @@ struct debug_symbol {
     const char *name;
     uint64_t address;
 };
-bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol); /* the last one not behind it */
+/* the last one that begins at or below `address` */
+bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol);
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol);
 bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol); /* in order of address */
-const char *debug_name_of(uint64_t address);                        /* "symbol+0x12"; valid until the next */
+const char *debug_name_of(uint64_t address); /* "symbol+0x12"; valid until the next call */
 const char *debug_user_name_of(const struct space *space, uint64_t address);
 /* Address of a symbol of the space's program; 0: none. */
 uint64_t debug_user_symbol_named(const struct space *space, const char *name);
 
-/* ---- memory.c: other memory, which may not be there ---- */
+/* ---- memory.c: memory that may not be present ---- */
 
-/* Up to `size` bytes, as many as there are without a gap. space NULL: the kernel's. */
+/* Reads up to `size` bytes; returns how many are present without a gap. space NULL: the kernel's memory. */
 uint64_t debug_read(const struct space *space, uint64_t address, void *to, uint64_t size);
 bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
 
-/* ---- objects.c: what the kernel has ---- */
+/* ---- objects.c: kernel objects ---- */
 
-/* The one behind `previous` (NULL: the first); NULL: no more. They end even if a list is damaged. */
+/* Returns the next one (`previous` NULL: the first); NULL: no more. Ends even if a list is damaged. */
 struct thread *debug_next_thread(struct thread *previous, uint32_t *count);
 struct space *debug_next_space(struct space *previous, uint32_t *count);
-struct thread *debug_find_thread(uint64_t tid); /* idle threads have none */
+struct thread *debug_find_thread(uint64_t tid); /* not idle threads */
 struct space *debug_find_space(uint64_t pid);
-/* Calls visit with each object of the slab, also with those that are free. */
+/* Calls visit for each object of the slab, including free ones. */
 void debug_each_object(const char *slab, void (*visit)(void *object, void *context), void *context);
-/* Calls visit for each lock that is held. */
+/* Calls visit for each held lock. */
 struct spinlock;
 void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context);
-/* Does a capability of the space name the object with these rights? */
+/* Returns whether the space has a capability to the object with these rights. */
 bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights);
-/* "sh(12)" of a thread, "sh[3]" of a space; several may be in use at once. */
+/* "sh(12)" for a thread, "sh[3]" for a space. Several results may be in use at once. */
 const char *debug_thread_name(const struct thread *thread);
 const char *debug_space_name(const struct space *space);
 const char *debug_thread_state(const struct thread *thread);
-/* What it waits for, "call to endpoint 3 of fs[4]"; empty if for nothing. */
+/* What it waits for, as in "call to endpoint 3 of fs[4]"; empty if it does not wait. */
 const char *debug_wait_reason(const struct thread *thread);
-struct endpoint *debug_waits_at_endpoint(const struct thread *thread); /* NULL: at none */
-/* The CPU where it is current; NULL: none. */
+struct endpoint *debug_waits_at_endpoint(const struct thread *thread); /* NULL: not at an endpoint */
+/* The CPU on which it is current; NULL: none. */
 struct cpu *debug_cpu_of(const struct thread *thread);
-/* A holder of the right to receive from the endpoint; index 0, 1, ...; NULL: no more. */
+/* The index-th holder of a right to receive from the endpoint; NULL: no more. */
 struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index);
 
 /* ---- Commands ---- */
@@ -131,7 +133,7 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 typedef void debug_run(const struct debug_words *words);
 debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat,
     debug_mask; /* trace.c */
-/* Names of classes, and of events, that are known; NULL: no more. */
+/* Names of the known event classes and event types; NULL: no more. */
 const char *debug_class_nth(uint32_t index);
 const char *debug_event_nth(uint32_t index);
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/enter.c - stopping all CPUs, and letting them go on.
+ * enter.c - stops all CPUs for a session, and lets them continue.
  *
- * A session belongs to the CPU in `owner`. It sets the bits of all others in `wanted`, asks them by an
- * IPI, which those take that have interrupts on, at the end of what they do in the kernel; and those that did
- * not come within ASK_MS by an interrupt that nothing masks, if they execute anything (proof.h). One that its
- * host does not run stops when it does; the session begins without it after STOP_MS, and goes on asking for
- * proof while it waits for keys, for a host may be busy or stand still itself. Each parks in a trap, with all
- * its registers in memory, sets its bit in `stopped`, and waits until its bit in `wanted` falls.
+ * A session belongs to the CPU in `owner`. It stops the others in steps:
  *
- * Whoever meets a breakpoint meanwhile parks too, and begins a session of its own afterwards.
+ *   - It sets their bits in `wanted` and sends an IPI. A CPU with interrupts on stops when it leaves the
+ *     kernel.
+ *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (proof.h).
+ *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without
+ *     it, and continues the progress checks while it waits for keys, because the host may be busy or
+ *     stopped itself.
  *
- * A panic owns the others in the same way, before it has a session (`holds`) and after it: they never go on.
+ * A stopped CPU parks in a trap with all registers in memory, sets its bit in `stopped`, and waits until
+ * its bit in `wanted` is clear. A CPU that meets a breakpoint meanwhile parks, too, and starts its own
+ * session afterwards.
+ *
+ * A panic owns the other CPUs in the same way before it has a session (`holds`) and after it: they never
+ * continue.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -26,38 +31,39 @@
 #include <stdatomic.h>
 
 #define ASK_MS   2000u
-#define GRACE_MS 100u   /* behind a proof */
+#define GRACE_MS 100u   /* after a sign of progress */
 #define STOP_MS  10000u /* without progress */
-#define GAP_MS   100u   /* of one turn of waiting; a longer one was the host's, for everybody */
+#define GAP_MS \
+    100u /* maximum that one turn of a wait counts; in a longer one the host did not run this CPU */
 
 static _Atomic uint32_t owner; /* 1 + number of the CPU that has the session; 0: none */
 static _Atomic uint32_t sessions;
-static _Atomic uint64_t wanted;  /* CPUs that shall stand still; written by the owner */
-static _Atomic uint64_t stopped; /* those that do */
-static _Atomic uint64_t ended;   /* those that will never run again */
-static _Atomic uint64_t forced;  /* that an unmaskable interrupt is under way to; cleared when it arrives */
+static _Atomic uint64_t wanted;  /* CPUs that are to stop; written by the owner */
+static _Atomic uint64_t stopped; /* CPUs that have stopped */
+static _Atomic uint64_t ended;   /* CPUs that will never run again */
+static _Atomic uint64_t forced;  /* CPUs to which an NMI is on its way; the CPU clears its bit */
 
-static bool holds; /* the owner's: it has no session; what it meets is no command's fault */
+static bool holds; /* the owner has no session, so its faults do not come from a command */
 static _Atomic bool none_goes_on;
 
 static struct {
     struct kernel_regs *regs;
-    const char *reason; /* debugger_enter's, on its way through the trap */
+    const char *reason; /* from debugger_enter, on its way through the trap */
     bool by_force;
-} stops[CPUS_MAX]; /* each its CPU's */
+} stops[CPUS_MAX]; /* each written by its CPU */
 
-static const char asked_to_stop[] = "asked to stop"; /* a reason that begins no session */
+static const char asked_to_stop[] = "asked to stop"; /* a reason that starts no session */
 
-/* ---- Standing still ---- */
+/* ---- Parking ---- */
 
-/* `answers`: the CPU is between two instructions of its own code, so that others who wait for its
- * translations to be forgotten need not be forced. */
+/* `answers`: the CPU was stopped between two instructions of its own code, so it handles TLB shootdown
+ * requests. CPUs that wait for those then need no NMI. */
 static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
 {
     stops[cpu->index].regs = regs;
     stops[cpu->index].by_force = !answers;
-    atomic_fetch_or(&stopped,
-                    cpu->bit); /* sequentially consistent: regs before it, the look at wanted behind it */
+    /* Sequentially consistent: after the store of regs, before the load of `wanted`. */
+    atomic_fetch_or(&stopped, cpu->bit);
     while (atomic_load(&wanted) & cpu->bit) {
         if (answers)
             tlb_handle_request();
@@ -73,7 +79,7 @@ bool debugger_stop(struct kernel_regs *regs)
     struct cpu *cpu = this_cpu();
     if (!(atomic_fetch_and(&forced, ~cpu->bit) & cpu->bit))
         return false;
-    if (!(atomic_load(&stopped) & cpu->bit)) /* else it had parked when this came */
+    if (!(atomic_load(&stopped) & cpu->bit)) /* else it was parked already */
         park(cpu, regs, false);
     return true;
 }
@@ -95,9 +101,9 @@ void debugger_poll(void)
     arch_breakpoint();
 }
 
-/* ---- Stopping the others ---- */
+/* ---- Stopping the other CPUs ---- */
 
-/* Those that have not stopped when asked and still owe the proof; the owner's. */
+/* CPUs that did not stop when asked and have not passed their progress checks; the owner's. */
 static uint64_t unproven;
 static struct proof proofs[CPUS_MAX];
 
@@ -118,7 +124,7 @@ static void force(struct cpu *target)
     arch_break_in(target);
 }
 
-/* How much there is to be seen of progress. */
+/* A number that grows with progress. */
 static uint32_t progress(void)
 {
     uint32_t sum = (uint32_t)__builtin_popcountll(atomic_load(&stopped));
@@ -137,7 +143,7 @@ void debug_press_on(void)
     }
 }
 
-/* Until they have stopped, or there was no progress for so long. */
+/* Waits until they have stopped, or for `limit` without progress. */
 static void wait_for(uint64_t targets, uint32_t limit)
 {
     uint64_t last = arch_clock(), waited = 0;
@@ -166,7 +172,7 @@ static void stop_others(struct cpu *self)
     memset(proofs, 0, sizeof proofs);
     unproven = targets;
     for (uint64_t left = targets; holds && left; left &= left - 1)
-        force(&cpus[__builtin_ctzll(left)]); /* nobody's way back matters any more */
+        force(&cpus[__builtin_ctzll(left)]); /* a panic need not let them continue */
     wait_for(targets, STOP_MS);
 }
 
@@ -186,10 +192,11 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
     stops[self->index].regs = regs;
     stop_others(self);
     debug_session(reason, "lets the system go on");
-    atomic_fetch_add(&sessions, 1); /* while all stand: who begins to watch behind it was not in it */
+    /* while all are stopped, so that measurements that begin afterwards do not count it */
+    atomic_fetch_add(&sessions, 1);
     let_go();
     atomic_store(&owner, 0);
-    /* What was typed and is not for us the next heartbeat finds: it takes locks. */
+    /* The next heartbeat handles other console input, because that takes locks. */
 }
 
 static bool owns_session(const struct cpu *cpu)
@@ -296,7 +303,7 @@ void debugger_end(void)
     atomic_store(&none_goes_on, true);
 }
 
-/* ---- What others may know ---- */
+/* ---- State, for other files ---- */
 
 bool debugger_is_active(void)
 {

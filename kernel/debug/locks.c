@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/debug/locks.c - commands endpoints and locks. */
+/* locks.c - commands endpoints and locks. */
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/endpoint.h>
@@ -51,7 +51,7 @@ static void put_waiters(const struct spinlock *lock)
 static void put_lock(const struct spinlock *lock, void *context)
 {
     const struct cpu *holder = spin_holder(lock);
-    if (!holder) /* it was one when it was found */
+    if (!holder) /* a CPU that is not stopped has released it */
         return;
     ++*(uint32_t *)context;
     debug_print("%016lx %-24s class %-16s held by cpu %u: %s\n", (uint64_t)lock,

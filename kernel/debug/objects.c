@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/objects.c - finds threads, spaces, endpoints, locks, and says what a thread waits for.
+ * objects.c - finds threads, spaces, endpoints and locks, and says what a thread waits for.
  *
- * Without locks: all CPUs stand, but one may have been stopped in the middle of a change. Lists are
- * linked so that they can be walked forwards at every moment; the memory of objects keeps its type while all
- * stand (slab.h); walks are bounded; and what leads nowhere ends the command by a fault, not the system.
+ * It takes no locks: all CPUs are stopped, but one may have been stopped in the middle of a change. This is
+ * safe because
+ *
+ *   - lists can be walked forwards at any time;
+ *   - the memory of objects keeps its type while all CPUs are stopped (slab.h);
+ *   - all loops are bounded;
+ *   - a bad pointer causes a fault, which ends only the command.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -65,7 +69,7 @@ struct cpu *debug_cpu_of(const struct thread *thread)
 
 /* ---- Names ---- */
 
-/* Several names may be wanted for one line. */
+/* One line may need several names. */
 static char *name_buffer(size_t size)
 {
     static char buffers[8][48];
@@ -226,11 +230,11 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
             visit(slab_object(slab, frame, i), context);
 }
 
-extern const char data_start[], kernel_end[];                   /* the link script's */
-extern struct lock_class lock_class_first[], lock_class_last[]; /* the same */
+extern const char data_start[], kernel_end[];                   /* from the link script */
+extern struct lock_class lock_class_first[], lock_class_last[]; /* from the link script */
 
-/* A lock is known by the pointer to its class: nothing else that the kernel keeps points there from behind
- * the name of a CPU. */
+/* Recognizes a lock by the pointer to its class: nothing else in the kernel has such a pointer after the
+ * number of a CPU. */
 static bool is_held_lock(const struct spinlock *lock)
 {
     uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
@@ -238,7 +242,7 @@ static bool is_held_lock(const struct spinlock *lock)
            (class - first) % sizeof(struct lock_class) == 0 && lock->reserved == 0 && spin_holder(lock);
 }
 
-/* One page, or less. */
+/* At most one page. */
 struct lock_scan {
     const char *from, *to;
     void (*visit)(const struct spinlock *lock, void *context);
@@ -254,7 +258,7 @@ static void scan_page(void *argument)
             scan->visit((const struct spinlock *)at, scan->context);
 }
 
-/* Pages that are missing on purpose, below stacks, are left out. A lock that crosses a page's end is found
+/* Skips pages that are unmapped on purpose, below stacks. A lock that crosses the end of a page is found
  * with the page where it begins. */
 static void scan_image(struct lock_scan *scan)
 {

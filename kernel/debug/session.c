@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/session.c - the dialogue: says why it began, then reads commands and does them, until
+ * session.c - the command loop: prints why the session began, then reads and runs commands until
  * `continue`.
  *
- * A command may end in the middle, by a fault in what it looks at or because nobody wants to see more: then
- * debug_end_command() comes back to the prompt. Commands have nothing to give back.
+ * A command may end early, by a fault or because the user quits its output; debug_end_command() then
+ * returns to the prompt. Commands hold nothing that must be released.
  */
 #include <arch/debug.h>
 #include <arch/machine.h>
@@ -14,7 +14,7 @@
 #include <kernel/kernel.h>
 #include <trace/format/event_table.h>
 
-static void *prompt_state[5]; /* __builtin_setjmp's */
+static void *prompt_state[5]; /* for __builtin_setjmp */
 static bool goes_on;
 
 static void *try_state[5];
@@ -44,7 +44,7 @@ void debug_fail_try(void)
     __builtin_longjmp(try_state, 1);
 }
 
-/* ---- Commands about the session itself ---- */
+/* ---- Commands for the session itself ---- */
 
 static void end_session(const struct debug_words *words)
 {
@@ -57,7 +57,7 @@ static void reboot(const struct debug_words *words)
     arch_reboot();
 }
 
-/* Who dumps is outside: it is enough that nothing moves until that is done. */
+/* The dump is made from outside, so the machine only has to stand still. */
 static void hold_for_dump(const struct debug_words *words)
 {
     debug_print(
@@ -91,7 +91,7 @@ static void help(const struct debug_words *words)
         char text[256];
         format_text(text, sizeof text, "%s", command->help);
         for (char *end = text; words->count < 2 && *end; end++)
-            if (*end == ';') /* the short list has what stands before it */
+            if (*end == ';') /* the short list shows the text before it */
                 *end = 0;
         debug_print("%-9s %-28s %s\n", command->name, command->arguments, text);
     }
@@ -99,7 +99,7 @@ static void help(const struct debug_words *words)
         debug_print("help COMMAND tells more. Tab completes; blank, return and q answer --more--.\n");
 }
 
-/* ---- The table ---- */
+/* ---- The command table ---- */
 
 static const char *const trace_words[] = {"cpu=", "class=", "event=", "pid=", "tid=", "back=", NULL};
 static const char *const mask_words[] = {"show", "set", NULL};
@@ -186,7 +186,7 @@ static const struct debug_command *find_command(const char *name, size_t length)
             continue;
         if (strlen(command->name) == length)
             return command;
-        found = found ? &debug_commands[debug_command_count] : command; /* the end: not unique */
+        found = found ? &debug_commands[debug_command_count] : command; /* the table's end: not unique */
     }
     return found && found < &debug_commands[debug_command_count] ? found : NULL;
 }
@@ -201,7 +201,7 @@ static const char *complete_name(const char *(*nth)(uint32_t index), const char 
     return NULL;
 }
 
-/* What stands behind NAME=, or in a list of classes. */
+/* Completes what follows NAME=, or a list of classes. */
 static const char *complete_value(const struct debug_command *command, const char *line, const char *start,
                                   uint32_t length, uint32_t index)
 {
@@ -236,7 +236,7 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
     return complete_word(command->completions, start, length, index);
 }
 
-/* ---- The dialogue ---- */
+/* ---- The command loop ---- */
 
 static void split(char *line, struct debug_words *words)
 {
@@ -253,7 +253,7 @@ static void split(char *line, struct debug_words *words)
     *line = 0;
 }
 
-/* A line that begins with # says nothing: for who types by program, and waits for its echo. */
+/* Ignores lines that begin with #: scripts send them and wait for the echo. */
 static void do_line(char *line)
 {
     static struct debug_words words;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * kernel/debug/symbol_table.h - the table that gen/symbolgen.c makes of the kernel's own symbols, in order of
- * address.
- */
+/* symbol_table.h - the table of the kernel's own symbols, in order of address. gen/symbolgen.c makes it. */
 #ifndef KERNEL_DEBUG_SYMBOL_TABLE_H
 #define KERNEL_DEBUG_SYMBOL_TABLE_H
 
 #include <stdint.h>
 
 struct debug_symbol_entry {
-    uint32_t offset; /* bytes from kernel_start, the link script's */
-    uint32_t name;   /* where in debug_symbol_names */
+    uint32_t offset; /* bytes from kernel_start (link script) */
+    uint32_t name;   /* offset in debug_symbol_names */
 };
 extern const uint32_t debug_symbol_count;
 extern const struct debug_symbol_entry debug_symbol_entries[];

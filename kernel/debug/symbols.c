@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/debug/symbols.c - the kernel's own symbols. The table is linked in: gen/symbolgen.c. */
+/* symbols.c - the kernel's own symbols. Their table is linked in: gen/symbolgen.c. */
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/debug/symbol_table.h>
 #include <kernel/kernel.h>
 
-extern const char kernel_start[], kernel_end[]; /* the link script's */
+extern const char kernel_start[], kernel_end[]; /* from the link script */
 
 bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol)
 {
@@ -20,7 +20,8 @@ bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol)
 {
     uint64_t offset = address - (uint64_t)kernel_start;
     uint32_t low = 0,
-             high = debug_symbol_count; /* the last one with entry.offset <= offset is in [low, high) */
+             /* The last one with entry.offset <= offset is in [low, high). */
+        high = debug_symbol_count;
     if (address < (uint64_t)kernel_start || address >= (uint64_t)kernel_end || high == 0)
         return false;
     while (high - low > 1) {

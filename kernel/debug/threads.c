@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/debug/threads.c - commands cpu, threads, thread, spaces, bt. */
+/* threads.c - commands cpu, threads, thread, spaces, bt. */
 #include <arch/debug.h>
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
@@ -15,14 +15,15 @@ static const struct space *space_of(const struct cpu *cpu)
     return cpu->current ? cpu->current->space : NULL;
 }
 
-/* A CPU that was asked stopped on the way back to a thread, which is in its frame, or in the idle loop.
- */
+/* A CPU that was asked to stop was about to return to a thread, whose registers are in its trap frame, or
+ * in the idle loop. */
 static bool was_left_in_frame(const struct cpu *cpu)
 {
     return debug_stop_state(cpu->index) == STOP_ASKED && space_of(cpu);
 }
 
-/* From where it was stopped: in the kernel, and then what it does that for, or in user mode. */
+/* Prints the chain from where the CPU was stopped: the kernel's and then the program's, or the program's
+ * only. */
 static void put_cpu_chain(struct cpu *cpu)
 {
     const struct kernel_regs *regs = debug_regs(cpu->index);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/trace.c - the events of all CPUs, or of one, merged by time and filtered: commands
- * trace, n, p, follow, stat, mask.
+ * trace.c - commands trace, n, p, follow, stat, mask: events of one CPU or all, merged by time and
+ * filtered.
  *
- * A view is a filter and a place: so many matching events from the end. It is shown by walking the newest
- * packets of the rings twice, to count what matches and to print; more packets are taken until enough match.
- * What runs on a CPU is told by context and switch events on the way. The rings stand still, because
- * all CPUs do; those that do not answer may still log, and what they overwrite is skipped.
+ * A view is a filter and a position, the number of matching events from the end. To show it, the newest
+ * packets of the rings are read twice: to count the matches, and to print. More packets are read until
+ * enough events match. Context and switch events say which thread ran on a CPU. The rings do not change,
+ * because all CPUs are stopped. A CPU that could not be stopped may still log; what it overwrites is
+ * skipped.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu.h>
@@ -29,10 +30,10 @@
 static struct view {
     uint64_t cpus, classes; /* bits */
     char event[48];         /* empty: any */
-    uint64_t pid, tid;      /* of the thread that logged; ANY */
-    uint64_t follow;        /* logged by this thread, or naming it; ANY */
+    uint64_t pid, tid;      /* the thread that logged; ANY */
+    uint64_t follow;        /* logged by this thread, or names it; ANY */
     uint64_t since;         /* ticks */
-    uint64_t count;         /* lines of a page */
+    uint64_t count;         /* lines per page */
     uint64_t behind;        /* matching events that are newer than the page */
 } view;
 static bool has_view;
@@ -40,9 +41,9 @@ static bool has_view;
 static struct trace_newest newest;
 static struct {
     uint32_t pid, tid;
-} runs[TRACE_CPUS_MAX]; /* on each CPU, at this place of the walk */
+} runs[TRACE_CPUS_MAX]; /* the thread on each CPU at this position */
 
-/* ---- Who logged ---- */
+/* ---- The thread that logged ---- */
 
 static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name)
 {
@@ -52,7 +53,7 @@ static const struct trace_field_info *find_field(const struct trace_event_info *
     return NULL;
 }
 
-/* Only what the table says is inside a fixed part that was checked. */
+/* Reads only fields of the fixed part, whose length has_body checked. */
 static uint64_t field_value(const struct trace_moment *moment, const struct trace_field_info *field)
 {
     const char *at = (const char *)(moment->event + 1) + field->offset;
@@ -113,7 +114,7 @@ static bool names_thread(const struct trace_moment *moment, const struct trace_e
     return false;
 }
 
-/* The whole name, its second half, or the beginning of either. */
+/* Matches the full name, its second half, or the beginning of the full name. */
 static bool is_event(const struct trace_event_info *info, const char *name)
 {
     size_t length = strlen(name);
@@ -141,7 +142,7 @@ static bool next_match(struct trace_moment *moment)
 {
     while (trace_merge_next(&newest.merge, moment)) {
         const struct trace_event_info *info = trace_find_event(trace_app_schemas(), moment->event->id);
-        bool was = matches(moment, info); /* a switch is the leaving thread's */
+        bool was = matches(moment, info); /* a switch belongs to the old thread */
         if (info)
             note_running(moment, info);
         if (was)
@@ -165,7 +166,7 @@ static uint64_t count_matches(uint64_t packets)
     return total;
 }
 
-/* How many packets of each ring it takes, and how many events match in them. */
+/* Returns how many packets per ring are needed, and how many events in them match. */
 static uint64_t choose_packets(uint64_t wanted, uint64_t *total)
 {
     const uint64_t most =
@@ -260,7 +261,7 @@ const char *debug_class_nth(uint32_t index)
     return NULL;
 }
 
-/* Events by their place in the table of all that there may be; NULL: none has it. */
+/* Numbers the event types by class and minor; event_at returns NULL for a number without one. */
 #define EVENTS_MOST (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
 static const struct trace_event_info *event_at(uint32_t place)
 {

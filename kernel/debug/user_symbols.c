@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/user_symbols.c - symbols of programs: from their files in the boot archive, which keep their
- * symbol tables.
+ * user_symbols.c - symbols of programs, read from their files in the boot archive, which keep their symbol
+ * tables.
  *
- * A space says which program it runs (trace_image), by path and build-id. A file with another build-id is
- * another program, so its symbols are not used. The archive is memory that others may write, so nothing in it
- * is believed.
+ * A space knows path and build-id of its program (trace_image). A file with another build-id is another
+ * program, so its symbols are not used. Programs may write to the archive's memory, so everything in it is
+ * validated.
  */
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
@@ -114,7 +114,7 @@ static bool open_symbols(const struct space *space, struct symbols *symbols)
            find_symbols(&file, symbols);
 }
 
-/* ---- Looking up ---- */
+/* ---- Lookup ---- */
 
 static const char *name_of(const struct symbols *symbols, const struct elf_symbol *symbol)
 {
@@ -126,7 +126,7 @@ static bool is_function(const struct elf_symbol *symbol)
     return (symbol->info & 15) == SYMBOL_FUNCTION;
 }
 
-/* The function at PLACE; what is printed is ADDRESS's distance from its begin. */
+/* Finds the function that contains `place`, and prints the distance of `address` from its start. */
 static int format_user_symbol(char *text, size_t size, const struct space *space, uint64_t place,
                               uint64_t address)
 {

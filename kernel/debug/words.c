@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/debug/words.c - arguments of commands. Interface: debug.h. */
+/* words.c - parses command arguments. Interface: debug.h. */
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
 
@@ -60,7 +60,7 @@ uint64_t debug_number(const char *text)
     return number;
 }
 
-/* Addresses are mostly copied from output, where they have no 0x. */
+/* Users mostly copy addresses from output, where they have no 0x. */
 static bool parse_address(const char *text, uint64_t *address)
 {
     struct debug_symbol symbol;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What follows from kernel/syscalls.def and kernel/errors.def; the run that makes the first makes them all.
+# Generates files from kernel/syscalls.def and kernel/errors.def; one run of syscallgen writes them all.
 SYSCALL_GENERATED := $(GEN)/include/tarn/syscall.h
 SYSCALL_ENUM      := $(GEN)/syscalls.enum
 GENERATED += $(SYSCALL_GENERATED)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/gen/syscallgen.c - everything that follows from the lists of system calls and errors.
+ * syscallgen.c - generates everything that follows from the lists of system calls and errors.
  *
  *     syscallgen SYSCALLS.def ERRORS.def OUTPUT_DIRECTORY
  *
  * writes below the directory
+ *
  *     include/tarn/error.h           E_* and their texts
  *     include/tarn/errno_of.h        errno_of(): the errno of each
  *     include/tarn/syscall.h         SYS_* and the user stubs sys_NAME(), on arch/syscall_stub.h
@@ -13,8 +14,8 @@
  *     syscalls.enum                  `name = number` lines for the trace schema
  *     docs/syscalls.md               reference page
  *
- * The grammar stands in the comments at the top of the two lists. Any departure from it ends the build
- * with file, line and reason.
+ * The comments at the top of the two lists give the grammar. An error in them ends the build with file,
+ * line and reason.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -115,7 +116,7 @@ static void read_text(char *p, char out[TEXT_MAX])
     out[end - p - 1] = '\0';
 }
 
-/* "const void *buffer": the name is the last word, the rest the type. */
+/* In "const void *buffer" the name is the last word, and the rest is the type. */
 static void read_argument(char *start, char *end, struct argument *argument)
 {
     while (end > start && isspace((unsigned char)end[-1]))
@@ -271,9 +272,9 @@ static void write_prototype(FILE *file, const struct call *call)
     fputs(call->argument_count ? ")" : "void)", file);
 }
 
-/* The user fills whole registers, and a C function may take the upper half of a narrow argument for granted.
- * So the kernel's side of a call with narrow arguments is reached through a function that cuts them; handlers
- * of messages, where every instruction counts, take the registers as they are. */
+/* User code passes whole registers, and a C function may rely on the upper half of a narrow argument. So
+ * calls with narrow arguments are entered through a function that truncates them. Handlers of messages,
+ * where every instruction counts, take whole registers. */
 static void write_register_prototype(FILE *file, const char *prefix, const struct call *call)
 {
     fprintf(file, "int64_t %s_%s(", prefix, call->name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Parts of the kernel as host programs, with sanitizers: kernel/test/host is their port.
+# Builds parts of the kernel as host programs with sanitizers. kernel/test/host is their port.
 KERNEL_HOST := kernel/test/host/host.c
 KERNEL_HOST_FLAGS := -Ikernel/test/host -Iarch/include -Ikernel/abi -DTARN_KERNEL -pthread
 

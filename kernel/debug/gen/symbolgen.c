@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/debug/gen/symbolgen.c - makes the kernel's table of its own symbols:   nm -n KERNEL | symbolgen
- * >table.c
+ * symbolgen.c - makes the kernel's table of its own symbols:   nm -n KERNEL | symbolgen >table.c
  *
- * The build links the kernel three times: without a table, which tells how large the table is; with a table
- * of that size, which tells where everything lies; and with the table that says so. The output depends on the
- * symbols' names and addresses alone. kernel/debug/symbols.c reads it.
+ * The build links the kernel three times: without a table, to get the table's size; with a table of that
+ * size, to get all addresses; and with the final table. The output depends only on names and addresses of
+ * the symbols. kernel/debug/symbols.c reads it.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,7 +22,7 @@ struct symbol {
 static struct symbol *symbols;
 static size_t count, room;
 
-/* Ends of sections and tables name the same place as what lies there. */
+/* Marks of sections and tables have the same address as their first or next object. */
 static bool marks_a_place(const char *name)
 {
     static const char *const ends[] = {"_start", "_end", "_first", "_last"};
@@ -53,7 +52,7 @@ static void add(uint64_t address, const char *name)
     count++;
 }
 
-/* By address; of those at one address the one that people mean comes last. */
+/* Sorts by address. Of several at one address, the most useful name comes last. */
 static int compare(const void *left, const void *right)
 {
     const struct symbol *a = left, *b = right;
@@ -78,7 +77,7 @@ static void read_symbols(uint64_t *base)
     }
 }
 
-/* Smaller addresses are no addresses. */
+/* Drops symbols below the kernel's base; they are not addresses. */
 static void drop_below(uint64_t base)
 {
     size_t kept = 0;

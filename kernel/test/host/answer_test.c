@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/test/host/answer_test.c - every answer finds the wait that it belongs to, or nobody: in every state
- * that two callers, a server and two saved replies can come to.
+ * answer_test.c - tests that every reply finds the wait that it belongs to, or nobody, in every state that
+ * two callers, a server and two saved replies can reach.
  *
- * The kernel's own sources run: endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c, cap.c. Only
- * the scheduler is the test: it chooses who acts next. States are explored breadth first. Each is reached by
- * playing the steps to it again from a new machine, and known by what the kernel and the model hold
- * (write_key); steps that lead to a state seen before are not followed. So the search ends, and has then seen
- * all of them.
+ * It runs the kernel's own sources: endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c, cap.c.
+ * The test replaces only the scheduler: it chooses which thread acts next. States are searched breadth
+ * first. To reach a state, its steps are replayed on a new machine. A state is identified by the contents
+ * of kernel and model (write_key); a state seen before is not followed further. So the search ends, and has
+ * then seen all states.
  *
- * The model knows of each caller which answer it waits for, and of each answer in hand to which wait it
- * belongs: every wait has a serial, which travels as the message's label. After each step every thread's
- * registers and wait are compared with those before it: only who the model allows may have changed.
+ * The model knows for each caller which reply it waits for, and for each reply in hand to which wait it
+ * belongs: every wait has a serial number, which is the message's label. After each step, every thread's
+ * registers and wait are compared with those before. Only threads that the model allows may have changed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ enum { FIRST, SECOND, SERVER, THREADS };
 #define SET_BITS  18
 #define DEADLINE  1000u
 
-/* ---- What the kernel expects of others ---- */
+/* ---- Stubs ---- */
 
 static struct space space;
 static struct thread_block blocks[THREADS], idle_block;
@@ -149,12 +149,12 @@ static struct thread *threads[THREADS];
 static struct endpoint *endpoint;
 static cap_t service, saved_slots[SAVED];
 /* The model. */
-static uint64_t awaits[THREADS]; /* serial of the answer that it waits for; 0: none */
-static uint64_t asked[THREADS];  /* of its last message */
-static bool faulted[THREADS];    /* that was a fault */
+static uint64_t awaits[THREADS]; /* serial of the reply that it waits for; 0: none */
+static uint64_t asked[THREADS];  /* serial of its last message */
+static bool faulted[THREADS];    /* the last message was a fault */
 static struct answer held, saved[SAVED];
 static uint64_t last_serial;
-static unsigned allowed; /* bits of the threads that may change in this step */
+static unsigned allowed; /* bits: threads that may change in this step */
 
 static const struct answer none = {-1, 0};
 
@@ -186,7 +186,7 @@ static void start_machine(void)
         saved[i] = none;
 }
 
-/* The thread is what this CPU runs. */
+/* Makes the thread current on this CPU. */
 static void let_run(struct thread *thread)
 {
     this_cpu()->current = thread;
@@ -226,7 +226,7 @@ static void stop_machine(void)
     cap_close(&space, service);
 }
 
-/* ---- What threads look like ---- */
+/* ---- Comparison with the step before ---- */
 
 static struct {
     struct arch_frame frame;
@@ -249,7 +249,7 @@ static bool waits(unsigned who)
     return threads[who]->wait_lock != NULL;
 }
 
-/* While a thread waits its state says for what; a fault may still be queued. */
+/* A waiting thread's state says what it waits for; a fault may still be queued. */
 static bool waits_for_answer(unsigned who)
 {
     uint32_t state = threads[who]->state;
@@ -278,7 +278,7 @@ static void prepare_frame(struct thread *thread, uint64_t label, uint64_t deadli
     thread->frame.deadline = deadline;
 }
 
-/* The server has got a message. */
+/* The server received a message. */
 static void note_received(void)
 {
     uint64_t serial = frame_label(&threads[SERVER]->frame);
@@ -297,7 +297,7 @@ static bool server_receives(void)
     return threads[SERVER]->wait_lock == &endpoint->lock;
 }
 
-/* A caller asks: how is a bit for a fault, and one for the general path. */
+/* `fault`: with a fault; `general`: by the general path. */
 static void ask(unsigned who, bool fault, bool general)
 {
     struct thread *self = threads[who];
@@ -318,7 +318,7 @@ static void ask(unsigned who, bool fault, bool general)
         note_received();
 }
 
-/* The model of an answer: whether somebody waits for it, whose wait is then over. */
+/* Models a reply: returns whether a caller waits for it; its wait is then over. */
 static bool take_answer(struct answer answer)
 {
     if (answer.caller < 0 || awaits[answer.caller] != answer.serial)
@@ -342,10 +342,10 @@ static void check_answered(struct answer answer, uint64_t label)
         wrong = "the answer to a fault did more or less than it says";
 }
 
-/* The server receives; what it held is given up before. */
+/* The server receives, and first gives up the caller that it has. */
 static void receive_next(void)
 {
-    for (int i = 0; i < CALLERS; i++) /* whose message it may take */
+    for (int i = 0; i < CALLERS; i++) /* callers whose message it may take */
         if (threads[i]->wait_lock == &endpoint->lock)
             allowed |= 1u << i;
 }
@@ -365,7 +365,7 @@ static uint64_t answer_label(struct answer answer, bool kill)
 
 /* ---- Steps ---- */
 
-/* In the hands of the server; `k`: kill, if it answers a fault. */
+/* Steps of the server. `kill`: the label, if it replies to a fault. */
 static void receive(void)
 {
     take_answer(held);
@@ -450,7 +450,7 @@ static void copy_saved(unsigned slot)
     saved[!slot] = saved[slot];
 }
 
-/* A wait that others end. */
+/* Something else ends the wait. */
 static void lose_wait(unsigned who)
 {
     allowed = 1u << who;
@@ -467,29 +467,32 @@ static void end_and_begin_anew(unsigned who)
 }
 
 enum kind {
+    /* steps of callers: */
     CALL,
     CALL_GENERAL,
     FAULT,
     FAULT_GENERAL,
-    SLEEP, /* of callers */
+    SLEEP,
+    /* of the server; from SAVE on `who` is the slot: */
     RECEIVE,
     REPLY,
     REPLY_KILL,
     REPLY_RECEIVE,
-    REPLY_RECEIVE_KILL, /* of the server */
+    REPLY_RECEIVE_KILL,
     REPLY_RECEIVE_GENERAL,
     SAVE,
     COPY,
     REPLY_TO,
     REPLY_TO_KILL,
-    CLOSE, /* who: the slot, from SAVE on */
+    CLOSE,
+    /* of any thread: */
     EXPIRE,
     CANCEL,
     SUSPEND,
     RESUME,
     KILL,
     PARK,
-    END, /* of any thread */
+    END,
     KINDS
 };
 struct step {
@@ -585,7 +588,7 @@ static void take_server_step(struct step step)
     }
 }
 
-/* What others do to a thread. */
+/* Steps that others do to a thread. */
 static void take_foreign_step(struct step step)
 {
     struct thread *thread = threads[step.who];
@@ -629,7 +632,7 @@ static void take_step(struct step step)
 
 /* ---- States ---- */
 
-/* All that what happens next can depend on; serials only as far as they tell waits apart. */
+/* Everything on which later steps can depend. Serials count only to distinguish waits. */
 struct key {
     uint8_t thread[THREADS][7], held[3], saved[SAVED][3], copied, senders[CALLERS];
 };
@@ -656,7 +659,7 @@ static void write_thread(uint8_t *key, unsigned who)
     key[6] = faulted[who];
 }
 
-/* With the callers exchanged, or the saved replies, or neither. */
+/* With the callers swapped, or the saved replies, or neither. */
 static void write_swapped(struct key *key, unsigned callers, unsigned slots)
 {
     memset(key, 0, sizeof *key);
@@ -672,7 +675,8 @@ static void write_swapped(struct key *key, unsigned callers, unsigned slots)
             (uint8_t)(1 + ((list_object(link, struct thread, link) == threads[SECOND]) ^ callers));
 }
 
-/* The callers are alike, and so are the saved replies: of states that differ in no more, one is enough. */
+/* The callers are interchangeable, and so are the saved replies: of states that differ only in that, one is
+ * enough. */
 static void write_key(struct key *key)
 {
     struct key other;
@@ -687,7 +691,7 @@ static void write_key(struct key *key)
 static struct key *seen; /* open addressing */
 static bool *used;
 
-/* True: it is new. */
+/* Returns true if the state is new. */
 static bool remember(const struct key *key)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -704,7 +708,7 @@ static bool remember(const struct key *key)
 
 /* ---- The search ---- */
 
-/* A state is the step that led to it from another. */
+/* A state: the step that led to it, and from which state. */
 struct node {
     uint32_t from;
     uint16_t depth;
@@ -757,7 +761,7 @@ static void replay(const struct step *path, unsigned depth)
         take_step(path[i]);
 }
 
-/* The steps that are possible in a state. */
+/* Returns the steps that are possible in a state. */
 static unsigned list_steps(const struct step *path, unsigned depth, struct step *steps)
 {
     unsigned count = 0;
@@ -770,7 +774,7 @@ static unsigned list_steps(const struct step *path, unsigned depth, struct step 
     return count;
 }
 
-/* The last step of the path leads from a state to another. False: it breaks something. */
+/* Adds the state to which the path's last step leads. Returns false if the step breaks a rule. */
 static bool follow(uint32_t from, const struct step *path, unsigned depth)
 {
     struct key key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/test/host/clock_test.c - which rate arch_clock_agree makes of sources that agree, differ, or lie. */
+/* clock_test.c - tests arch_clock_agree with clock sources that agree, differ, or lie. */
 #include <arch/clock.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void expect(const char *what, struct arch_clock_rate rate, uint64_t low, 
                rate.is_certain ? "certain" : "uncertain", rate.error_ppm, rate.names);
 }
 
-/* For each place of three sources, one that is far off and narrow, so that it would be preferred. */
+/* Of three sources, each in turn is far off and narrow, so that it would be preferred. */
 static void test_liars(void)
 {
     static const uint64_t wrong[] = {1, GHZ / 1000, 7 * GHZ / 5, 1000 * GHZ, ~0ull - 10};

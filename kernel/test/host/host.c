@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/test/host/host.c - what the kernel expects below it, made of host memory. Interface: host.h. */
+/* host.c - what the kernel needs below it, made of host memory. Interface: host.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

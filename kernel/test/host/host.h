@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * kernel/test/host/host.h - the kernel's parts as a host program: RAM, CPUs, page tables, TAP.
- */
+/* host.h - runs parts of the kernel as a host program: RAM, CPUs, page tables, TAP. */
 #ifndef KERNEL_TEST_HOST_H
 #define KERNEL_TEST_HOST_H
 
 #include <kernel/cpu.h>
 
 void host_start(uint32_t processors); /* RAM, cpus[], boot_info; the caller becomes CPU 0 */
-void host_become(uint32_t processor); /* this host thread is that CPU from now on */
+void host_become(uint32_t processor); /* from now on this host thread is that CPU */
 
-extern uint64_t host_map_budget; /* so many calls of arch_map_page succeed */
+extern uint64_t host_map_budget; /* number of arch_map_page calls that will succeed */
 
 void tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int tap_finish(void); /* the plan; exit status */
+int tap_finish(void); /* prints the plan; returns the exit status */
 
 #endif

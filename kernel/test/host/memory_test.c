@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/test/host/memory_test.c - frames, slabs, memory objects, mappings and faults against simple models,
- * with random operations and sanitizers; at the end of each test every frame must be back.
+ * memory_test.c - compares page frames, slabs, memory objects, mappings and faults with simple models,
+ * under random operations and sanitizers. After each test all page frames must be free again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include <tarn/error.h>
 #include <trace/control/control.h>
 
-/* What spaces need beyond memory is tested elsewhere. */
+/* Stubs for what spaces need besides memory. */
 void endpoint_put(struct endpoint *endpoint)
 {
     (void)endpoint;
@@ -67,14 +67,14 @@ static int compare_frames(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-#define MERGED_ORDER 12 /* 16 MiB of 64: only if nearly all was merged again */
+#define MERGED_ORDER 12 /* 16 MiB of 64: exists only if nearly everything merged */
 
 static void test_all_frames(void)
 {
     uint64_t before = frame_count_free(), count = 0;
     paddr_t *frames = malloc(before * sizeof *frames), frame;
     while ((frame = frame_alloc()) != FRAME_NONE) {
-        memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer sees what lies outside */
+        memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer catches writes outside */
         frames[count++] = frame;
     }
     tap_check(count == before && frame_count_free() == 0, "every frame can be had, once (%llu)",
@@ -86,7 +86,7 @@ static void test_all_frames(void)
     for (uint64_t i = 0; i < count; i++)
         frame_free(frames[i * 7919 % count]);
     tap_check(frame_count_free() == before, "all frames are back, in another order");
-    /* Once more, in order, so that what stays in the CPU's cache lies side by side. */
+    /* Again, in order, so that the frames left in the CPU's cache are adjacent. */
     for (uint64_t i = 0; i < count; i++)
         frames[i] = frame_alloc();
     qsort(frames, count, sizeof *frames, compare_frames);
@@ -139,7 +139,7 @@ static void *hammer_frames(void *argument)
             *(uint64_t *)phys_to_virt(held[count]) = (uint64_t)(uintptr_t)argument, count++;
         while (count--) {
             if (*(uint64_t *)phys_to_virt(held[count]) != (uint64_t)(uintptr_t)argument)
-                abort(); /* somebody else had it too */
+                abort(); /* another CPU had it, too */
             frame_free(held[count]);
         }
     }
@@ -191,7 +191,7 @@ static void test_slab(void)
               "each piece of memory is constructed once");
 }
 
-/* All CPUs but `but` leave the kernel, one after another. */
+/* All CPUs except `but` leave the kernel, one after another. */
 static void leave_kernel(uint32_t but)
 {
     for (uint32_t i = 0; i < cpu_count; i++) {
@@ -211,7 +211,7 @@ static void reclaim_all(void)
         ;
 }
 
-/* Once an object is out of reach, its frame waits until every CPU has left the kernel. */
+/* A freed object's frame is kept until every CPU has left the kernel. */
 static void test_slab_frames(void)
 {
     enum { COUNT = 2000 };
@@ -248,8 +248,8 @@ static void test_slab_frames(void)
     tap_check(frame_count_free() == before - 1, "and those go with their last object");
 }
 
-/* CPUs find objects without a lock, and look at them after others have freed them; frames that are
- * given back are written all over at once. */
+/* CPUs find objects without a lock, and read them after others have freed them. Frames that are given back
+ * are overwritten at once. */
 enum { SHARED_THINGS = 64, READER_ROUNDS = 20000 };
 static LOCK_CLASS(shared_class, "shared thing");
 static struct slab shared_slab = SLAB("shared thing", struct thing, construct_thing, &shared_class);
@@ -279,7 +279,7 @@ static void *use_shared(void *argument)
         if (round % 4 == 0)
             arch_relax();
         strange_things += thing && thing->constructed != 0x600d;
-        quiet_report(); /* here its kernel entry ends */
+        quiet_report(); /* this ends the kernel entry */
         slab_reclaim(4);
         paddr_t frame = frame_alloc();
         memset(phys_to_virt(frame), 0xaa, FRAME_SIZE);
@@ -332,8 +332,7 @@ static void test_copy(void)
 
 /* ---- Mappings ---- */
 
-/* The first of `mappings`, all of which begin at multiples of a page, that has room in front: a search page
- * by page. */
+/* Finds the first gap by testing page after page. */
 static uint64_t find_gap_slowly(const bool *used, unsigned pages, unsigned from, unsigned limit,
                                 unsigned size)
 {
@@ -387,7 +386,7 @@ static void test_mappings(void)
 
 #define PAGES 64
 #define BASE  0x10000000ull
-/* What a page of the model space shows: a page of an object, or a private copy with a value of its own. */
+/* A page of the model space: a page of an object, or a private copy with its own value. */
 struct model_page {
     bool mapped;
     uint32_t flags;
@@ -588,7 +587,7 @@ static void test_paged(void)
 
 /* ---- No memory ---- */
 
-/* All free frames but `left` are taken away; the allocation after those fails. */
+/* Takes all free frames but `left`, so that the next allocation after those fails. */
 static paddr_t *hoard;
 static uint64_t hoarded;
 
@@ -607,7 +606,7 @@ static void release_hoard(void)
         frame_free(hoard[--hoarded]);
 }
 
-/* Faults all over a range; how many for lack of memory. */
+/* Touches a range; returns how many faults found no memory. */
 static unsigned touch(struct space *space, uint64_t address, uint64_t size)
 {
     unsigned failed = 0;
@@ -618,7 +617,7 @@ static unsigned touch(struct space *space, uint64_t address, uint64_t size)
     return failed;
 }
 
-/* What programs do with memory, whether it fails or not; how often it did. */
+/* Uses memory as programs do; returns how many operations failed. */
 static unsigned use_space(struct space *space, struct memory *zero, struct memory *paged)
 {
     const uint64_t big = 4 << 20;
@@ -635,7 +634,7 @@ static unsigned use_space(struct space *space, struct memory *zero, struct memor
         int error = memory_supply(paged, 3 << 20, source, 0);
         failed += error != 0;
         if (first_word(error ? source : paged, error ? 0 : 3 << 20) != 815)
-            abort(); /* lost on the way */
+            abort(); /* lost by the move */
     } else {
         failed++;
     }
@@ -689,7 +688,7 @@ static void test_no_memory(void)
     }
     tap_check(same && ever > 10 && !failed, "out of memory at each of %llu allocations: nothing is lost",
               (unsigned long long)left - 1);
-    /* The same where page tables fail, which take no frames here. */
+    /* The same with page tables that fail; they take no frames here. */
     for (failed = 1, left = 0; failed && left < 1000; left++) {
         host_map_budget = left;
         failed = use_memory();
@@ -701,7 +700,7 @@ static void test_no_memory(void)
     free(hoard);
 }
 
-/* Runs: where they may be, and that the blocks that they were cut out of come together again. */
+/* Runs: their position, and that the blocks from which they were taken merge again. */
 static void test_runs(void)
 {
     uint64_t before = frame_count_free();

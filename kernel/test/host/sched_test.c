@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/test/host/sched_test.c - scheduler and timers on the host: golden schedules on CPUs that the
- * test moves by hand, then CPUs that are host threads and wake, block, steal and move threads at once.
+ * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps by hand, then
+ * CPUs that are host threads and wake, block, steal and move threads concurrently.
  *
- * A golden schedule is what each CPU runs after each step, as a line of names; '-' is idle.
+ * A golden schedule is a line with the threads that the CPUs run after each step; '-' is idle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define STEPS        200000u
 #define SECONDS_BUSY 2
 
-/* ---- What the scheduler expects of others ---- */
+/* ---- Stubs ---- */
 
 LOCK_CLASS(thread_lock_class, "thread");
 static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
@@ -125,7 +125,7 @@ static void make_machine(unsigned cpu_total)
     host_become(0);
 }
 
-/* Thread n, blocked; named by letters from A on. */
+/* Thread n, blocked. Its name is a letter from A on. */
 static struct thread *make_thread(unsigned n, uint32_t priority, uint64_t affinity)
 {
     struct thread *thread = &threads[n];
@@ -161,7 +161,7 @@ static void leave_kernel(unsigned cpu)
         sched_idle_cpus &= ~bit;
 }
 
-/* Lets every CPU that was asked to pass its kernel exit, and notes what all run. */
+/* Runs the kernel exit of each CPU that was asked to, and notes what all CPUs run. */
 static void settle(unsigned cpu_total)
 {
     for (bool again = true; again;) {
@@ -204,11 +204,11 @@ static void test_one_processor(void)
     settle(1);
     sched_wake(make_thread(1, 5, 0)); /* an equal waits */
     settle(1);
-    sched_wake(make_thread(2, 9, 0)); /* a better one does not */
+    sched_wake(make_thread(2, 9, 0)); /* a higher priority does not */
     settle(1);
     sched_wake(make_thread(3, 2, 0));
     settle(1);
-    block_current(0); /* C: then A, which was preempted, before B */
+    block_current(0); /* C blocks; then A, which was preempted, comes before B */
     settle(1);
     block_current(0);
     settle(1);
@@ -243,7 +243,7 @@ static void test_slices(void)
     settle(1);
     host_clock += sched_slice;
     block_current(0);
-    settle(1); /* A had half of its slice left */
+    settle(1); /* A had half of its time slice left */
     host_clock += sched_slice / 2;
     handle_timer();
     settle(1);
@@ -257,28 +257,28 @@ static void test_placement(void)
         leave_kernel(i);
     host_become(0);
     make_thread(0, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[0]); /* its last one is idle */
+    sched_wake(&threads[0]); /* its last CPU is idle */
     settle(3);
     host_become(0);
     make_thread(1, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[1]); /* its last one is not: this one */
+    sched_wake(&threads[1]); /* its last CPU is busy: this one */
     settle(3);
     host_become(0);
     make_thread(2, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[2]); /* any */
+    sched_wake(&threads[2]); /* any idle CPU */
     settle(3);
     make_thread(3, 7, 0)->cpu = &cpus[1];
-    sched_wake(&threads[3]); /* preempts on its last */
+    sched_wake(&threads[3]); /* preempts on its last CPU */
     settle(3);
     make_thread(4, 6, 0)->cpu = &cpus[1];
-    sched_wake(&threads[4]); /* preempts the least important */
+    sched_wake(&threads[4]); /* preempts the lowest priority */
     settle(3);
     make_thread(5, 1, 4)->cpu = &cpus[1];
-    sched_wake(&threads[5]); /* may only run on the third */
+    sched_wake(&threads[5]); /* may only run on the third CPU */
     settle(3);
     expect("--A B-A BCA BDA EDA EDA ", "placement: last, this, any idle one; then preemption; then a queue");
     host_become(2);
-    block_current(2); /* takes C or B from another before F, which is less important but here already? */
+    block_current(2); /* F, of lower priority but in its own queue, runs before C or B are stolen */
     settle(3);
     expect("EDF ", "its own queue first");
     block_current(2);
@@ -301,7 +301,7 @@ static void test_affinity(void)
     expect("C- ", "nobody takes what may not run there");
     sched_set_affinity(&threads[1], 2);
     settle(2);
-    sched_set_affinity(&threads[2], 2); /* runs on the first; goes where it is more important */
+    sched_set_affinity(&threads[2], 2); /* it runs on the first CPU; preempts on the second */
     settle(2);
     sched_set_priority(&threads[1], 12);
     settle(2);
@@ -311,7 +311,7 @@ static void test_affinity(void)
     expect("CB AC AB AB ", "changes of affinity and priority work on queued and running threads");
     atomic_fetch_or(&threads[0].pending, PENDING_SUSPEND);
     sched_kick(&threads[0]);
-    settle(2); /* and C may not go to the first */
+    settle(2); /* C may not run on the first CPU */
     expect("-B ", "a suspended thread leaves");
     atomic_fetch_or(&threads[1].pending, PENDING_KILL);
     sched_kick(&threads[1]);
@@ -359,14 +359,14 @@ static void test_timers(void)
     tap_check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
 }
 
-/* ---- CPUs at once ---- */
+/* ---- Concurrent CPUs ---- */
 
 static _Atomic bool stop;
-static _Atomic int runs_on[THREADS_MAX]; /* 1 + CPU */
+static _Atomic int runs_on[THREADS_MAX]; /* 1 + number of the CPU */
 static _Atomic uint64_t turns[THREADS_MAX], doubly;
 
-/* A CPU: what runs blocks now and then; who blocks can be woken by anybody, under its lock as waits
- * are. */
+/* A CPU: its current thread blocks now and then. Any CPU can wake a blocked thread, under the thread's
+ * lock, as in a real wait. */
 static void *be_processor(void *argument)
 {
     unsigned index = (unsigned)(uintptr_t)argument, seed = index + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/clock.h (host tests) - time stands still unless the test moves it. */
+/* port/clock.h (host tests) - a clock that only the test advances. */
 #ifndef PORT_CLOCK_H
 #define PORT_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/frame.h (host tests) - registers that a test can look at. */
+/* port/frame.h (host tests) - a trap frame that a test can read. */
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
 

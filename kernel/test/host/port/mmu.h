@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/mmu.h (host tests) - RAM is an array, and page tables are a flat list (host_mmu.c). */
+/* port/mmu.h (host tests) - RAM is an array, and page tables are a flat list (host.c). */
 #ifndef PORT_MMU_H
 #define PORT_MMU_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/thread.h (host tests) - nothing but the frame. */
+/* port/thread.h (host tests) - no state besides the trap frame. */
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/trace.h (host tests of the kernel) - tracing is off: the logging path has tests of its own in
- * trace/test. */
+/* port/trace.h (host tests) - tracing is off. trace/test tests the logging path. */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
