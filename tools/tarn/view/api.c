@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/api.c - questions by name, and what they share; see api.h. */
+/* api.c - dispatches requests, and has what they share; see api.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -9,7 +9,8 @@
 static const struct {
     const char *path;
     api_function *answer;
-    bool takes_lock; /* itself, if it needs it */
+    /* takes the lock itself, if it needs it */
+    bool takes_lock;
 } answers[] = {
     {"/api/trace", api_trace, false},     {"/api/list", api_list, false},
     {"/api/search", api_search, false},   {"/api/lanes", api_lanes, false},

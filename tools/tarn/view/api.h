@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/api.h - the questions of the page, as README.md describes them: a path and parameters to
- * JSON.
+ * api.h - answers the page's requests, which README.md documents: a path and parameters to JSON.
  *
- * Nothing here knows of HTTP. Any number of threads may ask at once. Each question ends within a bounded time
- * whatever it asks, but those that walk a range for an answer: without the lock, and while somebody waits.
+ * Independent of HTTP. Any number of threads may make requests at once. Every request takes a bounded time,
+ * except those that walk a range for an analysis: these do not hold the lock, and stop when nobody waits for
+ * the reply.
  */
 #ifndef TARN_API_H
 #define TARN_API_H
@@ -20,54 +20,52 @@ struct request {
         const char *key, *value;
     } parameters[REQUEST_PARAMETERS_MAX];
     unsigned count;
-    /* Whether somebody waits for the answer; NULL: yes. For questions that take long. */
+    /* Whether a client waits for the reply; NULL: yes. For requests that take long. */
     bool (*is_waiting)(const struct request *request);
     void *asker;
 };
 
-/* Whether somebody waits for the answer. */
 bool request_is_waiting(const struct request *request);
 
 #define API_JSON "application/json; charset=utf-8"
 #define API_SVG  "image/svg+xml"
-#define API_DEED "/api/goto" /* does something, where all others only tell */
+#define API_DEED "/api/goto" /* the only request that does something */
 
-/* The HTTP status; other than 200 comes with {"error": why}. JSON is empty before. TYPE: API_JSON; of a
- * picture, whose text is in JSON then, what it is. */
+/* Returns the HTTP status; other than 200 comes with {"error": why}. JSON is empty before. TYPE is API_JSON,
+ * or the type of a picture, whose text is then in JSON. */
 unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type);
 
 /* ---- for the files of the API ---------------------------------------------------------------------- */
 
 const char *request_text(const struct request *request, const char *key); /* NULL: not given */
-/* False, and FAIL, when it is given but no number up to MOST. */
+/* False: it is given but is not a number up to MOST; sets FAIL. */
 bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
                     struct fail *fail);
-/* A range of time in nanoseconds since the begin, from <= to <= duration; ticks of both. */
+/* A range in nanoseconds since the start of the trace, from <= to <= duration, and in ticks. */
 struct range {
     uint64_t from, to;
     uint64_t from_ticks, to_ticks;
 };
 bool request_range(const struct view *view, const struct request *request, struct range *range,
                    struct fail *fail);
-/* The numbers of a list such as 1,5-7 that are below LIMIT: a bool for each; all when it is not given. FOUND
- * gets how many. The caller frees it. */
+/* Parses a list of numbers such as 1,5-7. Returns a bool for each number below LIMIT, freed by the caller,
+ * and in FOUND how many are set. A missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
 
-/* Each fills one answer, an open object, with the lock held if it does not take it itself. False: FAIL says
- * why. */
+/* Each fills one reply, an open object. The lock is held, unless the function takes it itself. False:
+ * FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
 api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,
     api_answers, api_progress, api_goto;
 
-/* To /api/trace. With the lock held for reading. */
+/* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
 
 /* Fills JSON with a picture, from its first byte; without the lock. */
 api_function api_flame;
 
-/* Asks ANSWER, with the options that the request gives, about the request's range, then TELL; takes the lock
- * for a moment. False: FAIL says why. */
+/* Runs ANSWER on the request's range and options, then calls TELL; takes the lock briefly. False: FAIL. */
 struct answer;
 struct losses;
 typedef bool api_teller(struct answer *answer, const struct losses *losses, void *context, struct fail *fail);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/api_answer.c - /api/answer: what the subcommands answer, of a range. /api/answers: which
- * there are. /api/progress: how far one is.
+ * api_answer.c - /api/answer: runs an analysis on a range. /api/answers: lists the analyses. /api/progress:
+ * how far one is.
  *
- * The walk begins at the checkpoint before the range, with what was known there of processes and their
- * program files; so does a second one, for an answer that looks closely at what it found. It may take long,
- * so that it has files and a model of its own: with the lock held it is only opened.
+ * The walk begins at the checkpoint before the range, with the processes and executables known there; so
+ * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
+ * files and model, and only opening them needs the lock.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct asker {
     struct range_walk walk;
     struct model model;
     struct answer_walker walker; /* for a second walk */
-    bool gave_up;                /* in that */
+    bool gave_up;                /* the second walk was cancelled */
     struct losses losses;        /* in the range */
     struct view *view;
     const struct request *request;
@@ -32,13 +32,13 @@ struct asker {
     struct answer *answer;
     struct view_job *job; /* or NULL */
     uint64_t generation;  /* of the index */
-    uint64_t first;       /* number of the event that the walk begins with */
-    uint64_t walked;      /* events, in a walk before this one */
+    uint64_t first;       /* number of the walk's first event */
+    uint64_t walked;      /* events in an earlier walk */
 };
 
 /* ---- progress -------------------------------------------------------------------------------------- */
 
-/* NULL: nobody wants to know, or too many do. */
+/* NULL: not requested, or too many jobs. */
 static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
 {
     struct view_job *job = NULL;
@@ -147,7 +147,7 @@ static bool set_options(struct answer *answer, const struct request *request, st
     return answer_choose_tables(answer, request_text(request, "by"), fail);
 }
 
-/* Of a column that no table has, it is better to hear before the walk; rows are sorted after it. */
+/* Called before the walk, too, to report an unknown column early; rows are sorted after it. */
 static bool sort(struct answer *answer, const struct request *request, struct fail *fail)
 {
     const char *column = request_text(request, "sort");
@@ -155,7 +155,7 @@ static bool sort(struct answer *answer, const struct request *request, struct fa
     return column == NULL || answer_sort(answer, column, request_text(request, "reverse") != NULL, fail);
 }
 
-/* Of a walk that was just opened. */
+/* Returns the number of events up to TO in a walk that was just opened. */
 static uint64_t events_before(const struct asker *asker, uint64_t to)
 {
     const struct index *index = &asker->view->index;
@@ -163,7 +163,7 @@ static uint64_t events_before(const struct asker *asker, uint64_t to)
     return index_first(index, index_find_time(index, to) + 1) - asker->walk.walk.next;
 }
 
-/* With the lock for a moment: numbers of threads are those of the first walk while the index is the same. */
+/* Takes the lock briefly. The first walk's thread numbers are valid while the index is the same. */
 static bool walk_again(struct answer_walker *walker, struct model *model, uint64_t from, uint64_t to,
                        struct model_observer *observer)
 {
@@ -190,7 +190,7 @@ static bool walk_again(struct answer_walker *walker, struct model *model, uint64
     return !asker->gave_up;
 }
 
-/* Everything that needs the index: where the walk begins, and how long it is. With the lock held. */
+/* Does everything that needs the index: where the walk begins, and its length. The lock is held. */
 static bool open_walk(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
@@ -215,7 +215,7 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     return true;
 }
 
-/* Without the lock; closes the walk. */
+/* Runs the walk without the lock, and closes it. */
 static bool run_walk(struct asker *asker, struct fail *fail)
 {
     bool fine;
@@ -301,7 +301,7 @@ bool api_answer_range(struct view *view, const struct request *request, struct j
     return fine;
 }
 
-/* ---- which there are ------------------------------------------------------------------------------- */
+/* ---- the list of analyses -------------------------------------------------------------------------- */
 
 static void add_columns(const struct answer_kind *kind, const struct table *table, struct json *json)
 {
@@ -314,9 +314,9 @@ static void add_columns(const struct answer_kind *kind, const struct table *tabl
 
         if (column.kind == COLUMN_BAR)
             continue;
-        column.heading = NULL; /* text leaves out some that JSON has, */
+        column.heading = NULL; /* text leaves out some headings, */
         if (column.kind == COLUMN_WHEN)
-            column.kind = COLUMN_TIME; /* and has one unit for a column */
+            column.kind = COLUMN_TIME; /* and has one unit per column */
         json_open(json, '{');
         json_key_text(json, "key", column.key);
         json_key_text(json, "heading", column_heading(&column, heading));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/api_flags.c - /api/flags: on which lanes chosen events lie. Of those of one kind that share
- * a pixel of a lane the first is told, and how many there are.
+ * api_flags.c - /api/flags: on which lanes chosen events are. For those of one type in the same pixel of a
+ * lane, it returns the first and their number.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -14,7 +14,7 @@ struct flag {
     uint32_t type, count;
 };
 
-/* A lane's flags, and for each kind the place of its last one. */
+/* A lane's flags, and for each type the index of its last one. */
 struct flag_row {
     uint32_t number;     /* rank, or thread */
     struct buffer flags; /* struct flag */
@@ -28,7 +28,7 @@ struct flagger {
     uint32_t width;
     uint32_t type_count, thread_count;
     bool *types;
-    struct flag_row *cpus, *threads; /* by rank and by number; `last` NULL: not asked for */
+    struct flag_row *cpus, *threads; /* by rank and by number; `last` NULL: not requested */
 };
 
 static void add_flag(const struct flagger *flagger, struct flag_row *row, uint64_t at, uint32_t type)
@@ -115,7 +115,7 @@ static void add_rows(const struct view *view, const char *key, const char *numbe
     json_close(json, ']');
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------- */
 
 static bool find_flags(struct flagger *flagger, const struct view *view, bool *is_exact, struct fail *fail)
 {

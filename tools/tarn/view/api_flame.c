@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/api_flame.c - /api/flame: the profile of a range as a flame graph, in SVG. */
+/* api_flame.c - /api/flame: the profile of a range as a flame graph, in SVG. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/answer/answer.h>

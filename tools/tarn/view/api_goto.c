@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/api_goto.c - from an event to the machine at that instant: what the page needs to name the
- * command, and /api/goto, which runs it. */
+/* api_goto.c - from an event to the machine at that time: the command for the page to show, and /api/goto,
+ * which runs it. */
 #include <stdlib.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/opener.h>
 
-/* Can the run of the trace be started again, by somebody who names its directory? */
+/* Whether the run of the trace can be repeated, given its directory. */
 static bool may_go(const struct view *view, struct fail *why)
 {
     if (view->options.name != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/api_lanes.c - /api/lanes, /api/threads, /api/marks: what happens in a range. */
+/* api_lanes.c - /api/lanes, /api/threads, /api/marks: what happens in a range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -10,11 +10,11 @@
 #define ARROWS_USUAL  2000u
 #define ARROWS_MOST   20000u
 #define THREADS_USUAL 200u
-#define TIMES_MOST    500u /* of one event: then counts are given */
+#define TIMES_MOST    500u /* per event type; beyond that, counts are returned */
 
 /* ---- /api/lanes ------------------------------------------------------------------------------------ */
 
-/* What stands for "none" is -1 there. */
+/* Adds a number, -1 for NONE. */
 static void add_or_none(struct json *json, uint32_t number, uint32_t none)
 {
     json_signed(json, number == none ? -1 : (int64_t)number);

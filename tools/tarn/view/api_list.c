@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/api_list.c - /api/list: events around a moment with all that they say, and /api/search: the
- * next one before or after it. Both walk strides of the index (the blocks of one checkpoint), forwards and
- * backwards, but for those that cannot hold what is wanted (sieve.h), until they have what is asked for or
- * their time is over; then the answer says how far they came.
+ * api_list.c - /api/list: events around a time with all fields, and /api/search: the next match before or
+ * after one.
+ *
+ * Both walk strides of the index (the blocks of one checkpoint), forwards or backwards, except those that
+ * cannot contain a match (sieve.h). They stop when they have enough or their time is over; the reply says
+ * how far they came.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -11,17 +13,17 @@
 #include <tools/tarn/view/walk.h>
 
 #define ROWS_MOST    2000u
-#define SEARCH_MS    60    /* then it is for the page to ask on */
-#define CLOCK_EVENTS 4096u /* between looks at the clock */
+#define SEARCH_MS    60    /* then the page continues with another request */
+#define CLOCK_EVENTS 4096u /* between checks of the time */
 
 struct list {
     struct view *view;
     struct match match;
     struct sieve sieve;
-    uint64_t walked; /* events that were looked at */
-    uint64_t start;  /* number of the first event that is not before the moment */
+    uint64_t walked; /* events checked */
+    uint64_t start;  /* number of the first event at or after the time */
     uint64_t before, after;
-    uint64_t deadline; /* ns, of the monotonic clock */
+    uint64_t deadline; /* ns, on the monotonic clock */
 };
 
 static uint64_t now_ns(void)
@@ -89,8 +91,8 @@ static bool is_late(const struct list *list)
     return now_ns() > list->deadline;
 }
 
-/* Rows of a walk up to the event END, with those before REACHED passed over; returns the number of the first
- * that was not looked at. */
+/* Adds the rows of a walk up to event END, skipping those before list->start. Returns the number of the
+ * first event not checked. */
 static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, uint64_t end,
                         struct json *json, uint64_t *found)
 {
@@ -98,7 +100,7 @@ static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, 
 
     while (*found < list->after && walk->next < end) {
         if ((cursor = walk_next(walk)) == NULL)
-            return list->view->index.events; /* somebody has cut the files */
+            return list->view->index.events; /* the files were truncated */
         if (walk->number < list->start)
             continue;
         list->walked++;
@@ -113,8 +115,8 @@ static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, 
     return reached;
 }
 
-/* Rows of the events from the start on, up to the index's end; returns the number of the first that was not
- * looked at. Strides that follow one another are one walk. */
+/* Adds the rows from the start to the end of the index. Returns the number of the first event not checked.
+ * Consecutive strides are read in one walk. */
 static uint64_t list_forward(struct list *list, struct json *json, uint64_t *found)
 {
     const struct index *index = &list->view->index;
@@ -144,7 +146,7 @@ static uint64_t list_forward(struct list *list, struct json *json, uint64_t *fou
     return reached;
 }
 
-/* Numbers of the last WANT events before END in a stride that match, oldest first. */
+/* Finds the numbers of the last WANT matches before END in a stride, oldest first. */
 static size_t find_last(struct list *list, size_t stride, uint64_t end, uint64_t *numbers, size_t want)
 {
     uint64_t *ring = alloc_zero(want + 1, sizeof(*ring)), first = stride_first(list, stride);
@@ -184,8 +186,8 @@ static void add_rows(const struct list *list, size_t stride, const uint64_t *num
     walk_close(&walk);
 }
 
-/* Rows of the events before, found from stride to stride backwards and put together in order; returns
- * the number before which nothing was looked at. */
+/* Adds the rows before the start. They are found stride by stride backwards, and then put in order. Returns
+ * the number before which no event was checked. */
 static uint64_t list_backward(struct list *list, struct json *json, uint64_t *found)
 {
     uint64_t *numbers = alloc_zero(list->before + 1, sizeof(*numbers)), reached = list->start;
@@ -218,9 +220,9 @@ static uint64_t list_backward(struct list *list, struct json *json, uint64_t *fo
     return reached;
 }
 
-/* ---- the questions --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------- */
 
-/* The number of the first event at or after a time. */
+/* Returns the number of the first event at or after a time. */
 static uint64_t number_at(struct view *view, uint64_t ns)
 {
     int64_t at = schema_ns(&view->trace.schema, view->index.begin) + (int64_t)ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/api_marks.c - /api/marks: where chosen events are in a range. Their number is exact. Of
- * few, each time is told; of many, how many there are in each pixel.
+ * api_marks.c - /api/marks: where chosen events are in a range. Their number is exact. If there are few, it
+ * returns the time of each, otherwise the number in each pixel.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -9,8 +9,8 @@
 #include <tools/tarn/view/lanes.h>
 #include <tools/tarn/view/walk.h>
 
-#define TIMES_MOST  1000u   /* of one type of event */
-#define WALK_BUDGET 300000u /* events, to find single ones in blocks that are wider than a pixel */
+#define TIMES_MOST  1000u   /* per event type */
+#define WALK_BUDGET 300000u /* events read to find single ones in blocks wider than a pixel */
 
 struct mark {
     uint32_t type;
@@ -28,7 +28,7 @@ struct marker {
     struct mark *marks;
     uint32_t count;
     uint32_t *places;    /* marks by type, or UINT32_MAX */
-    uint64_t begin, end; /* of the piece at hand */
+    uint64_t begin, end; /* of the current piece */
 };
 
 static double pixel_of(const struct marker *marker, uint64_t ticks)
@@ -37,7 +37,7 @@ static double pixel_of(const struct marker *marker, uint64_t ticks)
            (double)(marker->range.to_ticks - marker->range.from_ticks);
 }
 
-/* COUNT events somewhere between two moments. */
+/* Spreads COUNT events evenly over a time. */
 static void spread(const struct marker *marker, struct mark *mark, uint64_t begin, uint64_t end, double count)
 {
     double from = pixel_of(marker, begin), to = pixel_of(marker, end);

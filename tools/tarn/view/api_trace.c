@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/api_trace.c - /api/trace: what does not depend on a range. */
+/* api_trace.c - /api/trace: what does not depend on a range. */
 #include <tools/tarn/view/api.h>
 
 static const char *environment(const struct view *view, const char *name)
@@ -63,7 +63,7 @@ static void add_events(const struct view *view, struct json *json)
     json_close(json, ']');
 }
 
-/* The names that an enumeration gives to the details of activities. */
+/* Adds the names of an enumeration for the details of activities. */
 static void add_labels(const struct view *view, enum activity kind, struct json *json)
 {
     const struct field *field = model_detail_field(&view->trace.schema, kind);
@@ -91,7 +91,7 @@ static void add_named(uint32_t number, const char *name, size_t size, struct jso
     json_text_bytes(json, name, strnlen(name, size));
 }
 
-/* What the trace itself says, by events. */
+/* Adds the names that events define. */
 static void add_told_names(const struct view *view, struct json *json)
 {
     const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;
@@ -135,7 +135,7 @@ static void add_names(const char *key, const char *const *names, unsigned count,
     json_close(json, ']');
 }
 
-/* Of those that live, the trace's end. */
+/* For living ones, the end is that of the trace. */
 static void add_life(const struct view *view, uint64_t begin, uint64_t end, struct json *json)
 {
     json_key_number(json, "begin", view_ns(view, begin));
@@ -227,7 +227,7 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
 
     json_key_text(json, "name", view_name(view));
     json_key_text(json, "arch", environment(view, "architecture"));
-    json_key(json, "begin_clock_ns"); /* a text: more than a number of JavaScript holds */
+    json_key(json, "begin_clock_ns"); /* text, because it exceeds the exact integers of JavaScript */
     json_open(json, '"');
     json_signed(json, schema_ns(schema, view->index.begin));
     json_close(json, '"');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/boxes.c - rows of boxes; see boxes.h. */
+/* boxes.c - rows of boxes; see boxes.h. */
 #include <tools/tarn/view/boxes.h>
 
 static bool is_alike(const struct lane_box *a, const struct lane_box *b)
@@ -33,7 +33,7 @@ static void put_dust(struct boxes *boxes)
     boxes->kind_count = 0;
 }
 
-/* Of more kinds than have a place, those with least time give way. */
+/* If there are too many kinds, the one with the least time is dropped. */
 static void add_kind(struct boxes *boxes, const struct lane_box *box)
 {
     uint64_t ticks = box->end - box->begin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/cover.c - cuts a range into pieces; see cover.h. */
+/* cover.c - splits a range into pieces; see cover.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/walk.h>
@@ -21,7 +21,7 @@ static void add_piece(struct coverer *coverer, struct piece piece)
         piece.end = coverer->to;
     if (piece.begin >= piece.end)
         return;
-    /* What is walked is walked at one go. */
+    /* Adjacent exact pieces are walked in one go. */
     if (piece.is_exact && cover->count > 0 && cover->pieces[cover->count - 1].is_exact) {
         cover->pieces[cover->count - 1].end = piece.end;
         return;
@@ -33,8 +33,8 @@ static void add_piece(struct coverer *coverer, struct piece piece)
     cover->pieces[cover->count++] = piece;
 }
 
-/* What it costs to walk a block after all that comes before: its events, and those from its checkpoint on
- * when the walk begins with it. */
+/* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
+ * it. */
 static uint64_t cost_of(const struct coverer *coverer, size_t block)
 {
     const struct index *index = coverer->index;
@@ -131,7 +131,7 @@ static void close_segments(struct walk_range *range, const struct model *model, 
     summer->observer.is_done = true;
 }
 
-/* Into a tally of its own, which is then added. */
+/* Walks a piece into a tally of its own, and adds that. */
 static bool sum_walk(struct tally *sum, const struct index *index, const struct trace *trace,
                      const struct piece *piece, struct fail *fail)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw.c - the PNG as a whole: which threads, where everything goes; see draw.h. */
+/* draw.c - the PNG as a whole: choice of threads, layout; see draw.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define LEFT        200.0
 #define TITLE       30.0
-#define THREADS_MIN 14.0 /* pixels that a thread's lane takes at least */
+#define THREADS_MIN 14.0 /* minimum height of a thread's lane in pixels */
 #define ARROWS_MOST 2000u
 
 void draw_colour(const struct draw *draw, struct colour colour)
@@ -39,7 +39,7 @@ void draw_pattern(const struct draw *draw, double x, double y, double width, dou
     fill_box(draw, x, y, width, height);
 }
 
-/* Diagonal stripes, which are told apart without colours. */
+/* Diagonal stripes, recognizable without colours. */
 static cairo_pattern_t *make_stripes(struct colour colour)
 {
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
@@ -71,7 +71,7 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     cairo_set_font_size(draw->cairo, size);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)part[i] < 0x20 || (unsigned char)part[i] >= 0x7f)
-            part[i] = '?'; /* a trace may hold anything; cairo wants UTF-8 */
+            part[i] = '?'; /* a trace may contain anything, but cairo needs UTF-8 */
     for (cairo_text_extents(draw->cairo, part, &extents); extents.x_advance > width && length > 2;
          cairo_text_extents(draw->cairo, part, &extents))
         part[--length] = '\0';
@@ -83,7 +83,7 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
 
 /* ---- processes ------------------------------------------------------------------------------------- */
 
-/* The last one that had the number, as on the page. */
+/* Returns the name of the last process with this pid, as on the page. */
 const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32])
 {
     const struct index *index = &draw->view->index;
@@ -104,9 +104,9 @@ struct process_colours draw_process_colours(const struct draw *draw, uint32_t pi
     return theme_process(&draw->theme, draw_process_name(draw, pid, text));
 }
 
-/* ---- what is shown --------------------------------------------------------------------------------- */
+/* ---- choice of threads ----------------------------------------------------------------------------- */
 
-/* A thread, how long it ran, and how long all threads of its process did. */
+/* A thread's CPU time, and that of its process. */
 struct busy {
     uint32_t number, pid;
     uint64_t ran, together;
@@ -126,7 +126,7 @@ static int by_pid(const void *left, const void *right)
     return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
 }
 
-/* Processes together, the busiest first, and in them the busiest thread. */
+/* Keeps processes together: the busiest first, and in each the busiest thread first. */
 static int by_process(const void *left, const void *right)
 {
     const struct busy *a = left, *b = right;
@@ -136,7 +136,7 @@ static int by_process(const void *left, const void *right)
     return by_pid(left, right) ? by_pid(left, right) : by_time(left, right);
 }
 
-/* Of all threads that were heard of in the range; the caller frees it. */
+/* Returns all threads with events in the range; the caller frees them. */
 static struct busy *find_busy(const struct draw *draw, uint32_t *count, struct fail *fail)
 {
     const struct view *view = draw->view;
@@ -196,7 +196,7 @@ static void sum_processes(struct busy *busy, uint32_t count)
     }
 }
 
-/* In the order in which they are to be seen: that of the page. */
+/* Sorts the lanes in the page's order. */
 static void order_lanes(struct lanes *lanes, const struct view *view, struct busy *busy, uint32_t count)
 {
     uint32_t threads = index_thread_count(&view->index), *places = lanes_places(lanes, threads), used = 0;
@@ -209,7 +209,7 @@ static void order_lanes(struct lanes *lanes, const struct view *view, struct bus
             ordered[used++] = lanes->threads[places[busy[i].number]];
             places[busy[i].number] = UINT32_MAX;
         }
-    for (uint32_t i = 0; i < lanes->thread_count; i++) /* those that did nothing */
+    for (uint32_t i = 0; i < lanes->thread_count; i++) /* those without CPU time */
         if (places[lanes->threads[i].number] != UINT32_MAX)
             ordered[used++] = lanes->threads[i];
     free(places);
@@ -242,7 +242,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     return fine;
 }
 
-/* More kinds than there are colours could not be told apart. */
+/* More types than colours could not be distinguished. */
 static bool refuse_marks(const struct draw *draw, unsigned count, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
@@ -274,7 +274,7 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
 
 /* ---- the picture ----------------------------------------------------------------------------------- */
 
-/* The end of the trace's path, which tells most; a source's whole name. */
+/* Returns the most specific end of the trace's path; for a source, the whole name. */
 static const char *short_name(const char *name)
 {
     size_t slashes = is_source(name) ? 2 : 0;
@@ -335,7 +335,7 @@ static void open_picture(struct draw *draw)
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)draw->options->width, (int)draw->options->height);
 
     draw->cairo = cairo_create(surface);
-    cairo_surface_destroy(surface); /* the drawing has it */
+    cairo_surface_destroy(surface); /* the drawing owns it */
     theme_load(&draw->theme, draw->options->is_dark);
     draw->ready = make_stripes(draw->theme.states[MODEL_READY]);
     draw->lost = make_stripes(draw->theme.lost);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/draw.h - the picture as a PNG, from the same lanes that the page gets.
+ * draw.h - the picture as a PNG, from the same lanes as the page.
  *
- * From above: title, time axis, a lane for each processor, one for each chosen thread with its nested calls,
- * legend. Arrows for wake-ups and IPC and waits for locks lead from lane to lane; marked events are lines
- * through all of them. Colours are those of the page: README.md has the rule.
+ * From top to bottom: title, time axis, a lane per CPU, a lane per chosen thread with its nested calls,
+ * legend. Arrows for wake-ups and IPC, and waits for locks, lead from lane to lane; marked events are lines
+ * through all lanes. Colours are those of the page, see README.md.
  */
 #ifndef TARN_DRAW_H
 #define TARN_DRAW_H
@@ -15,16 +15,16 @@
 
 struct draw_options {
     const char *file;
-    uint64_t from, to; /* nanoseconds since the begin */
+    uint64_t from, to; /* nanoseconds since the start */
     uint32_t width, height;
-    uint32_t
-        threads; /* so many of the busiest are shown, if there is room; UINT32_MAX: as many as have room */
-    const char *tids;  /* or these; NULL: the busiest */
-    const char *marks; /* patterns of events' names; NULL: none */
+    /* number of the busiest threads to show, if there is space; UINT32_MAX: as many as fit */
+    uint32_t threads;
+    const char *tids;  /* or these threads; NULL: the busiest */
+    const char *marks; /* patterns of event names; NULL: none */
     bool is_dark;
 };
 
-/* With the view's lock held. */
+/* The view's lock is held. */
 bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail);
 
 #endif

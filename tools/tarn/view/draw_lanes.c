@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_lanes.c - the lanes of the PNG; see draw.h. */
+/* draw_lanes.c - the lanes of the PNG; see draw.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
@@ -18,7 +18,7 @@ static bool is_idle(const struct draw *draw, uint32_t number)
     return thread != NULL && thread->is_idle;
 }
 
-/* What the kernel does while nobody runs has a colour of its own. */
+/* What the kernel does while no thread runs has its own colour. */
 static struct process_colours colours_of(const struct draw *draw, uint32_t number)
 {
     const struct index_thread *thread = thread_of(draw, number);
@@ -65,13 +65,13 @@ static void format_activity(const struct draw *draw, uint32_t kind, uint32_t det
 {
     if (is_named(draw, kind, detail, text))
         return;
-    if (detail == UINT32_MAX || kind == ACTIVITY_REQUEST) /* requests are only numbered */
+    if (detail == UINT32_MAX || kind == ACTIVITY_REQUEST) /* requests have no names */
         snprintf(text, 64, "%s", model_activity_names[kind]);
     else
         snprintf(text, 64, "%s %u", model_activity_names[kind], detail);
 }
 
-/* ---- processors ------------------------------------------------------------------------------------ */
+/* ---- CPUs ------------------------------------------------------------------------------------------ */
 
 static bool is_interrupt(uint32_t kind)
 {
@@ -83,7 +83,7 @@ static bool is_kernel(uint32_t kind)
     return kind == ACTIVITY_SYSCALL || kind == ACTIVITY_FAULT || kind == ACTIVITY_EXCEPTION;
 }
 
-/* A processor that sleeps is a line at the bottom. */
+/* A sleeping CPU is a line at the bottom. */
 static void draw_idle(const struct draw *draw, double x, double width)
 {
     draw_box(draw, x, draw->top + DRAW_CPU_HEIGHT - 3, width, 2, draw->theme.idle);
@@ -140,7 +140,7 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
         const struct colour parts[] = {colours.user, colours.kernel, draw->theme.interrupt};
         double width = run->pixels * pixel;
 
-        if (run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3] > 0) { /* else not known */
+        if (run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3] > 0) { /* otherwise unknown */
             draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
             draw_idle(draw, x, width);
             draw_shares(draw, x, draw->top + DRAW_CPU_HEIGHT - 1, width, DRAW_CPU_HEIGHT - 2, run->shares,
@@ -154,7 +154,7 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
 
 /* ---- threads --------------------------------------------------------------------------------------- */
 
-/* What runs fills its lane, what is ready is striped, what waits is a line. */
+/* Running fills the lane, ready is striped, waiting is a line. */
 static void draw_state(struct draw *draw, uint32_t state, struct colour running, double x, double width)
 {
     draw->has_state[state] |= state != MODEL_DEAD;
@@ -220,7 +220,7 @@ static void draw_thread_runs(struct draw *draw, const struct lane *lane, struct 
         if (run->what < MODEL_STATES)
             draw_state(draw, run->what, colours.user, x, width);
         draw_shares(draw, x, draw->top + DRAW_STATE_HEIGHT, width, DRAW_STATE_HEIGHT, run->shares, parts);
-        if (ready > 0) /* hangs from the top */
+        if (ready > 0) /* from the top down */
             draw_pattern(draw, x, draw->top, width, ready, draw->ready);
         draw->has_state[MODEL_READY] |= ready > 0;
         x += width;
@@ -237,7 +237,7 @@ static double thread_height(const struct lane *lane)
     return DRAW_STATE_HEIGHT + (rows < FRAME_ROWS ? rows : FRAME_ROWS) * DRAW_FRAME_HEIGHT;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------- */
+/* ---- labels, all lanes ----------------------------------------------------------------------------- */
 
 static void label_lane(const struct draw *draw, double height, const char *text, const char *more)
 {
@@ -253,7 +253,7 @@ static void draw_cpu(struct draw *draw, const struct lane *lane)
     uint64_t known = 0;
     char text[32];
 
-    /* What nothing is drawn over is not known. */
+    /* Wherever nothing is drawn on top, the state is unknown. */
     draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, DRAW_CPU_HEIGHT - 2, draw->lost);
     snprintf(text, sizeof(text), "CPU %u", draw->view->trace.streams[lane->number].cpu);
     label_lane(draw, DRAW_CPU_HEIGHT, text, "");
@@ -287,7 +287,7 @@ static void draw_thread(struct draw *draw, const struct lane *lane)
     draw_box(draw, 0, draw->top - 3, draw->right, 1, draw->theme.line);
 }
 
-/* Files of processors are in the order of their names. */
+/* By CPU number, because streams are sorted by name. */
 static int by_cpu(const void *left, const void *right, void *context)
 {
     const struct lane *a = left, *b = right;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_legend.c - time axis, marked events, legend of the PNG; see draw.h. */
+/* draw_legend.c - time axis, marked events, legend of the PNG; see draw.h. */
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/draw_parts.h>
@@ -7,7 +7,7 @@
 
 /* ---- time ------------------------------------------------------------------------------------------ */
 
-/* 1, 2 or 5 times a power of ten, so that labels have room. */
+/* Returns 1, 2 or 5 times a power of ten, so that labels fit. */
 static double nice_step(double range, double labels)
 {
     double step = pow(10, floor(log10(range / labels)));
@@ -67,7 +67,7 @@ static void draw_mark_at(const struct draw *draw, uint64_t ticks, double bottom,
     cairo_fill(draw->cairo);
 }
 
-/* One for a pixel of each kind. */
+/* At most one per pixel and type. */
 void draw_marks(struct draw *draw, double bottom)
 {
     double pixel = (double)(draw->lanes.to - draw->lanes.from) / draw->lanes.width;
@@ -97,7 +97,7 @@ struct place {
     double x, y;
 };
 
-/* Makes room for an entry: a sample of 14 pixels, and its text. */
+/* Makes space for an entry: a sample of 14 pixels, and its text. */
 static void add_text(struct draw *draw, struct place *at, const char *text)
 {
     cairo_text_extents_t extents;
@@ -113,7 +113,7 @@ static void add_text(struct draw *draw, struct place *at, const char *text)
     at->x += 20 + extents.x_advance + 14;
 }
 
-/* Where the sample of the entry that was just added is. */
+/* Returns the position of the sample of the entry just added. */
 static double sample_x(const struct draw *draw, const struct place *at, const char *text)
 {
     cairo_text_extents_t extents;
@@ -122,7 +122,7 @@ static double sample_x(const struct draw *draw, const struct place *at, const ch
     return at->x - 14 - extents.x_advance - 20;
 }
 
-/* HEIGHT: that of the sample, up to 11. */
+/* HEIGHT of the sample, at most 11. */
 static void add_entry(struct draw *draw, struct place *at, struct colour colour, double height,
                       const char *text)
 {

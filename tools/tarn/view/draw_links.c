@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_links.c - what leads from one lane of the PNG to another: wake-ups, IPC, and waits for
- * locks to who held them; as page/arrows.js draws them. */
+/* draw_links.c - connections between lanes of the PNG: wake-ups, IPC, and waits for locks to their holders;
+ * drawn as in page/arrows.js. */
 #include <math.h>
 #include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define ARROWS_CALM  60u  /* more than this many are fainter */
-#define ARROWS_DRAWN 400u /* and more hide what they are drawn over */
+#define ARROWS_CALM  60u  /* more than this are drawn fainter */
+#define ARROWS_DRAWN 400u /* more than this would hide the lanes */
 
 static double middle_of(const struct draw *draw, const uint32_t *places, uint32_t count, uint32_t thread)
 {
@@ -46,7 +46,7 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
     draw_head(draw, x0, from, x1, to);
 }
 
-/* First how many there are to be drawn, then, when they are not too many, they are. */
+/* Counts the visible arrows first, and draws them if there are not too many. */
 static void draw_arrows(struct draw *draw, const uint32_t *places, uint32_t count)
 {
     const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
@@ -70,7 +70,7 @@ static void draw_arrows(struct draw *draw, const uint32_t *places, uint32_t coun
     }
 }
 
-/* What its program calls the lock, on the waiter's strip, where there is room. */
+/* Writes the lock's name on the waiter's strip, if it fits. */
 static void draw_wait_name(struct draw *draw, const struct lane_wait *wait, double middle)
 {
     double x = draw_x(draw, wait->begin) + 8, room = draw_x(draw, wait->end) - x - 8;
@@ -85,8 +85,7 @@ static void draw_wait_name(struct draw *draw, const struct lane_wait *wait, doub
     draw_text(draw, x, middle + 3, extents.x_advance + 4, DRAW_TEXT - 1, wait->name);
 }
 
-/* Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it
- * waiting. */
+/* Draws a bar under the waiter's strip, and a line from it to a bar on the holder's lane. */
 static void draw_wait(struct draw *draw, const struct lane_wait *wait, double waiter, double holder)
 {
     static const double dashes[] = {2, 2};

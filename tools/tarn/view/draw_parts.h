@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/draw_parts.h - what the files of the PNG share: draw.c (the page), draw_theme.c (colours),
- * draw_lanes.c and draw_links.c (what is in it), draw_legend.c (what explains it). */
+/* draw_parts.h - shared by the files of the PNG: draw.c (the whole), draw_theme.c (colours), draw_lanes.c
+ * and draw_links.c (content), draw_legend.c (explanations). */
 #ifndef TARN_DRAW_PARTS_H
 #define TARN_DRAW_PARTS_H
 
@@ -13,7 +13,7 @@ struct colour {
     double red, green, blue;
 };
 
-/* From the page's style sheet, so that both look alike. */
+/* Colours from the page's style sheet. */
 struct theme {
     bool is_dark;
     struct colour background, raised, line, text, quiet;
@@ -24,13 +24,13 @@ struct theme {
 };
 void theme_load(struct theme *theme, bool is_dark);
 
-/* Of a program, by the hash of its name: in its own code, and in the kernel on its behalf. */
+/* Colours of a program, by the hash of its name: for its own code, and for the kernel on its behalf. */
 struct process_colours {
     struct colour user, kernel;
 };
 struct process_colours theme_process(const struct theme *theme, const char *name);
 
-/* Which kinds of events are marked, and how many of each there are. */
+/* A marked event type, and its number of events. */
 struct draw_mark {
     uint32_t type;
     uint64_t count;
@@ -43,12 +43,13 @@ struct draw {
     cairo_t *cairo;
     cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
-    double left, top, right, bottom; /* of the lanes, pixels; top moves down while they are drawn */
+    double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
-    double *tops;                    /* of each lane of a thread; negative: it had no room */
+    double *tops;                    /* of each thread's lane; negative: it did not fit */
     struct draw_mark marks[DRAW_MARKS_MAX];
-    uint32_t mark_count, arrow_count;                       /* arrow_count: that have both ends to be seen */
-    bool has_state[MODEL_STATES], has_activity[ACTIVITIES]; /* were drawn */
+    /* arrow_count: arrows with both ends visible */
+    uint32_t mark_count, arrow_count;
+    bool has_state[MODEL_STATES], has_activity[ACTIVITIES]; /* those drawn, for the legend */
     bool has_lost, has_wakeup, has_call, has_wait;
 };
 
@@ -60,7 +61,7 @@ struct draw {
 #define DRAW_TEXT         11.0
 #define DRAW_LEGEND       64.0 /* without marks */
 #define DRAW_LEGEND_LINE  18.0
-#define DRAW_LEGEND_MARK  200.0 /* pixels of its line that a mark may take */
+#define DRAW_LEGEND_MARK  200.0 /* maximum width of a mark in its line */
 
 static inline double draw_x(const struct draw *draw, uint64_t ticks)
 {
@@ -71,11 +72,11 @@ static inline double draw_x(const struct draw *draw, uint64_t ticks)
 }
 
 void draw_colour(const struct draw *draw, struct colour colour);
-/* On whole pixels, and no narrower than one. */
+/* Draws a box on whole pixels, at least one wide. */
 void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour);
 void draw_pattern(const struct draw *draw, double x, double y, double width, double height,
                   cairo_pattern_t *pattern);
-/* Cut to WIDTH; nothing when not even a few letters fit. */
+/* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text);
 const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32]);
 struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/draw_theme.c - colours of the PNG: those of the page's style sheet, and of programs by the
- * hash of their name as page/colors.js makes them; README.md has the rule.
+ * draw_theme.c - colours of the PNG: those of the page's style sheet, and of programs by the hash of their
+ * name, as in page/colors.js; see README.md.
  */
 #include <ctype.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* ---- the style sheet ------------------------------------------------------------------------------- */
 
-/* A copy that ends with a NUL; the caller frees it. */
+/* Returns a NUL-terminated copy; the caller frees it. */
 static char *read_sheet(void)
 {
     for (const struct page_file *file = page_files; file->name != NULL; file++)
@@ -22,7 +22,7 @@ static char *read_sheet(void)
             memcpy(text, file->bytes, file->size);
             return text;
         }
-    abort(); /* the build puts it in */
+    abort(); /* the build always embeds it */
 }
 
 static unsigned digit(char c)
@@ -30,7 +30,7 @@ static unsigned digit(char c)
     return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
-/* The value of --NAME in a block of rules, #rgb or #rrggbb. */
+/* Returns the value of --NAME in a block of rules, #rgb or #rrggbb. */
 static struct colour find_colour(const char *block, const char *name)
 {
     char key[48];
@@ -41,7 +41,7 @@ static struct colour find_colour(const char *block, const char *name)
     snprintf(key, sizeof(key), "--%s: #", name);
     at = strstr(block, key);
     if (at == NULL)
-        abort(); /* a name here and in the sheet differ: every picture fails, and so the tests do */
+        abort(); /* the name is not in the sheet: every picture fails, and so do the tests */
     at += strlen(key);
     digits = strspn(at, "0123456789abcdefABCDEF");
     for (unsigned i = 0; i < 3; i++)
@@ -110,7 +110,7 @@ void theme_load(struct theme *theme, bool is_dark)
 
 /* ---- programs -------------------------------------------------------------------------------------- */
 
-/* Of the 256 that a screen has: what cairo would cut off is rounded, as on the page. */
+/* Rounds to one of 256 values as the page does, where cairo would truncate. */
 static double shown(double linear)
 {
     double value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
@@ -118,7 +118,7 @@ static double shown(double linear)
     return value < 0 ? 0 : value > 1 ? 1 : round(value * 255) / 255;
 }
 
-/* OKLCH to sRGB. HUE: degrees. */
+/* Converts OKLCH to sRGB. HUE is in degrees. */
 static struct colour oklch(double lightness, double chroma, double hue)
 {
     double a = chroma * cos(hue * M_PI / 180), b = chroma * sin(hue * M_PI / 180);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/embed.c - a generator of the build: files to C that has their bytes (page.h).
+ * embed.c - a generator used by the build: converts files to C arrays (page.h).
  *
  * usage: embed FILE... >page_files.c
  */
@@ -27,7 +27,7 @@ static int write_bytes(const char *path, int number)
     printf("static const unsigned char file%d[] = {", number);
     while ((byte = getc(file)) != EOF)
         printf("%s%d,", column++ % 24 == 0 ? "\n" : "", byte);
-    printf("0};\n"); /* the language has no empty arrays; the zero is not counted */
+    printf("0};\n"); /* C has no empty arrays; the zero is not counted in the size */
     return fclose(file);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/index.c - looking things up in the index; see index.h. */
+/* index.c - look-ups in the index; see index.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/index.h>
 
-/* The last block whose number at OFFSET in struct index_block is not above VALUE, or the first. */
+/* Returns the last block whose number at OFFSET in struct index_block is at most VALUE, or the first. */
 static size_t find_block(const struct index *index, size_t offset, uint64_t value)
 {
     size_t low = 0, high = index_block_count(index);
@@ -32,8 +32,8 @@ size_t index_find_event(const struct index *index, uint64_t number)
 }
 
 #define BUSY_SHARE  0.98 /* of the events */
-#define BUSY_MARGIN 0.02 /* of the range, on either side */
-#define BUSY_LENGTH 0.9  /* of the trace: what is longer leaves nothing out */
+#define BUSY_MARGIN 0.02 /* of the range, at either end */
+#define BUSY_LENGTH 0.9  /* of the trace: use the whole trace if the range is longer */
 
 void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to)
 {

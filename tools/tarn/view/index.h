@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/index.h - what makes any range of a trace quick to look at.
+ * index.h - an index that makes any range of a trace fast to show.
  *
- * The events of all processors in order are cut into blocks of about two thousand. Of each block the index
- * knows when it begins and the number of its first event, and a summary (node.h): which thread was in which
- * state how long, who ran on which processor, how many events of each type. Levels of summaries lie above: a
- * node of level n sums up INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint:
- * places in the streams and the state of the model, from where a walk goes on as if it came from the trace's
- * begin (walk.h).
+ * The merged events of all CPUs are cut into blocks of about two thousand. For each block the index has its
+ * start time, the number of its first event, and a summary (node.h): the time of threads by state, of CPUs
+ * by thread, the number of events by type. Above are levels of summaries: a node of level n sums up
+ * INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint: positions in the
+ * streams and the state of the model, from which a walk continues as if it came from the start of the trace
+ * (walk.h).
  *
- * A block begins where time has passed: all events before it are earlier in nanoseconds. Numbers of events
- * count from 0 in the order of the merge; they name events in the view's requests.
+ * A block begins where time advances: all events before it are earlier in nanoseconds. Events are numbered
+ * from 0 in the order of the merge; requests to the view use these numbers.
  *
- * index_extend makes the index, and appends to it when streams have grown; the result is the same as of one
- * made at once, because it goes back to a checkpoint before all that is new. index_file.c keeps it in a file.
- * Everything lies in memory, about 1 to 2 percent of the trace.
+ * index_extend makes the index, and extends it when streams have grown. The result is the same as in one go,
+ * because it goes back to a checkpoint before everything new. index_file.c saves the index in a file. It is
+ * kept in memory, and takes about 1 to 2 percent of the trace.
  */
 #ifndef TARN_INDEX_H
 #define TARN_INDEX_H
@@ -23,22 +23,22 @@
 #include <tools/tarn/view/node.h>
 
 #define INDEX_BLOCK_EVENTS  2048u
-#define INDEX_BLOCK_MOST    65536u   /* of one time: then a block ends all the same */
-#define INDEX_SPARSE_EVENTS 64u      /* so many are enough when they took ... */
-#define INDEX_SPARSE_NS     10000000 /* ... this long */
+#define INDEX_BLOCK_MOST    65536u   /* with one time; then a block ends anyway */
+#define INDEX_SPARSE_EVENTS 64u      /* a block may end after this many events if they took ... */
+#define INDEX_SPARSE_NS     10000000 /* ... at least this long */
 #define INDEX_FANOUT        16u
 #define INDEX_LEVELS        7u
-#define INDEX_STRIDE        32u /* blocks from one checkpoint to the next */
+#define INDEX_STRIDE        32u /* blocks between checkpoints */
 
 struct index_block {
     uint64_t begin; /* ticks */
     uint64_t first; /* number of its first event */
 };
 
-/* Things of any size, one after the other. */
+/* An array of blobs: items of any size. */
 struct index_pile {
     struct buffer bytes;
-    struct buffer ends; /* uint64_t each: where thing i ends */
+    struct buffer ends; /* uint64_t each: the end of item i */
 };
 
 struct index_losses {
@@ -46,18 +46,18 @@ struct index_losses {
     bool before; /* some were lost before the trace begins */
 };
 
-/* What is known of a thread and of a process over the whole trace. Threads by the model's numbers. */
+/* Facts about threads and processes of the whole trace. Threads have the model's numbers. */
 struct index_thread {
     uint64_t begin, end; /* ticks; end: UINT64_MAX while it lives */
-    uint32_t tid, pid;   /* MODEL_NOBODY: stands for those that are not known */
-    uint32_t cpu;        /* rank, where it ran last */
+    uint32_t tid, pid;   /* MODEL_NOBODY: the record for unknown threads */
+    uint32_t cpu;        /* rank of the CPU where it last ran */
     bool is_idle, was_created;
     char name[TRACE_NAME_BYTES + 1];
 };
 
 struct index_process {
     uint64_t begin, end;  /* ticks; end: UINT64_MAX while it lives */
-    uint32_t pid, parent; /* parent: MODEL_NOBODY when not known */
+    uint32_t pid, parent; /* parent: MODEL_NOBODY if unknown */
     int32_t status;
     bool was_created;
     char name[32];
@@ -66,20 +66,20 @@ struct index_process {
 struct index {
     struct buffer blocks;    /* struct index_block */
     struct buffer threads;   /* struct index_thread */
-    struct buffer processes; /* struct index_process, in the order in which they were heard of */
-    /* once the index is whole: */
+    struct buffer processes; /* struct index_process, in the order in which they became known */
+    /* valid when the index is complete: */
     struct buffer irqs;         /* struct model_irq */
-    struct buffer lock_classes; /* struct model_lock_class by number */
-    struct model *model;        /* of whom makes the index */
+    struct buffer lock_classes; /* struct model_lock_class, by number */
+    struct model *model;        /* used while the index is made */
     struct index_pile levels[INDEX_LEVELS];
     struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
     struct index_pile knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
-    struct buffer beginning;       /* what was known before all of it: model_learn_beginning */
-    bool has_beginning;            /* and no more will be, however the trace grows */
+    struct buffer beginning;       /* long-lived facts from before all events: model_learn_beginning */
+    bool has_beginning;            /* it is final, even if the trace grows */
     uint64_t events;
-    uint64_t begin, end; /* ticks; everything lies before end */
+    uint64_t begin, end; /* ticks; all events are before end */
     struct index_losses losses;
-    bool is_partial; /* being made: there is more in the streams */
+    bool is_partial; /* under construction: the streams contain more */
 };
 
 static inline size_t index_block_count(const struct index *index)
@@ -123,38 +123,39 @@ static inline struct index_process *index_process(const struct index *index, siz
     return (struct index_process *)index->processes.bytes + number;
 }
 
-/* The block that a time lies in: the last that begins at or before it; 0 when there is none. */
+/* Returns the block of a time: the last one that begins at or before it, or 0. */
 size_t index_find_time(const struct index *index, uint64_t ticks);
 size_t index_find_event(const struct index *index, uint64_t number);
 
 size_t pile_count(const struct index_pile *pile);
 struct buffer_reader pile_get(const struct index_pile *pile,
-                              size_t number);         /* nothing when there is no such thing */
-void pile_end(struct index_pile *pile);               /* what was added to bytes is one more thing */
-void pile_cut(struct index_pile *pile, size_t count); /* forgets all but COUNT */
+                              /* empty if there is no such item */
+                              size_t number);
+void pile_end(struct index_pile *pile);               /* completes the item whose bytes were added */
+void pile_cut(struct index_pile *pile, size_t count); /* keeps the first COUNT items */
 void pile_free(struct index_pile *pile);
 
 void index_free(struct index *index);
 
-/* What was known of processes, their names and program files before the first STRIDES strides ended, or when
- * the trace began, to a new model; or only what locks were called. */
+/* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
+ * from before the trace; or only the names of locks. */
 bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
                  struct fail *fail);
 
-/* Where it happened: the shortest range of whole blocks with nearly all events, and a little on either side,
- * so that a boot and a wait without events are left out. All, where that is hardly longer. In ticks. */
+/* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
+ * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
 void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to);
 
-/* Called now and then by index_extend, when the index is of use so far. */
+/* Called by index_extend at times when the index is consistent. */
 struct index_yield {
-    bool (*yield)(struct index_yield *yield); /* false: stop here */
+    bool (*yield)(struct index_yield *yield); /* false: stop */
 };
 
-/* Takes what is in TRACE's streams from FROM (ticks) on, where nothing before FROM has changed; 0: all. */
+/* Reads the streams from FROM (ticks) on, before which nothing has changed; 0: reads all. */
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
                   struct fail *fail);
 
-/* Blocks under a node of a level. */
+/* The number of blocks under a node of a level. */
 static inline uint64_t index_node_blocks(unsigned level)
 {
     uint64_t blocks = 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/index_build.c - makes the index in one walk over the trace; see index.h. */
+/* index_build.c - makes the index in one walk over the trace; see index.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/walk.h>
 
 #define NOTES_PART 32u
-#define LONGEST_NS (1ll << 53) /* what a number of JSON counts exactly */
+#define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
 
 struct builder {
     struct tally_observer observer;
@@ -16,20 +16,20 @@ struct builder {
     struct merge merge;
     struct losses losses;
     struct position *positions;
-    uint32_t *places; /* hash table of processes: place in the index's list + 1 */
+    uint32_t *places; /* hash table of processes: index in the list + 1 */
     uint32_t place_count;
-    uint64_t *limits;                   /* of processors, at the end of a block */
-    struct tally tallies[INDEX_LEVELS]; /* of the nodes that are open */
-    uint64_t number;                    /* of the first event of the block that is open */
-    uint64_t in_block;                  /* events of it so far */
+    uint64_t *limits;                   /* by rank, at the end of a block */
+    struct tally tallies[INDEX_LEVELS]; /* of the open nodes */
+    uint64_t number;                    /* of the open block's first event */
+    uint64_t in_block;                  /* events in the open block */
     uint64_t latest;                    /* ticks, of all events so far */
-    uint64_t processes_noted;           /* number, when the index was told of processes last */
-    uint64_t sparse_until;              /* from then on a block may end that has few events */
+    uint64_t processes_noted;           /* event number when processes were last copied to the index */
+    uint64_t sparse_until;              /* from then on, a block with few events may end */
 };
 
 /* ---- going back ------------------------------------------------------------------------------------ */
 
-/* How many checkpoints still hold when everything from FROM on may have changed. */
+/* Returns how many checkpoints are valid if everything from FROM on may have changed. */
 static size_t valid_checkpoints(const struct index *index, uint64_t from)
 {
     size_t count = pile_count(&index->checkpoints);
@@ -179,7 +179,7 @@ static void note_processes(struct builder *builder)
 
 /* ---- blocks and nodes ------------------------------------------------------------------------------ */
 
-/* The tally of the level above, to which node NUMBER of a level is to be added. */
+/* Returns the tally of the level above, to which node NUMBER of LEVEL is to be added. */
 static struct tally *open_parent(struct builder *builder, unsigned level, size_t number)
 {
     struct tally *parent = &builder->tallies[level + 1];
@@ -206,7 +206,7 @@ static void write_node(struct builder *builder, unsigned level)
         write_node(builder, level + 1);
 }
 
-/* The nodes that were open at a checkpoint. */
+/* Restores the nodes that were open at a checkpoint. */
 static void reopen_nodes(struct builder *builder)
 {
     const struct index *index = builder->index;
@@ -231,7 +231,7 @@ static void open_block(struct builder *builder, uint64_t begin)
     model_begin_stays(builder->index->model, begin);
 }
 
-/* Everything before END (ticks) has come. */
+/* Call it when all events before END (ticks) have been taken. */
 static void close_block(struct builder *builder, uint64_t end)
 {
     struct tally *tally = &builder->tallies[0];
@@ -250,7 +250,7 @@ static void close_block(struct builder *builder, uint64_t end)
     note_losses(builder);
 }
 
-/* The event at hand, at TICKS, is the first of a new block, if time has passed. False: stop. */
+/* Begins a new block with the current event, at TICKS, if time has advanced. False: stop. */
 static bool next_block(struct builder *builder, uint64_t ticks)
 {
     const struct schema *schema = &builder->trace->schema;
@@ -266,7 +266,7 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     open_block(builder, begin);
     if (index_block_count(builder->index) % INDEX_STRIDE != 0)
         return true;
-    /* All that ever were are looked at: no more often than the trace has grown by a part. */
+    /* This reads all processes, so do it only when the trace has grown by 1 / NOTES_PART. */
     if (builder->number - builder->processes_noted >= builder->number / NOTES_PART) {
         note_processes(builder);
         builder->processes_noted = builder->number;
@@ -300,7 +300,7 @@ static bool take_events(struct builder *builder)
     return true;
 }
 
-/* Just after everything, but no longer than can be told. */
+/* Returns a time just after all events, but within the range that JSON can represent. */
 static uint64_t find_end(const struct builder *builder)
 {
     const struct schema *schema = &builder->trace->schema;
@@ -366,8 +366,7 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     return true;
 }
 
-/* Learns what was so when the trace began, until a statedump has told. Returns whether that is more than what
- * was known. */
+/* Learns the facts from before the trace, until a statedump is complete. Returns whether anything is new. */
 static bool learn_beginning(struct index *index, const struct trace *trace, bool is_new)
 {
     struct buffer old = index->beginning;
@@ -386,7 +385,7 @@ static bool learn_beginning(struct index *index, const struct trace *trace, bool
     return !is_same;
 }
 
-/* One that knows what is known at a checkpoint. */
+/* Opens a model with the facts known at a checkpoint. */
 static bool open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
 {
     if (index->model != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/index_file.c - an index in a file; see index_file.h. */
+/* index_file.c - an index in a file; see index_file.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +10,8 @@
 #include <tools/tarn/view/index_file.h>
 #include <unistd.h>
 
-/* Of everything that decides what the bytes mean, besides FORMAT, which changes when the index does. */
+/* FORMAT changes with the index; BUILD depends on everything else that determines the meaning of the
+ * bytes. */
 #define FORMAT 9u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
@@ -20,13 +21,13 @@
 struct head {
     char magic[8];
     uint32_t order, format;
-    uint64_t build, size, checksum; /* size and checksum of what follows */
+    uint64_t build, size, checksum; /* of what follows */
 };
 
 static const char magic[8] = "tarnidx";
 #define ORDER 0x01020304u
 
-/* Not against forgers: what is read is checked wherever it is used. */
+/* Not secure against forgery: data is validated wherever it is used. */
 static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 {
     uint64_t sum = 0x9e3779b97f4a7c15u, word;
@@ -43,7 +44,7 @@ static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 
 /* ---- streams --------------------------------------------------------------------------------------- */
 
-/* What tells a stream from another, at the size that it had. */
+/* Identifies a stream, at the size that it had. */
 struct stream_mark {
     uint64_t size, begin, last_begin, last_seq;
 };
@@ -147,7 +148,7 @@ static void write_part(const struct buffer *part, struct buffer *out)
         buffer_add(out, part->bytes, size);
 }
 
-/* Of things of UNIT bytes. */
+/* Reads an array of items of UNIT bytes. */
 static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t unit)
 {
     uint64_t size;
@@ -287,7 +288,7 @@ static void path_beside(const struct trace *trace, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/%s", trace->directory, INDEX_FILE_NAME);
 }
 
-/* False: there is no place for it. Folders are made when MAKE. */
+/* Makes directories if MAKE. False: there is no place for it. */
 static bool path_in_cache(const struct trace *trace, bool make, char path[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/json.c - writes JSON; see json.h. */
+/* json.c - writes JSON; see json.h. */
 #include <stdio.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/view/json.h>

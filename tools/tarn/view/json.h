@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/json.h - writes JSON into a buffer; commas come by themselves.
+ * json.h - writes JSON into a buffer, with commas where needed.
  *
  *     json_open(&json, '{');
  *     json_key(&json, "ids");
@@ -16,20 +16,20 @@
 #include <tools/tarn/view/varint.h>
 
 struct json {
-    struct buffer text; /* no NUL at its end */
-    bool has_value;     /* the next one follows a comma */
+    struct buffer text; /* not NUL-terminated */
+    bool has_value;     /* the next one needs a comma */
 };
 
 void json_open(struct json *json, char bracket);
 void json_close(struct json *json, char bracket);
-void json_key(struct json *json, const char *key); /* one that needs no escapes */
+void json_key(struct json *json, const char *key); /* KEY needs no escapes */
 void json_text(struct json *json, const char *text);
 void json_text_bytes(struct json *json, const char *text, size_t length);
 void json_bool(struct json *json, bool value);
 void json_real(struct json *json, double value, int decimals);
-void json_raw(struct json *json, const void *bytes, size_t size); /* a whole value */
+void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
-/* Before a value of at most ROOM bytes: where it goes. */
+/* Begins a value of at most ROOM bytes; returns where to write it. */
 static inline char *json_begin(struct json *json, size_t room)
 {
     char *at = (char *)buffer_reserve(&json->text, room + 1);

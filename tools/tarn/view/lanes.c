@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/lanes.c - lanes, exactly or from the index; see lanes.h. */
+/* lanes.c - lanes, exact or from the index; see lanes.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>

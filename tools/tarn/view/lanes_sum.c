@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/lanes_sum.c - lanes of a long range, from the index: shares of time for each pixel; see
- * lanes.h.
+ * lanes_sum.c - lanes of a long range, from the index: shares of time per pixel; see lanes.h.
  *
- * The range is cut into pieces (cover.h). A node's times are spread evenly over the pixels that it touches,
- * mostly one. A walk to the begin of the range tells what each thread is doing then.
+ * The range is split into pieces (cover.h). The times in a node are spread evenly over its pixels, usually
+ * one. A walk to the start of the range finds the state of each thread there.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 #include <tools/tarn/view/walk.h>
 
-#define WALK_BUDGET 200000u /* events, for stretches in which the index is too coarse */
-#define RIVALS      4u      /* threads that compete for a pixel of a processor */
+#define WALK_BUDGET 200000u /* events, where the index is too coarse */
+#define RIVALS      4u      /* threads that compete for a pixel of a CPU */
 
 struct cpu_pixel {
     float ticks[CPU_KINDS];
@@ -30,18 +29,18 @@ struct summer {
     struct walk_range range;
     struct lanes *lanes;
     double pixel;                  /* ticks */
-    uint64_t begin, end;           /* of the piece at hand */
+    uint64_t begin, end;           /* of the current piece */
     uint32_t *cpu_places;          /* lanes by rank */
-    uint32_t *places, count;       /* lanes by thread; how many */
+    uint32_t *places, count;       /* lanes by thread; their number */
     struct cpu_pixel **cpus;       /* by lane: its pixels */
     struct thread_pixel **threads; /* by lane */
-    uint8_t *last;                 /* by lane: what it has been doing since ... */
-    uint64_t *until;               /* ... it was counted up to here */
+    uint8_t *last;                 /* by lane: its state ... */
+    uint64_t *until;               /* ... since this time, up to which it is counted */
 };
 
 /* ---- pixels ---------------------------------------------------------------------------------------- */
 
-/* Which share of a stretch lies in which pixel. */
+/* How a stretch is spread over pixels. */
 struct spread {
     uint32_t first, last;
     double from, to; /* in pixels */
@@ -58,7 +57,7 @@ static struct spread spread_of(const struct summer *summer, uint64_t begin, uint
     return spread;
 }
 
-/* Of a whole of 1. */
+/* The share of the stretch in PIXEL, 0 to 1. */
 static float share_in(const struct spread *spread, uint32_t pixel)
 {
     double from = pixel > spread->from ? pixel : spread->from;
@@ -143,7 +142,7 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
     summer->last[lane] = (uint8_t)last;
 }
 
-/* ---- stretches that are walked --------------------------------------------------------------------- */
+/* ---- exact pieces ---------------------------------------------------------------------------------- */
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
@@ -167,7 +166,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     }
 }
 
-/* What each thread goes on with after the stretch. */
+/* Notes the state of each thread after the piece. */
 static void note_states(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
     struct summer *summer = (struct summer *)((char *)range - offsetof(struct summer, range));
@@ -187,7 +186,7 @@ static void note_states(struct walk_range *range, const struct model *model, con
 
 static bool walk_piece(struct summer *summer, const struct view *view, struct fail *fail)
 {
-    /* The walk tells of all segments from the piece's begin on; before, threads went on as they were. */
+    /* The walk reports all segments of the piece; until then, threads stayed in their state. */
     for (uint32_t i = 0; i < summer->lanes->thread_count; i++)
         add_thread_time(summer, i, summer->last[i], summer->until[i], summer->begin);
     summer->range = (struct walk_range){
@@ -251,7 +250,7 @@ static void make_thread_runs(const struct summer *summer, uint32_t lane)
     }
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- all lanes ------------------------------------------------------------------------------------- */
 
 static void open_pixels(struct summer *summer, const struct view *view)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
+/* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/boxes.h>
@@ -10,8 +10,8 @@
 /* A thread's rows. */
 struct rows {
     struct boxes states;
-    struct boxes *frames[MODEL_DEPTH_MAX]; /* NULL: nothing so deep yet */
-    uint64_t arrow;                        /* of the last one that ends here */
+    struct boxes *frames[MODEL_DEPTH_MAX]; /* NULL: not that deep yet */
+    uint64_t arrow;                        /* time of the last arrow that ends here */
 };
 
 struct walker {
@@ -20,14 +20,15 @@ struct walker {
     struct lanes *lanes;
     const struct schema *schema;
     uint64_t pixel;
-    struct boxes *cpus;    /* by rank; `out` NULL: not asked for */
+    struct boxes *cpus;    /* by rank; `out` NULL: not requested */
     struct rows *rows;     /* by lane */
     uint32_t *places;      /* lanes by thread */
-    uint32_t thread_count; /* places */
+    uint32_t thread_count; /* of `places` */
     const struct index *index;
-    uint32_t *by_tid; /* threads by tid, the younger first; NULL: not asked for yet */
+    uint32_t *by_tid; /* threads by tid, youngest first; NULL: not made yet */
     const struct event_type *contended;
-    const struct field *lock, *wait, *lock_class, *pid, *holder; /* of such an event; holder may be NULL */
+    /* of the event; holder may be NULL */
+    const struct field *lock, *wait, *lock_class, *pid, *holder;
 };
 
 static struct rows *rows_of(const struct walker *walker, const struct model_thread *thread)
@@ -40,7 +41,7 @@ static struct rows *rows_of(const struct walker *walker, const struct model_thre
 
 /* ---- segments and activities ----------------------------------------------------------------------- */
 
-/* Whom it waits for, or where it runs. */
+/* Returns the thread that it waits for, or the CPU where it runs. */
 static uint32_t other_end(const struct model_thread *thread)
 {
     switch (thread->state) {
@@ -102,7 +103,7 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
 
 /* ---- arrows ---------------------------------------------------------------------------------------- */
 
-/* No more than one for a pixel of the lane where it ends. */
+/* Adds at most one arrow per pixel of the lane where it ends. */
 static void add_arrow(struct walker *walker, const struct model_thread *from, const struct model_thread *to,
                       uint64_t begin, uint64_t end, enum arrow_kind kind)
 {
@@ -169,8 +170,8 @@ static int by_tid(const void *left, const void *right, void *context)
                                   : 0;
 }
 
-/* The youngest thread with this number that was there before UNTIL. By the index, for the model forgets those
- * that have ended, and a holder may end before the waiter comes to log its wait. */
+/* Returns the youngest thread with this tid that existed before UNTIL. Uses the index, because the model
+ * forgets ended threads, and a holder may end before the waiter logs its wait. */
 static uint32_t find_holder(struct walker *walker, uint32_t tid, uint64_t until)
 {
     uint32_t low = 0, high = walker->thread_count;
@@ -203,7 +204,7 @@ static void name_lock(struct lane_wait *wait, const struct model *model)
         snprintf(wait->name, sizeof(wait->name), "%s", name);
 }
 
-/* The event is logged when the lock was taken; it tells how long that took. */
+/* The event is logged when the lock was acquired, and has the duration of the wait. */
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
     struct walker *walker = (struct walker *)((char *)range - offsetof(struct walker, range));
@@ -225,13 +226,13 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
     wait.pid = (uint32_t)field_integer(walker->pid, bytes);
     wait.thread = thread->number;
     holder = walker->holder != NULL ? field_integer(walker->holder, bytes) : MODEL_NOBODY;
-    if (holder != MODEL_NOBODY && holder != 0) /* 0: in an interrupt while its processor was idle */
+    if (holder != MODEL_NOBODY && holder != 0) /* 0: an interrupt handler on an idle CPU */
         wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
     name_lock(&wait, model);
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- all lanes ------------------------------------------------------------------------------------- */
 
 static void open_rows(struct walker *walker, const struct view *view)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/match.c - which events a list or a search wants; see match.h. */
+/* match.c - selects events for a list or a search; see match.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -60,7 +60,7 @@ bool label_has_text(const struct field *field, const char *text)
     return false;
 }
 
-/* What the types of events have to do with the text and the field that are wanted. */
+/* Finds out which event types can have the wanted text and field. */
 static void learn_types(struct match *match, const struct schema *schema)
 {
     for (unsigned i = 0; i < schema->event_count; i++) {
@@ -164,7 +164,7 @@ static bool has_text(const struct match *match, const struct event *event, const
     return false;
 }
 
-/* By its text, so that an enumeration's labels and hexadecimal numbers can be asked for as they are shown. */
+/* Compares texts, so that labels and hexadecimal numbers can be given as they are shown. */
 static bool has_value(const struct match *match, const struct event *event)
 {
     const struct field *field = match->fields[event->type->index];

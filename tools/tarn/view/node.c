@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/node.c - summaries, added up, written and read; see node.h. */
+/* node.c - summaries: adding up, writing, reading; see node.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/node.h>
 
-#define NEAR 16u /* so far back a list of who ran is searched */
+#define NEAR 16u /* how far back the list of threads that ran is searched */
 
 void tally_open(struct tally *tally, const struct trace *trace)
 {
@@ -60,7 +60,7 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
     return thread;
 }
 
-/* Its place in the list of who ran there; it may be at GUESS. */
+/* Returns the thread's index in the list of threads that ran, perhaps GUESS. */
 static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {
     if (guess < cpu->count && cpu->ran[guess].thread == thread)
@@ -76,7 +76,8 @@ static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
     return cpu->count++;
 }
 
-/* The record of a thread that has been in its state since FROM. Of one that runs, the node before tells. */
+/* Returns the record of a thread that has been in its state since FROM. For a running one, the previous node
+ * has its kind. */
 static inline struct tally_thread *touch(struct tally *tally, const struct model_thread *thread,
                                          uint64_t from)
 {
@@ -88,7 +89,7 @@ static inline struct tally_thread *touch(struct tally *tally, const struct model
     return sum;
 }
 
-/* Its processor gets what the thread ran there since it was given something last. */
+/* Adds to the thread's CPU what it ran there since the last call. */
 static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t number, bool is_idle)
 {
     struct tally_cpu *cpu = &tally->cpus[sum->cpu];
@@ -119,7 +120,7 @@ static inline void add_stint(struct tally *tally, const struct model_thread *thr
         sum->ticks[mode] += stint[mode];
 }
 
-/* Those that run, perhaps without an event that told so. */
+/* Touches the running threads, which may have logged no event. */
 static void touch_running(struct tally *tally, const struct model *model, const uint64_t *limits)
 {
     for (unsigned i = 0; i < tally->cpu_count; i++) {
@@ -131,7 +132,7 @@ static void touch_running(struct tally *tally, const struct model *model, const 
     }
 }
 
-/* What a thread is in the middle of, up to END. */
+/* Adds the thread's open segment, up to END. */
 static void add_open(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
                      const uint64_t *limits, uint64_t end)
 {
@@ -141,14 +142,14 @@ static void add_open(struct tally *tally, const struct model_thread *thread, str
     sum->last = node_kind(thread);
     if (is_running && limits[thread->cpu] < end) {
         until = limits[thread->cpu];
-        sum->last = NODE_ABSENT; /* nothing is known from there on */
+        sum->last = NODE_ABSENT; /* unknown from there on */
     }
     from = from > tally->begin ? from : tally->begin;
     if (from < until)
         sum->ticks[node_kind(thread)] += until - from;
 }
 
-/* What the model has added up since it told of the thread. */
+/* Adds what the model has accumulated since it last reported the thread. */
 static void add_waited(struct tally *tally, const struct model *model, const struct model_thread *thread,
                        struct tally_thread *sum)
 {
@@ -200,7 +201,7 @@ static void take_move(struct model_observer *observer, const struct model_thread
         add_stint(self->tally, thread, touch(self->tally, thread, thread->since), thread->stint);
 }
 
-/* One that is born has been absent, whatever it does next. */
+/* A new thread was absent before, whatever it does next. */
 static void take_thread(struct model_observer *observer, const struct model_thread *thread, bool has_ended,
                         uint64_t ticks)
 {
@@ -227,7 +228,7 @@ struct adder {
     struct node_visitor visitor;
     struct tally *tally;
     uint64_t begin, end;
-    uint32_t ran_at; /* in the list of who ran: nodes often have the same ones in the same order */
+    uint32_t ran_at; /* index in the list of threads that ran: adjacent nodes often have the same list */
 };
 
 static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
@@ -325,12 +326,12 @@ static int compare_ran(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Each thread once. */
+/* Merges entries of the same thread. */
 static void merge_ran(struct tally_cpu *cpu)
 {
     uint32_t kept = 0;
 
-    if (cpu->count <= NEAR) /* then find_ran has seen to that */
+    if (cpu->count <= NEAR) /* find_ran has merged them already */
         return;
     qsort(cpu->ran, cpu->count, sizeof(cpu->ran[0]), compare_ran);
     for (uint32_t i = 0; i < cpu->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/opener.c - hands a wish from the page's threads to the main thread; see opener.h. */
+/* opener.c - passes a request from the page's threads to the main thread; see opener.h. */
 #include <signal.h>
 #include <tools/tarn/view/opener.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/opener.h - a wish of the page for the thread that has the terminal: `tarn goto` at an event
+ * opener.h - passes a request of the page to the thread that has the terminal: `tarn goto` at an event
  * (`tarn view --goto`). One at a time.
  */
 #ifndef TARN_OPENER_H
@@ -19,9 +19,10 @@ struct opener {
         .mutex = PTHREAD_MUTEX_INITIALIZER \
     }
 
-/* From any thread; sends the process SIGCHLD, which its main thread waits for. False: one is open. */
+/* Callable from any thread; sends the process SIGCHLD, for which its main thread waits. False: one is
+ * already open. */
 bool opener_ask(struct opener *opener, uint64_t event, struct fail *fail);
-/* For the main thread: whether there is a wish, which is open then until opener_close. */
+/* For the main thread: takes a request, if any, which is open until opener_close. */
 bool opener_take(struct opener *opener, uint64_t *event);
 void opener_close(struct opener *opener);
 

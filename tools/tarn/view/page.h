@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/page.h - the files of the page, which the build puts into the program (embed.c). */
+/* page.h - the files of the page, which the build embeds in the program (embed.c). */
 #ifndef TARN_PAGE_H
 #define TARN_PAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/puller.c - pulls while a trace is looked at; see puller.h. */
+/* puller.c - pulls while a trace is viewed; see puller.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <tools/tarn/view/puller.h>
 #include <unistd.h>
 
-#define WAIT_SECONDS "10" /* for a guest that is just starting */
+#define WAIT_SECONDS "10" /* for a guest that is just booting */
 
 bool is_source(const char *name)
 {
@@ -45,12 +45,13 @@ static void remove_directory(const char *path)
 }
 
 struct made {
-    int error; /* 0: there is the directory */
+    int error; /* 0: the directory exists */
     char directory[sizeof(((struct puller *)0)->directory)];
 };
 
-/* In a process of its own, which outlives whoever needs the directory: they hold the other end of a pipe. It
- * makes the directory, too, so that there is none without somebody who removes it, whenever we are killed. */
+/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of a
+ * pipe. It also creates the directory, so that there is always a process to remove it, even if we are
+ * killed. */
 static void keep_directory(const char *pattern, int life, int answer)
 {
     struct made made = {.error = 0};
@@ -68,7 +69,7 @@ static void keep_directory(const char *pattern, int life, int answer)
     _exit(0);
 }
 
-/* The keeper hears no signals. False: errno says why there is none. */
+/* The keeper blocks all signals. False: errno says why it does not run. */
 static bool start_keeper(struct puller *puller, const int life[2], const int answer[2])
 {
     sigset_t all, before;
@@ -140,7 +141,8 @@ static bool choose_directory(struct puller *puller, const char *output, struct f
     return strlen(output) < sizeof(puller->directory) || fail_set(fail, "%s: the name is too long", output);
 }
 
-/* In the child. Ctrl-C at the terminal is for the view, which tells when to end, or is no more. */
+/* Runs in the child. Ctrl-C at the terminal is for the view, which ends the pull; the pull also ends with
+ * the view. */
 static void pull(const struct puller *puller, const char *source, pid_t view)
 {
     char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,

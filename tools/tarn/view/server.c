@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/server.c - HTTP by libmicrohttpd; see server.h. */
+/* server.c - HTTP by libmicrohttpd; see server.h. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -12,7 +12,7 @@
 #include <tools/tarn/view/page.h>
 #include <tools/tarn/view/server.h>
 
-#define CONNECTIONS_MAX 64u /* a thread each, most of them asleep */
+#define CONNECTIONS_MAX 64u /* one thread each, most of them asleep */
 #define IDLE_SECONDS    60u
 
 struct server {
@@ -21,11 +21,11 @@ struct server {
     unsigned port;
 };
 
-/* Nothing from elsewhere, nothing kept, nothing for others to read. */
+/* Nothing is loaded from elsewhere, cached, or readable by other sites. */
 #define PAGE_POLICY                                                                                      \
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors " \
     "'none'; base-uri 'none'; form-action 'none'"
-/* A picture has a script of its own, and is alone. */
+/* A picture contains a script, and may load nothing else. */
 #define PICTURE_POLICY                                                                               \
     "sandbox allow-scripts allow-modals; default-src 'none'; script-src 'unsafe-inline'; style-src " \
     "'unsafe-inline'; frame-ancestors 'none'"
@@ -37,7 +37,7 @@ static const char *const headers[][2] = {
     {"X-Content-Type-Options", "nosniff"},
 };
 
-/* ALLOWED: the methods that are, of an answer that another one is not; else NULL. */
+/* ALLOWED: the permitted methods, in the reply to another method; else NULL. */
 static enum MHD_Result respond_allowing(struct MHD_Connection *connection, unsigned status, const char *type,
                                         const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode,
                                         const char *allowed)
@@ -70,7 +70,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT);
 }
 
-/* Whether HOST, from a Host or Origin header, is ours: a loopback name and our port. */
+/* Whether HOST, from a Host or Origin header, is this server: a loopback name with our port. */
 static bool is_our_host(const struct server *server, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -89,9 +89,9 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Whether a page of another site makes the browser ask. Origin names that page; browsers leave it out of what
- * a page embeds, such as a picture, but tell in Sec-Fetch-Site where the page is from. A link on another site
- * may lead to our page, but not to an answer. */
+/* Whether a page of another site causes the request. Origin names that page. Browsers leave it out for
+ * embedded content such as pictures, but Sec-Fetch-Site then says where the page is from. Other sites may
+ * link to our page, but not to replies. */
 static bool is_foreign(const struct server *server, struct MHD_Connection *connection, bool is_question)
 {
     const char *origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN);
@@ -116,7 +116,7 @@ static const char *type_of(const char *name)
     return "application/octet-stream";
 }
 
-/* Names are compared, not opened: there is no path that leads elsewhere. */
+/* Names are compared, never opened, so no path leads to other files. */
 static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *path)
 {
     const char *name = strcmp(path, "/") == 0            ? "index.html"
@@ -142,7 +142,7 @@ static enum MHD_Result take_parameter(void *closure, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
-/* A connection that the other side has closed, or half of it, waits for nothing. */
+/* A connection that the client has closed, even in one direction, does not wait for a reply. */
 static bool is_waiting(const struct request *request)
 {
     const union MHD_ConnectionInfo *info =
@@ -165,8 +165,7 @@ static enum MHD_Result answer_question(struct server *server, struct MHD_Connect
     return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE);
 }
 
-/* A link or a picture on another page can make a browser GET, but not POST without saying where it is from.
- */
+/* A link or picture on another page can cause a GET, but a POST always names its origin. */
 static bool is_right_method(const char *method, bool is_deed)
 {
     if (is_deed)
@@ -182,7 +181,7 @@ static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_
                             strlen(why), MHD_RESPMEM_PERSISTENT, is_deed ? "POST" : "GET, HEAD");
 }
 
-/* Called once with the headers, then with each piece of what is uploaded, then without one. */
+/* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
 static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **state)
@@ -198,7 +197,7 @@ static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, 
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers its own page only.\n");
     if (is_deed && (*state == NULL || *upload_size > 0)) {
         *state = server;
-        *upload_size = 0; /* nothing is wanted of it */
+        *upload_size = 0; /* ignored */
         return MHD_YES;
     }
     if (is_question)

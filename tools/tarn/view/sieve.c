@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/sieve.c - which parts of a trace may hold what is wanted; see sieve.h. */
+/* sieve.c - which parts of a trace may contain what is wanted; see sieve.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/sieve.h>
 
-/* Numbers that a field may hold in fewer bytes are told by those; negative ones are not. */
+/* Sets the number's bytes without leading zeros, because a field may be narrow; negative numbers are not
+ * searched. */
 static void set_number(struct sieve_need *need, const struct schema *schema, uint64_t number)
 {
     if (number > INT64_MAX)
@@ -93,14 +94,14 @@ void sieve_close(struct sieve *sieve)
     free(sieve->buffer.bytes);
 }
 
-/* ---- what the index tells -------------------------------------------------------------------------- */
+/* ---- index ---- */
 
 struct looker {
     struct node_visitor visitor;
     const struct sieve *sieve;
     uint32_t thread_count;
     bool has_type, has_thread;
-    bool has_need[2]; /* some type that is wanted and needs no look at the bytes */
+    bool has_need[2]; /* a wanted type that needs no search in the bytes */
 };
 
 static void see_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
@@ -130,7 +131,7 @@ static void see_change(struct node_visitor *visitor, uint32_t number, enum node_
     see_thread((struct looker *)visitor, number);
 }
 
-/* A node of the index; one that is broken may hold anything. */
+/* Reads a node of the index; a malformed one may contain anything. */
 static void look_at(struct looker *looker, unsigned level, size_t node)
 {
     const struct view *view = looker->sieve->view;
@@ -155,9 +156,9 @@ static void look_at_stride(struct looker *looker, size_t stride)
     }
 }
 
-/* ---- what the packets' bytes tell ------------------------------------------------------------------ */
+/* ---- packets ---- */
 
-/* Whoever runs when a packet begins is told in it, as in all that Tarn writes. */
+/* Whether the packet begins with an event that names the running thread, as all packets of Tarn do. */
 static bool tells_who_runs(const struct schema *schema, const struct packet *packet)
 {
     struct event event;
@@ -175,8 +176,8 @@ static bool has_bytes(const struct sieve_need *need, const struct packet *packet
             memmem(packet->bytes, packet->content_bytes, need->number, need->number_size) != NULL);
 }
 
-/* The packet of STREAM at OFFSET, into SCAN: where it ends, and whether it has what is needed. One that is
- * not what Tarn writes may have it. */
+/* Reads the packet of STREAM at OFFSET into SCAN: its end, and whether it has what is needed. A packet that
+ * is not in Tarn's form may have it. */
 static void scan_packet(struct sieve *sieve, const struct sieve_need *need, const struct stream *stream,
                         uint64_t offset, struct sieve_scan *scan)
 {
@@ -190,7 +191,7 @@ static void scan_packet(struct sieve *sieve, const struct sieve_need *need, cons
     scan->has_bytes = !tells_who_runs(&trace->schema, &packet) || has_bytes(need, &packet);
 }
 
-/* Whether a packet from the one at BEGIN to the one at LAST has what is needed. */
+/* Whether one of the packets from BEGIN to LAST has what is needed. */
 static bool scan_stream(struct sieve *sieve, const struct sieve_need *need, const struct stream *stream,
                         uint64_t begin, uint64_t last)
 {
@@ -206,7 +207,8 @@ static bool scan_stream(struct sieve *sieve, const struct sieve_need *need, cons
     return false;
 }
 
-/* Where the streams stand before a stride; of one that has no checkpoint at their begin, or at their end. */
+/* Returns the positions of the streams before a stride. Without a checkpoint: their starts for the first
+ * stride, else their ends. */
 static void find_positions(const struct sieve *sieve, size_t stride, struct position *positions)
 {
     const struct view *view = sieve->view;

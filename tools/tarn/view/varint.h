@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/view/varint.h - small numbers in few bytes: seven bits a byte, the low ones first, the last byte
- * without the high bit. Added to a struct buffer, read again through a struct buffer_reader.
+ * varint.h - variable-length numbers: seven bits per byte, low ones first; the last byte lacks the high bit.
+ * Written to a struct buffer, read by a struct buffer_reader.
  */
 #ifndef TARN_VARINT_H
 #define TARN_VARINT_H
@@ -11,7 +11,7 @@
 
 #define VARINT_BYTES_MAX 10u
 
-/* Where MORE bytes can be written; what was written is then counted by adding to `used`. */
+/* Returns space for MORE bytes; the caller adds what it has written to `used`. */
 static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (__builtin_expect(buffer->size - buffer->used < more, 0)) {
@@ -21,7 +21,7 @@ static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
     return buffer->bytes + buffer->used;
 }
 
-/* Seven bits in each byte of eight; VALUE below 2^56. */
+/* Spreads VALUE, below 2^56, to the low seven bits of eight bytes. */
 static inline uint64_t varint_spread(uint64_t value)
 {
     value = (value & 0x000000000fffffff) | (value & 0x00fffffff0000000) << 4;
@@ -29,7 +29,7 @@ static inline uint64_t varint_spread(uint64_t value)
     return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
 }
 
-/* No loop over the bytes, but for numbers that hardly occur: nothing foretells how often it runs. */
+/* No loop over the bytes except for very large numbers, because the number of iterations is unpredictable. */
 static inline void buffer_add_varint(struct buffer *buffer, uint64_t value)
 {
     uint8_t *at = buffer_reserve(buffer, VARINT_BYTES_MAX);

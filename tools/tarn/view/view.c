@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/view.c - keeps a trace's index up to date; see view.h. */
+/* view.c - keeps a trace's index up to date; see view.h. */
 #include <stdlib.h>
 #include <time.h>
 #include <tools/tarn/view/index_file.h>
 #include <tools/tarn/view/view.h>
 #include <unistd.h>
 
-#define WATCH_MS      200      /* between looks at the files */
-#define LOOK_SECONDS  0.2      /* between looks whether somebody still waits for news */
-#define LIVE_ROUNDS   15       /* without growth: then a trace is no longer live */
-#define WORTH_KEEPING 1000000u /* events: the index of fewer is made in a moment */
+#define WATCH_MS      200      /* between checks of the files */
+#define LOOK_SECONDS  0.2      /* between checks whether a client still waits */
+#define LIVE_ROUNDS   15       /* rounds without growth after which a trace is no longer live */
+#define WORTH_KEEPING 1000000u /* events: a smaller index is made quickly */
 
 /* ---- the lock -------------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
 
 /* ---- files ----------------------------------------------------------------------------------------- */
 
-/* Stream I of TRACE is that of VIEW's, and ends where that one does. */
+/* Limits stream I of TRACE to the size of VIEW's; false if it is another file. */
 static bool take_stream(const struct view *view, struct trace *trace, unsigned i)
 {
     struct stream *stream = &trace->streams[i];
@@ -149,7 +149,7 @@ struct keeper {
     struct view *view;
 };
 
-/* Lets questions in between two checkpoints. */
+/* Lets readers in between checkpoints. */
 static bool let_readers_in(struct index_yield *yield)
 {
     struct view *view = ((struct keeper *)yield)->view;
@@ -166,7 +166,7 @@ static bool let_readers_in(struct index_yield *yield)
     return !stopping;
 }
 
-/* With the lock held for writing. */
+/* The lock is held for writing. */
 static bool extend(struct view *view, uint64_t from, struct fail *fail)
 {
     struct keeper keeper = {{let_readers_in}, view};
@@ -174,7 +174,7 @@ static bool extend(struct view *view, uint64_t from, struct fail *fail)
     return index_extend(&view->index, &view->trace, from, &keeper.yield, fail);
 }
 
-/* From its file, or by a walk. With the lock held for writing. */
+/* Loads the index, or makes it by a walk. The lock is held for writing. */
 static bool make_index(struct view *view, struct fail *fail)
 {
     uint64_t from = 0;
@@ -186,11 +186,11 @@ static bool make_index(struct view *view, struct fail *fail)
     if (!extend(view, state == INDEX_SHORT ? from : 0, fail))
         return false;
     if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
-        index_save(&view->index, &view->trace, fail); /* if it cannot be kept, it is made again next time */
+        index_save(&view->index, &view->trace, fail); /* if it cannot be saved, it is made again next time */
     return true;
 }
 
-/* Somebody may be writing at the ends of its files. */
+/* The files may end in partial packets that are still being written. */
 static bool open_trace(struct trace *trace, const struct view_options *options, struct fail *fail)
 {
     if (!trace_open(trace, options->directory, fail))
@@ -213,7 +213,7 @@ static bool open_again(struct view *view, struct fail *fail)
     return extend(view, 0, fail);
 }
 
-/* One look at the files; true when there was something new. */
+/* Checks the files; returns whether there is anything new. */
 static bool look(struct view *view)
 {
     struct fail fail;
@@ -224,7 +224,7 @@ static bool look(struct view *view)
     news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
     if (news == TRACE_GROWN && !extend(view, from, &fail))
         news = TRACE_CHANGED;
-    /* If it fails somebody is writing; the next look will find it. */
+    /* If it fails, a writer is active, and the next check will find its changes. */
     view->is_stale = news == TRACE_CHANGED && !open_again(view, &fail);
     pthread_rwlock_unlock(&view->lock);
     return news != TRACE_SAME && !view->is_stale;
@@ -295,7 +295,7 @@ static void *keep(void *argument)
     return NULL;
 }
 
-/* ---- begin and end --------------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------------- */
 
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
@@ -310,7 +310,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
-    /* Or a page that never stops asking would keep the index from growing. */
+    /* Otherwise a page with continuous requests would keep the index from growing. */
     pthread_rwlockattr_init(&writer_first);
     pthread_rwlockattr_setkind_np(&writer_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&view->lock, &writer_first);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/view/walk.c - walks that begin at a checkpoint; see walk.h. */
+/* walk.c - walks that begin at a checkpoint; see walk.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/walk.h>
 
-/* The checkpoint before a stride; what follows the positions is left in READER. Without its checkpoint a
- * block is reached from the begin: all the same, but slowly. */
+/* Opens WALK at the checkpoint before a stride; READER is left after the positions. Without a checkpoint,
+ * the walk begins at the start of the trace, which is correct but slow. */
 static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
                     struct reporter *reporter, struct buffer_reader *reader)
 {
@@ -43,7 +43,7 @@ static void tell_end(struct walk_range *range, const struct model *model, const 
     free(limits);
 }
 
-/* What was lost in the packets that the walk begins in, and before them, reaches into the range, perhaps. */
+/* Losses in the first packets of the walk, and before them, may reach into the range. */
 static void report_again(const struct walk *walk, struct reporter *reporter)
 {
     for (unsigned i = 0; i < walk->merge.trace->stream_count && reporter != NULL; i++)
@@ -59,7 +59,7 @@ static bool teach(const struct walk_range *range, struct model *model, const str
            index_teach(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
 }
 
-/* The model as it was at the checkpoint. */
+/* Restores the model of the checkpoint. */
 static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
                     size_t stride, const struct buffer_reader *checkpoint)
 {
@@ -93,7 +93,7 @@ void range_walk_open(struct range_walk *walk, struct model *model, const struct 
         model_observe(model, range->observer);
 }
 
-#define STEP 65536u /* events: a few milliseconds */
+#define STEP 65536u /* events, for a few milliseconds */
 
 static bool take_events(struct range_walk *walk, struct walk_range *range)
 {
