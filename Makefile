@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tarn. `make help` lists the targets; rules.mk says how the pieces are built; every folder that builds
-# something has a build.mk, read from here.
+# Tarn. `make help` lists the targets; rules.mk defines how things are built; every folder that builds something has a
+# build.mk, which is read from here.
 
 ARCHITECTURES := $(patsubst arch/%/flags.mk,%,$(wildcard arch/*/flags.mk))
-# What `make test` tests: all, if ARCH names none.
+# What `make test` tests: all architectures, unless ARCH is given.
 TESTED := $(if $(filter undefined,$(origin ARCH)),$(ARCHITECTURES),$(ARCH))
 ARCH ?= x86_64
 SMP  ?= 4

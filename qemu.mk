@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The targets that people call: run, demo, view, test, bench, lint, deps, help. Machines are described in
-# tools/guest.py, kernel options in boot/README.md. The text behind ## is what `make help` prints.
+# Targets for users: run, demo, view, test, bench, lint, deps, help. tools/guest.py describes the machines,
+# boot/README.md the kernel options. `make help` prints the text after ##.
 
 JOBS    ?= $(shell nproc)
 OPTIONS ?=
@@ -15,7 +15,7 @@ deps: ## install the Debian packages that are missing
 deps-tests:
 	@tools/deps tests
 
-# Each starts make again, after the packages are there: reading the makefiles needs the compiler.
+# Each target starts make again when the packages are installed: reading the makefiles needs the compiler.
 demo: deps ## boot 4 processors, run a workload, pull its trace over the network, report [DETERMINISTIC=1] [SEED=]
 	@$(ALL_NOW) all
 	@tools/demo --arch $(ARCH) $(REPEAT)
@@ -23,7 +23,7 @@ demo: deps ## boot 4 processors, run a workload, pull its trace over the network
 DEMO_TRACE := out/demo-$(ARCH)/trace
 TRACE ?= $(DEMO_TRACE)
 view: $(B)/host/tarn ## show the trace of the last demo in the browser [TRACE=DIRECTORY or SOURCE]
-	@$(if $(filter $(DEMO_TRACE),$(TRACE)),test -e $(TRACE) || { echo "make view: \`make demo ARCH=$(ARCH)\` makes $(TRACE) first" >&2; exit 1; })
+	@$(if $(filter $(DEMO_TRACE),$(TRACE)),test -e $(TRACE) || { echo "make view: $(TRACE) does not exist: run \`make demo ARCH=$(ARCH)\` first" >&2; exit 1; })
 	@$< view $(TRACE)
 
 test: deps-tests ## build and test every architecture, or only the one that ARCH= names
@@ -47,10 +47,10 @@ lint: ## check format, includes, docs and common mistakes
 portable:
 	@mkdir -p $(B); tools/lint architecture >$(B)/portable.log || { cat $(B)/portable.log; exit 1; }
 
-format: ## bring our C files into shape
+format: ## format all C files
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-help: ## this list
+help: ## print this list
 	@echo "make TARGET [ARCH=ONE], of $(ARCHITECTURES); here ARCH=$(ARCH)"; echo
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 	    awk -F'|' '{ printf "  %-8s %s\n", $$1, $$2 }'

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# How things are built. A build.mk calls one of these with $(eval $(call ...)). They are all defined here, before
-# any build.mk is read: make expands a function that it does not know to nothing, and says nothing (tools/lint does).
+# How things are built. A build.mk calls one of these with $(eval $(call ...)). They are all defined here, before any
+# build.mk is read: make silently expands an unknown function to nothing (tools/lint reports it).
 #
 #   host_program NAME, SOURCES, LIBS       -> build/host/NAME
 #   user_program NAME, SOURCES, LIBS       -> build/ARCH/user/NAME   (linked with libc-glue and newlib)
 #   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a; both also below build/ARCH/explore
 #   bin_program NAME, SOURCES, LIBS        a user_program that is /bin/NAME in the archive
 #   server_program NAME, SOURCES, LIBS     the server /sbin/NAME: linked with servers/lib (servers/README.md)
-#   application_events FILE.ev             -> build/gen/include/app/FILE.h, and it is in GENERATED
-#   generator NAME, SOURCES                -> build/host/NAME, which waits for nothing that is generated
+#   application_events FILE.ev             -> build/gen/include/app/FILE.h, also added to GENERATED
+#   generator NAME, SOURCES                -> build/host/NAME, which depends on nothing generated
 #   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf, and build/ARCH/explore/tarn.elf with `make explorer`
-#   GENERATED += build/gen/...             headers that must exist before anything is compiled; what includes one
-#                                          is compiled again when it changes, and nothing else
-#   BOOT_FILES += PATH_IN_ARCHIVE=FILE     what goes into the boot archive
-#   host_test NAME, SOURCES, LIBS          -> build/host/test/NAME, a unit test with sanitizers; printing TAP
+#   GENERATED += build/gen/...             headers that must exist before anything is compiled; only files that include
+#                                          one are compiled again when it changes
+#   BOOT_FILES += PATH_IN_ARCHIVE=FILE     files of the boot archive
+#   host_test NAME, SOURCES, LIBS          -> build/host/test/NAME, a unit test with sanitizers that prints TAP
 #   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
 #
-# Flags that a folder needs beyond these: CFLAGS_<path of the source> += ...
+# Extra flags of one source: CFLAGS_<path of the source> += ...
 
 .SECONDEXPANSION:
 
@@ -37,12 +37,12 @@ FREESTANDING := -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -fno-stack-prot
 
 INCLUDES := -Iarch/include -Iarch/$(ARCH)/include -Ikernel/abi
 KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS) $(INCLUDES) -DTARN_KERNEL
-# newlib's headers come before GCC's own freestanding ones; its build is third_party/newlib.mk
+# newlib's headers precede GCC's freestanding ones; third_party/newlib.mk builds newlib
 NEWLIB := $(BA)/newlib
 USER_CFLAGS = $(BASE) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
               $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__ -D_GNU_SOURCE
 
-# make TRACE_OUT="lock libc": classes whose trace points are left out of kernel and programs altogether
+# make TRACE_OUT="lock libc": classes whose trace points are compiled out of kernel and programs
 TRACE_OUT ?=
 COMPILED_OUT := $(foreach c,$(TRACE_OUT),-DTRACE_OUT_$(shell echo $c | tr a-z A-Z))
 KERNEL_CFLAGS += $(COMPILED_OUT)
@@ -58,7 +58,7 @@ $(B)/host/$(1): $(call objects,$(B)/host/obj,$(2))
 -include $(patsubst %.o,%.d,$(call objects,$(B)/host/obj,$(2)))
 endef
 
-# Each library and program is built a second time for the exploring archive (make explorer): below build/ARCH/explore.
+# Each library and program is also built for the exploring archive (make explorer), below build/ARCH/explore.
 # user_archive FILE, OBJECTS
 define user_archive
 $(1): $(2)
@@ -72,7 +72,7 @@ $(call user_archive,$(BA)/explore/lib/lib$(1).a,$(call objects,$(BA)/explore/use
 endef
 
 # Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
-# user_link FILE, OBJECTS, LIBS, NAME OF THE VARIABLE that has the libraries of all programs
+# user_link FILE, OBJECTS, LIBS, NAME OF THE VARIABLE with the libraries of all programs
 define user_link
 $(1): $(2) $(3) $$$$(USER_CRT) $$$$($(4)) arch/$(ARCH)/user.ld
 	@mkdir -p $$(@D); echo "  LINK    $$@"
@@ -118,7 +118,7 @@ $(BA)/kernel/obj/%.o: %.S $(BA)/kernel/gen/offsets.h | $$(GENERATED)
 	@mkdir -p $(@D); echo "  AS      $<"
 	@$(CC) $(KERNEL_CFLAGS) -D__ASSEMBLER__ -I$(BA)/kernel/gen $(CFLAGS_$<) -c -o $@ $<
 
-# Structure offsets for assembly: arch/offsets.h tells.
+# Structure offsets for assembly; see arch/offsets.h.
 $(BA)/kernel/gen/offsets.h: arch/$(ARCH)/offsets.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  OFFSETS $@"
 	@$(CC) $(KERNEL_CFLAGS) -MF $(@:.h=.d) -MT $@ -S -o $(@:.h=.s) $<
@@ -133,9 +133,9 @@ $(BA)/user/obj/%.o: %.S | $$(GENERATED)
 	@mkdir -p $(@D); echo "  AS      $<"
 	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
 
-# The kernel. Its sources are known when all build.mk files have been read, hence the second expansion.
-# It is linked three times, for the table of its own symbols: kernel/debug/gen/symbolgen.c. What changes from one time to
-# the next is the table: at the end it must say what the last link made.
+# The kernel. Its sources are known when all build.mk files have been read, hence the second expansion. It is linked
+# three times to include the table of its own symbols (kernel/debug/gen/symbolgen.c). Only the table changes between
+# links; the last table must describe the last link.
 KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
 kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(2)
 kernel_symbols = $(1) | $(B)/host/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
@@ -151,9 +151,9 @@ endef
 $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
 	$(call kernel_image,$(KERNEL_OBJECTS))
 
-# The exploring kernel (kernel/explore.h): the same sources, with calls of kernel/explore_runtime.c before each access to
-# memory, and at each branch. Left out: ports (they run before there is a processor to speak of), the exploration itself, and
-# what observes the kernel or reports its end.
+# The exploring kernel (kernel/explore.h): the same sources, with calls of kernel/explore_runtime.c before each memory
+# access and at each branch. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
+# observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore% $(addprefix kernel/,format.c lock.c log.c machine.c measure.c \
                  nmi.c panic.c profile.c proof.c report.c string.c watchdog.c) trace/event/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
@@ -163,8 +163,8 @@ EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES
 $(BA)/explore/obj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_FLAGS)) $(CFLAGS_$<) -c -o $@ $<
-# Programs: libraries of ours, servers and all other sources, with libc-glue/explore/point.c behind the calls. Left out: newlib,
-# the first instructions, the runtime itself and the clock that it asks, and the printer of events.
+# Programs: libraries, servers and all other sources of Tarn, with calls of libc-glue/explore/point.c. Excluded: newlib,
+# the first instructions, the runtime itself and its clock, and the printer of events.
 EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c trace/event/%
 $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
@@ -188,7 +188,7 @@ $(B)/host/sanobj/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  HOSTCC  $< (sanitized)"
 	@$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $(CFLAGS_$<) -c -o $@ $<
 
-# Generators are host programs that must not wait for what they generate.
+# Generators are host programs that must not depend on what they generate.
 $(B)/host/genobj/%.o: %.c
 	@mkdir -p $(@D); echo "  HOSTCC  $<"
 	@$(HOST_CC) $(HOST_CFLAGS) -c -o $@ $<

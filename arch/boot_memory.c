@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/boot_memory.c - boot_info's ranges, and pages before there are frames. Interface: arch/boot_memory.h.
- */
+/* arch/boot_memory.c - ranges of boot_info, and pages before frame_alloc works. Interface:
+ * arch/boot_memory.h. */
 #include <arch/boot_memory.h>
 #include <arch/machine.h>
 #include <kernel/kernel.h>
@@ -82,8 +82,8 @@ void boot_set_command_line(const char *text)
 
 /* ---- pages ---------------------------------------------------------------------------------------- */
 
-/* Pages come from free blocks, each reserved as a whole. The first instructions of a port may reach no
- * further than the first gigabytes, or the first range. */
+/* Pages come from free blocks, each reserved as a whole. The first instructions of a port may reach only the
+ * first gigabytes, or the first range. */
 #define BLOCK_BYTES (1ull << 20)
 #define REACH       (1ull << 32)
 static uint64_t block, block_end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/clock_agree.c - the clock's rate from several sources, of which some may be wrong.
+ * arch/clock_agree.c - derives the clock's rate from several sources, some of which may be wrong.
  *
  * Each source gives an interval that contains the true rate if the source is right. Marzullo's algorithm
- * (Maintaining the Time in a Distributed System, 1984, chapter 3; NTP uses it too) finds the smallest
+ * (Maintaining the Time in a Distributed System, 1984, chapter 3; also used by NTP) finds the smallest
  * interval that most sources have in common. The rate is the centre of the narrowest source that contains it,
  * moved into it. Interface: arch/clock.h.
  */
@@ -64,7 +64,7 @@ static uint32_t error_between(uint64_t hz, uint64_t low, uint64_t high)
     return ppm > ~0u ? ~0u : (uint32_t)ppm;
 }
 
-/* The narrowest of the sources that contain `rate`; NULL: none does. */
+/* The narrowest source that contains `rate`; NULL: none. */
 static const struct arch_clock_source *find_narrowest(const struct arch_clock_source *sources, uint32_t count,
                                                       uint64_t rate)
 {
@@ -81,7 +81,7 @@ void arch_clock_agree(struct arch_clock_rate *rate, const struct arch_clock_sour
     uint64_t low = 0, high = ~0ull;
     bool is_certain = find_common(sources, count, &low, &high) >= 2;
     const struct arch_clock_source *best = find_narrowest(sources, count, low);
-    if (!best) { /* no source at all: one guess is as good as another */
+    if (!best) { /* no source: use an arbitrary rate */
         *rate = (struct arch_clock_rate){.hz = 1000000000, .error_ppm = ~0u, .names = "none"};
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/date.c - what clock chips and firmware tell, as seconds. Interface: arch/clock.h. */
+/* arch/date.c - converts dates of clock chips and firmware to seconds. Interface: arch/clock.h. */
 #include <arch/clock.h>
 
 static int64_t days_from_1970(int64_t year, int64_t month, int64_t day)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/fixup.c - a user copy meets a page that is not there. Interface: arch/fixup.h. */
+/* arch/fixup.c - handles faults of user copies. Interface: arch/fixup.h. */
 #include <arch/fixup.h>
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/kernel_map.c - what is mapped for the kernel outside the direct map, but for the trace's windows:
- * device registers, and stacks with nothing below them. Interfaces: arch/mmu.h, arch/page_table.h.
+ * arch/kernel_map.c - kernel mappings outside the direct map, except the trace's windows: device registers,
+ * and stacks above unmapped gaps. Interfaces: arch/mmu.h, arch/page_table.h.
  *
- * By the boot processor, for as long as it runs alone or starts the others. What was not mapped becomes so:
- * no other processor need be told.
+ * Only the boot CPU calls these, while it runs alone or starts the others. The addresses were not mapped
+ * before, so no other CPU holds a stale translation.
  */
 #include <arch/page_table.h>
 #include <kernel/frame.h>
@@ -26,12 +26,14 @@ uint8_t *kernel_map_stacks(uint32_t index, unsigned order)
         return NULL;
     for (uint64_t at = 0; at < size; at += FRAME_SIZE)
         if (!map(start + at, frames + at, MAP_READ | MAP_WRITE))
-            return NULL; /* cannot happen to a machine that is worth starting: what was taken stays taken */
+            /* cannot happen on a machine with enough memory to be useful; what was allocated stays allocated
+             */
+            return NULL;
     page_tables_changed();
     return (uint8_t *)start;
 }
 
-/* Few, never unmapped. */
+/* Few mappings, never unmapped. */
 void *arch_map_device(paddr_t address, uint64_t size)
 {
     static uint64_t next = ARCH_DEVICE_MAP;

@@ -2,8 +2,8 @@
 /*
  * arch/page_table.c - pages of user spaces in a tree of tables. Interfaces: arch/mmu.h, arch/page_table.h.
  *
- * Tables come with the first page that needs them and go with the space. The caller holds the space's lock,
- * and flushes.
+ * A table is allocated with the first page that needs it and freed with the space. The caller holds the
+ * space's lock, and flushes.
  */
 #include <arch/page_table.h>
 #include <kernel/frame.h>
@@ -20,8 +20,8 @@ uint64_t *page_table_find(paddr_t root, uint64_t address, bool create)
             paddr_t frame = create ? frame_alloc_zeroed() : FRAME_NONE;
             if (frame == FRAME_NONE)
                 return NULL;
-            /* Release: a walker that finds the table finds it empty. It reads what it is led to, and so needs
-             * no barrier of its own. */
+            /* Release: a walk that finds the table finds it empty. The walk's loads depend on each other, so
+             * it needs no barrier. */
             __atomic_store_n(entry, page_table_entry(frame), __ATOMIC_RELEASE);
         }
         table = phys_to_virt(page_entry_address(*entry));
@@ -57,14 +57,14 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
         return -E_NO_MEMORY;
     if (flags & MAP_EXECUTE)
         page_fetch_anew(frame);
-    /* Release: who gets at the frame through the entry finds what was put there before, zeroes above all, and
-     * not what it held in its last life. */
+    /* Release: a CPU that accesses the frame through the entry sees what was stored there before, above all
+     * zeros, and not the frame's earlier contents. */
     __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELEASE);
     page_tables_changed();
     return 0;
 }
 
-/* Changes every present page of a range by `change`, and says how many; whole missing tables are skipped. */
+/* Applies `change` to every present page of a range; returns how many. Skips missing tables. */
 static uint64_t change_range(uint64_t *table, unsigned level, uint64_t start, uint64_t end,
                              uint64_t (*change)(uint64_t entry, uint32_t flags), uint32_t flags)
 {

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Who uses these compiles them into itself; here are only their tests.
+# Each user of these files compiles them into itself; only their tests are built here.
 $(eval $(call host_test,tree,base/test/tree_test.c base/tree.c))

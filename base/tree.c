@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* base/tree.c - a balanced tree. Interface, and why this one: tree.h. */
+/* base/tree.c - a balanced tree. Interface and rationale: tree.h. */
 #include <base/tree.h>
 
 void tree_begin(struct tree_path *path, struct tree_node **root)
@@ -52,7 +52,7 @@ static void rotate_right(struct tree_node **link, tree_summarize *summarize)
     update(up, summarize);
 }
 
-/* Subtrees differ in height by two at most, by one when this returns. */
+/* Before, the heights of the subtrees differ by at most two; afterwards by at most one. */
 static void balance(struct tree_node **link, tree_summarize *summarize)
 {
     struct tree_node *node = *link;
@@ -70,7 +70,7 @@ static void balance(struct tree_node **link, tree_summarize *summarize)
     }
 }
 
-/* From the end of a path up to the root, or to where nothing changes any more. */
+/* Rebalances from the end of a path up to the root, or until nothing changes. */
 static void balance_path(struct tree_path *path, tree_summarize *summarize)
 {
     while (path->length > 0) {
@@ -89,12 +89,12 @@ void tree_insert(struct tree_path *path, struct tree_node *node, tree_summarize 
     balance_path(path, summarize);
 }
 
-/* The node at the path's end, which has two children, changes places with the next, the leftmost to its
- * right. */
+/* Exchanges the node at the path's end, which has two children, with the next one, the leftmost in its right
+ * subtree. */
 static void swap_with_next(struct tree_path *path)
 {
     struct tree_node **place = path->link[path->length - 1], *node = *place;
-    unsigned below = path->length; /* the first place in the path behind the node's own */
+    unsigned below = path->length; /* index in the path after the node's own place */
     walk(path, &node->right);
     while (tree_here(path)->left)
         walk(path, &tree_here(path)->left);
@@ -129,7 +129,7 @@ void tree_changed(struct tree_path *path, tree_summarize *summarize)
 struct tree_node *tree_take_any(struct tree_node **root)
 {
     struct tree_node *node = *root;
-    while (node && node->left) { /* turns the tree into a list to the right, a node at a time */
+    while (node && node->left) { /* turns the tree into a list to the right, one node at a time */
         struct tree_node *up = node->left;
         node->left = up->right;
         up->right = node;

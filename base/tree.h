@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * base/tree.h - a balanced tree (Adelson-Velsky and Landis, 1962) whose nodes lie inside the caller's
+ * base/tree.h - a balanced tree (AVL: Adelson-Velsky and Landis, 1962) whose nodes lie in the caller's
  * objects.
  *
- * A program chooses what its objects are called or where they lie, in which order they come and go, and it
- * can time look-ups. A hash can be steered then, and so can a tree that balances itself by chance, even with
- * secret chances: who times look-ups learns the depth of each node and keeps only those that make a long
- * path. Here no choice makes the tree deeper than TREE_DEPTH_MAX, and nothing recurses.
+ * Why not a hash table or a randomized tree: programs choose the names or addresses of objects and the order
+ * of operations, and can time look-ups. With that they can make hash chains long, and also a tree that
+ * balances at random, even with secret random numbers: timing reveals the depth of each node, and the program
+ * keeps only nodes on long paths. No choice makes this tree deeper than TREE_DEPTH_MAX, and nothing recurses.
  *
- * The caller knows the order, so it goes down by itself:
+ * The caller knows the order, so it descends itself:
  *
  *     struct tree_path path;
  *     tree_begin(&path, &root);
@@ -16,7 +16,7 @@
  *         tree_down(&path, key < key_of(at));
  *     tree_insert(&path, &object->node, NULL);
  *
- * A look-up needs no path: it follows left and right. Locking is the caller's.
+ * A look-up needs no path: it follows left and right. The caller locks.
  */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
@@ -29,18 +29,18 @@
 
 struct tree_node {
     struct tree_node *left, *right;
-    uint32_t height; /* of the tree below, this node included */
+    uint32_t height; /* of the subtree, including this node */
 };
 
 #define tree_object(at, type, member) ((type *)((char *)(at)-offsetof(type, member)))
 
-/* The pointers from the root down to a place: a node's, or an empty one. */
+/* The pointers from the root down to a place, with a node or empty. */
 struct tree_path {
     struct tree_node **link[TREE_DEPTH_MAX + 1];
     unsigned length;
 };
 
-/* Works out anew what an object says of all the nodes below its own; both subtrees are up to date. */
+/* Recomputes an object's summary of its subtree; both child subtrees are up to date. */
 typedef void tree_summarize(struct tree_node *node);
 
 void tree_begin(struct tree_path *path, struct tree_node **root);
@@ -51,14 +51,15 @@ static inline struct tree_node *tree_here(const struct tree_path *path)
     return *path->link[path->length - 1];
 }
 
-/* Each takes a path and uses it up; `summarize` is NULL where objects say nothing of those below. */
+/* Each consumes its path; `summarize` is NULL if objects have no summaries. */
 void tree_insert(struct tree_path *path, struct tree_node *node,
-                 tree_summarize *summarize);                          /* at an empty place */
-void tree_remove(struct tree_path *path, tree_summarize *summarize);  /* the node there */
-void tree_changed(struct tree_path *path, tree_summarize *summarize); /* what the node there says of itself */
+                 tree_summarize *summarize);                         /* at an empty place */
+void tree_remove(struct tree_path *path, tree_summarize *summarize); /* removes the node there */
+/* the summary of the node there has changed */
+void tree_changed(struct tree_path *path, tree_summarize *summarize);
 
-/* Some node, taken out; NULL: there is none. The tree loses its order: take all of it, and do nothing else.
- * Linear in the nodes that it takes in the end. */
+/* Removes and returns some node; NULL: the tree is empty. Destroys the order: use it only to remove all
+ * nodes. Removing all takes linear time. */
 struct tree_node *tree_take_any(struct tree_node **root);
 
 #endif

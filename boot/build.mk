@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The boot archive (all BOOT_FILES and boot/root). What a machine's firmware needs besides: boot/ARCH/build.mk.
+# The boot archive (all BOOT_FILES and boot/root). boot/ARCH/build.mk makes what a machine's firmware needs besides.
 
 KERNEL  := $(BA)/kernel/tarn.elf
 ARCHIVE := $(BA)/boot.cpio
 
 BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/root/%=%)=$(f))
 
-# Programs go in without their debugging information (a tenth of the size); host tools read the originals, which
-# have the same build-id. The exploring archive (make explorer) has the programs of build/ARCH/explore in their places.
-# The list is rewritten only when it changed, so that a file less makes a new archive too.
+# Programs are stripped of debugging information (a tenth of the size); host tools read the originals, which have the
+# same build-id. The exploring archive (make explorer) has the programs of build/ARCH/explore instead. The list is
+# rewritten only when it changes, so that removing a file makes a new archive too.
 # archive FOLDER: FOLDER/boot.cpio, with the programs of FOLDER/user
 archived = $(subst =$(BA)/user/,=$(1)/stripped/,$(BOOT_FILES))
 define archive

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/backtrace.c - return addresses by the back chain, which the ABI demands of every function that
- * makes a frame. A frame begins with its caller's; what is called stores its return address in its caller's
- * frame.
- */
+/* arch/ppc64/backtrace.c - call chains along the back chain, which the ABI requires of every function that
+ * makes a frame. A frame begins with a pointer to its caller's; the called function stores its return address
+ * in its caller's frame. */
 #include "port.h"
 #include <arch/user.h>
 #include <kernel/cpu.h>
@@ -11,7 +9,7 @@
 #include <tarn/abi.h>
 
 struct call_frame {
-    uint64_t back_chain, cr, return_address; /* the last: of the function whose frame leads here */
+    uint64_t back_chain, cr, return_address; /* the last: of the function whose back chain points here */
 };
 
 extern const char trap_resume[]; /* entry.S: where trap_from_kernel and trap_special return to */
@@ -21,9 +19,9 @@ static bool is_inside(const struct arch_cpu *arch, uint64_t at)
     return at % 8 == 0 && at >= arch->stack_low && at + sizeof(struct call_frame) <= arch->stack_high;
 }
 
-/* The way on from a trap: where it interrupted, and the caller of a function that makes no frame, which is
- * only in LR. Of others LR may hold anything, mostly an address in the function itself, or what the chain
- * tells again. */
+/* Continues at a trap: the interrupted address, and the caller of a function that makes no frame, which is
+ * only in LR. For other functions LR may hold anything, usually an address in the function itself, or an
+ * address that the chain has too. */
 static uint32_t put_interrupted(uint64_t *chain, uint32_t n, uint32_t max, uint64_t nip, uint64_t lr)
 {
     if (n < max)
@@ -33,8 +31,8 @@ static uint32_t put_interrupted(uint64_t *chain, uint32_t n, uint32_t max, uint6
     return n;
 }
 
-/* Looks only inside this processor's stacks, and only upwards but at a trap, which may have changed stacks;
- * it ends and never faults. */
+/* Reads only this CPU's stacks, and goes only upwards except at a trap, which may have changed stacks; so it
+ * ends and never faults. */
 uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
 {
     const struct arch_cpu *arch = &this_cpu()->arch;
@@ -42,7 +40,7 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
     uint32_t n = 0;
     if (n < max)
         chain[n++] = (uint64_t)__builtin_return_address(0);
-    if (is_inside(arch, at)) /* it has a place for that address, which need not be in it */
+    if (is_inside(arch, at)) /* its place for that address may be unused */
         at = ((const struct call_frame *)at)->back_chain;
     while (n < max && is_inside(arch, at)) {
         const struct call_frame *frame = (const struct call_frame *)at;
@@ -63,7 +61,7 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
     return n;
 }
 
-/* The thread's space must be loaded. Pages that are not there end the chain: nothing is brought in. */
+/* The thread's space must be loaded. A missing page ends the chain: nothing is brought in. */
 uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max)
 {
     struct cpu *cpu = this_cpu();
@@ -76,7 +74,7 @@ uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint3
             at = frame.back_chain;
             if (arch_copy_from_user(&frame, (const void *)at, sizeof frame))
                 break;
-            /* Who was interrupted may have a frame and LR not in its place yet, which nobody wrote before. */
+            /* An interrupted function may have a frame but not have stored LR there yet. */
             if (!frame.return_address && !told)
                 break;
             if (frame.return_address && frame.return_address != told)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/boot.c - what the firmware left us, turned into boot_info and platform; then into generic code.
+ * arch/ppc64/boot.c - fills boot_info and platform from the firmware's data, and calls generic code.
  *
- * boot_start() comes from start.S in real mode, at link addresses: it sees memory where the direct map will
- * have it, so the device tree and what is found here stay where they are when translation goes on. Single
- * processor, no locks. Read next: fdt.c, prom.c, boot_mmu.c, cpu.c.
+ * start.S calls boot_start() in real mode, at link addresses: memory appears where the direct map will have
+ * it, so the device tree and pointers found here stay valid when translation is turned on. Single CPU, no
+ * locks. Read next: fdt.c, prom.c, boot_mmu.c, cpu.c.
  */
 #include "port.h"
 #include <arch/boot_memory.h>
@@ -20,7 +20,7 @@ extern const char kernel_start[], kernel_end[];
 
 /* ---- the device tree ------------------------------------------------------------------------------ */
 
-/* Two cells make an address and two a size, in every tree of this machine. */
+/* An address has two cells and a size two, in every tree of this machine. */
 static void read_memory(uint32_t node)
 {
     uint32_t length = 0;
@@ -29,7 +29,7 @@ static void read_memory(uint32_t node)
         boot_add_ram(fdt_cells(reg, 4 * i, 2), fdt_cells(reg, 4 * i + 2, 2));
 }
 
-/* A node is a core; its threads are the processors. */
+/* A node is a core; its threads are the CPUs. */
 static void read_cpu(uint32_t node)
 {
     uint32_t length = 0;
@@ -65,14 +65,13 @@ static void read_chosen(uint32_t node)
     }
 }
 
-/* Entries of `ranges`, seven cells each: PCI's kind and address (3), the processor's address (2), size (2).
- */
+/* Entries of `ranges`, seven cells each: PCI's type and address (3), the CPU's address (2), size (2). */
 #define RANGE_CELLS    7
 #define RANGE_KIND     0x03000000u
 #define RANGE_MEMORY32 0x02000000u
 #define RANGE_MEMORY64 0x03000000u
 
-/* Entries of `interrupt-map`: device (3 cells), pin, controller, source and its kind. The first four are slot
+/* Entries of `interrupt-map`: device (3 cells), pin, controller, source and its type. The first four are slot
  * 0's, whose pins are the bridge's. */
 #define MAP_CELLS  7
 #define MAP_PIN    3
@@ -128,7 +127,7 @@ static void read_tree(void)
         read_chosen(chosen);
 }
 
-/* This processor is the one whose number the tree's header has; it must come first. */
+/* The tree's header has the number of this CPU, which must come first. */
 static void put_boot_cpu_first(uint32_t hardware_id)
 {
     for (uint32_t i = 1; i < boot_info.cpu_count; i++)
@@ -146,12 +145,12 @@ static void check_tree(void)
         boot_fail("the device tree names no processor, or not its timebase's frequency");
 }
 
-/* ---- the way up ----------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------------------------- */
 
 void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
 {
     trace_boot_init();
-    boot_reserve(0, virt_to_phys((void *)(VECTORS + VECTORS_BYTES))); /* in both their places */
+    boot_reserve(0, virt_to_phys((void *)(VECTORS + VECTORS_BYTES))); /* at both addresses */
     boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
     if (!tree)
         tree = prom_flatten_tree(firmware);

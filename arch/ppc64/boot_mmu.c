@@ -3,10 +3,9 @@
  * arch/ppc64/boot_mmu.c - the kernel's own page tables, the process table, and turning translation on.
  *
  * boot_mmu_init() runs in real mode, at link addresses. It builds two roots: kernel_root, for addresses that
- * begin with c, and arch_kernel_space's, which idle processors have for users' addresses and which leads to
- * nothing but the trace windows. Changes later on: arch_map_device(), kernel_map_stacks() and
- * arch_trace_map() only, the first two on the boot processor, the third under its caller's lock; they only
- * add.
+ * begin with c, and arch_kernel_space's, for user addresses on idle CPUs, which maps only the trace windows.
+ * Later only arch_map_device(), kernel_map_stacks() and arch_trace_map() change the tables, the first two on
+ * the boot CPU, the third under its caller's lock; they only add entries.
  */
 #include "hcall.h"
 #include "mmu.h"
@@ -23,10 +22,9 @@ struct arch_space *arch_kernel_space = &kernel_space;
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[], rodata_start[], data_start[];
-extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
+extern const char boot_stack_guard[]; /* start.S: directly below boot_stack */
 
-#define VECTORS_END \
-    0x6000ull /* of the exception vectors, where real mode and where translated code has them */
+#define VECTORS_END 0x6000ull /* end of the exception vectors, for real mode and for translated mode */
 
 /* ---- tables --------------------------------------------------------------------------------------- */
 
@@ -52,7 +50,7 @@ static bool in_section(paddr_t page, const char *start, const char *end)
     return page >= virt_to_phys(start) && page < virt_to_phys(end);
 }
 
-/* An entry for RAM; 0: nobody may touch it. */
+/* An entry for RAM; 0: no access. */
 static uint64_t entry_of_ram(paddr_t page)
 {
     const uint64_t constant = PTE_PAGE | PTE_PRIVILEGED | PTE_READ;
@@ -63,7 +61,7 @@ static uint64_t entry_of_ram(paddr_t page)
     return page == virt_to_phys(boot_stack_guard) ? 0 : page | KERNEL_DATA;
 }
 
-/* Whether one leaf of a level can begin here: all of it is RAM, with the same rights. */
+/* Whether one leaf of a level can begin here: all of it is RAM with the same rights. */
 static bool leaf_fits(paddr_t base, paddr_t end, unsigned level)
 {
     uint64_t size = page_table_span(level);
@@ -83,7 +81,7 @@ static void map_ram(paddr_t base, paddr_t end)
     }
 }
 
-/* ---- the way up ----------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------------------------- */
 
 static void make_tables(void)
 {
@@ -107,12 +105,12 @@ static void register_process_table(void)
     for (unsigned i = 1; i < PROCESS_TABLE_ENTRIES; i++)
         process_table[i].root = kernel_space.process;
     page_tables_changed();
-    const uint64_t flags = 0x1d; /* a new table, radix, translations are forgotten by the guest itself */
+    const uint64_t flags = 0x1d; /* a new table, radix, the guest itself flushes translations */
     const uint64_t size = 0;     /* 2^(12 + 0) bytes */
     if (hcall(H_REGISTER_PROC_TBL, flags, virt_to_phys(process_table), 0, size, NULL) != H_SUCCESS)
         boot_fail("the machine has no radix MMU (under QEMU: -cpu power9)");
     /* Interrupts arrive with translation on, at ARCH_DIRECT_MAP + 0x4000 + vector. */
-    const uint64_t translation_on = 3, where = 3; /* of the interrupt location's resource */
+    const uint64_t translation_on = 3, where = 3; /* of the interrupt-location resource */
     if (hcall(H_SET_MODE, translation_on, where, 0, 0, NULL) != H_SUCCESS)
         boot_fail("the hypervisor cannot deliver interrupts with translation on");
 }

@@ -2,9 +2,9 @@
 /*
  * arch/ppc64/clock.c - arch/clock.h: the timebase, the decrementer, the firmware's clock.
  *
- * The decrementer interrupts for as long as it is negative, so whoever takes the interrupt sets it anew. It
- * is used as the 32-bit register that every processor has; distant deadlines take several steps. Deadlines
- * are each processor's own.
+ * The decrementer interrupts as long as it is negative, so the interrupt handler sets it again. It is used as
+ * the 32-bit register that every CPU has; distant deadlines take several steps. Each CPU has its own
+ * deadline.
  */
 #include "port.h"
 #include <arch/clock.h>
@@ -21,7 +21,7 @@ void arch_clock_init(struct arch_clock_rate *rate)
 
 /* ---- the timer ------------------------------------------------------------------------------------ */
 
-/* The interrupt comes when the register turns from 0 to -1: one tick after the deadline, never before. */
+/* The interrupt comes when the register changes from 0 to -1: one tick after the deadline, never before. */
 static void step_towards(uint64_t deadline)
 {
     uint64_t now = arch_clock(), left = deadline > now ? deadline - now : 0;
@@ -53,7 +53,7 @@ void clock_interrupt(void)
 
 /* ---- the wall clock ------------------------------------------------------------------------------- */
 
-/* 0 where the firmware has no clock. */
+/* 0 if the firmware has no clock. */
 int64_t arch_wall_clock(void)
 {
     enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, NANOSECOND, FIELDS };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/cpu.c - one processor's registers and stacks; starting the others; the end of one.
+ * arch/ppc64/cpu.c - one CPU's registers and stacks; starting the others; stopping.
  *
- * cpu_prepare() fills the struct cpu of a processor before it runs, cpu_load() puts it into force on that
- * processor.
+ * cpu_prepare() fills the struct cpu of a CPU before it runs, cpu_load() loads it into the registers of that
+ * CPU.
  */
 #include "port.h"
 #include <arch/page_table.h>
@@ -14,7 +14,7 @@
 #include <tarn/error.h>
 #include <trace/format/layout.h>
 
-/* Where this function's own r2 points, as of all code in the image. */
+/* The value of r2 in this function, the same in all code of the image. */
 static uint64_t kernel_toc(void)
 {
     uint64_t toc;
@@ -44,7 +44,7 @@ _Static_assert(offsetof(struct cpu, arch) == 128, "this_arch_cpu()");
 _Static_assert(KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES <= CPU_STACKS_BYTES, "they fit");
 _Static_assert(CPUS_MAX < PROCESS_TABLE_ENTRIES, "a process for each");
 
-/* ---- on the processor ----------------------------------------------------------------------------- */
+/* ---- on the CPU itself ---------------------------------------------------------------------------- */
 
 #define DECREMENTER_FAR 0x7fffffff
 
@@ -53,13 +53,13 @@ void cpu_load(struct cpu *cpu)
     write_spr(SPR_DEC, DECREMENTER_FAR);
     write_spr(SPR_SPRG0, cpu);
     write_spr(SPR_SPRG3, USER_TRACE_WINDOWS + ((uint64_t)cpu->index << TRACE_WINDOW_SHIFT));
-    write_spr(SPR_UAMOR, 0); /* programs cannot change what follows */
+    write_spr(SPR_UAMOR, 0); /* programs cannot change the following registers */
     write_spr(SPR_AMR, AMR_USER_DENIED);
     write_spr(SPR_IAMR, IAMR_USER_DENIED);
     write_spr(SPR_FSCR, FSCR_TAR);
     write_spr(SPR_TAR, 0);
     write_spr(SPR_PIDR, 1 + cpu->index);
-    write_spr(SPR_MMCR0, 0); /* the instruction counter runs, and programs may read it */
+    write_spr(SPR_MMCR0, 0); /* runs the instruction counter, and lets programs read it */
     __asm__ volatile("isync" ::: "memory");
     arch_tlb_flush_all();
     xics_init_cpu();
@@ -69,12 +69,12 @@ void cpu_load(struct cpu *cpu)
 void arch_stop_forever(void)
 {
     for (;;) {
-        rtas_stop_self(); /* a system reset ends it */
+        rtas_stop_self(); /* returns after a system reset */
         arch_relax();
     }
 }
 
-/* ---- the others ----------------------------------------------------------------------------------- */
+/* ---- other CPUs ----------------------------------------------------------------------------------- */
 
 int arch_start_cpu(uint32_t index)
 {
@@ -84,7 +84,7 @@ int arch_start_cpu(uint32_t index)
     if (!stacks)
         return -E_NO_MEMORY;
     cpu_prepare(index, stacks);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it finds in memory is there before it runs */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* its memory is ready before it runs */
     const uint32_t arguments[] = {boot_info.cpu_hardware_id[index], (uint32_t)virt_to_phys(secondary_start),
                                   (uint32_t)virt_to_phys(&cpus[index])};
     return rtas_call(RTAS_START_CPU, arguments, 3, NULL, 0) ? -E_UNSUPPORTED : 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/debug.c - registers and call chains for the kernel's debugger. Chains go by the back chain, as
- * in backtrace.c, which explains them. Stopping a processor: xics.c; entering: trap.c.
- */
+/* arch/ppc64/debug.c - registers and call chains for the kernel's debugger. Chains follow the back chain;
+ * backtrace.c explains them. Stopping a CPU: xics.c; entering: trap.c. */
 #include "port.h"
 #include <arch/debug.h>
 #include <kernel/cpu.h>
@@ -45,7 +43,7 @@ void arch_print_frame(const struct arch_frame *f, arch_print *print)
     print_registers(f->gpr, print);
 }
 
-#define RETURN_ADDRESS 16 /* in a frame: back chain, CR, this */
+#define RETURN_ADDRESS 16 /* offset in a frame: back chain, CR, this */
 
 void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *regs, void *argument),
                       void *argument)
@@ -70,7 +68,7 @@ struct walk {
     void *context;
     uint64_t *chain;
     uint32_t count, max;
-    uint64_t told; /* what LR told already, for a function that made a frame */
+    uint64_t told; /* value of LR already in the chain, for a function that made a frame */
 };
 
 static void put(struct walk *walk, uint64_t address)
@@ -79,7 +77,7 @@ static void put(struct walk *walk, uint64_t address)
         walk->chain[walk->count++] = address;
 }
 
-/* What a trap interrupted: the address, and the caller of a function that makes no frame. */
+/* The interrupted address, and the caller of a function that makes no frame. */
 static void put_interrupted(struct walk *walk, uint64_t nip, uint64_t lr)
 {
     put(walk, nip);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/entry.S - the ways from user mode into the kernel and back.
+ * arch/ppc64/entry.S - entries into the kernel and the exit to user mode.
  *
- * There is one kernel stack per processor, and it is empty whenever user mode runs. Entries store the user's
- * registers in cpu->current's frame and call C; exits load those of whoever is cpu->current by then.
+ * There is one kernel stack per CPU, empty whenever user mode runs. Entries store the user's registers in
+ * cpu->current's frame and call C; exits load those of the thread that is then cpu->current.
  *
- *   vectors              copied to where the processor delivers exceptions: a few instructions each, then
+ *   vectors              copied to where exceptions are delivered: a few instructions each, then
  *                        syscall_entry or trap_common
- *   syscall_entry        `sc`: as few instructions as it can be, see the comment there
- *   trap_common          other exceptions and interrupts; out of kernel mode (the idle loop's wait, user copies)
- *                        the registers go onto the stack
+ *   syscall_entry        `sc`: as few instructions as possible, see the comment there
+ *   trap_common          other exceptions and interrupts; from kernel mode (the idle loop's wait, user copies)
+ *                        the registers go to the stack
  *   real_vectors         copied to where exceptions are delivered that find translation off, or switch it off:
- *                        system reset and machine check, which may hit between any two instructions. They have a
- *                        stack and a save area of their own
- *   restore              the exit; system calls that switch nothing have one of their own, syscall_return
+ *                        system reset and machine check, which may hit between any two instructions. They have
+ *                        a stack and a save area of their own
+ *   restore              the exit; system calls that do not switch threads have their own, syscall_return
  *
- * In the kernel r13 is struct cpu, which entries get from SPRG0, and r2 the table of contents. Interrupts are off.
+ * In the kernel r13 is struct cpu, which entries load from SPRG0, and r2 the table of contents. Interrupts
+ * are off.
  */
 #include "offsets.h"
 #include "ppc64.h"
@@ -25,7 +26,7 @@
         .machine power9
         .text
 
-/* Registers first..last to or from their places, gpr[] being at `offset`. */
+/* Stores or loads registers first..last; gpr[] is at `offset`. */
 .macro SAVE first, last, base, offset
 number = \first
 .rept \last - \first + 1
@@ -42,7 +43,7 @@ number = number + 1
 .endr
 .endm
 
-/* Those that belong to the caller of a C function: lost to programs, and not to be told to them. */
+/* Clears the registers that a C function may change: programs lose them, and must not see their contents. */
 .macro CLEAR first, last
 number = \first
 .rept \last - \first + 1
@@ -53,7 +54,7 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* If class syscall is on, or samples are taken. Changes r9, CR0. */
+/* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
 .macro TO_IF_TRACED label
         addis   %r9, %r2, syscall_watched@toc@ha
         lbz     %r9, syscall_watched@toc@l(%r9)
@@ -61,12 +62,10 @@ number = number + 1
         bne     \label
 .endm
 
-/* ---- where the processor begins --------------------------------------------------------------------- */
+/* ---- exception vectors ---------------------------------------------------------------------------- */
 
-/*
- * boot_install_vectors() copies this, and corrects the branches, which all lead out of it. The vectors from 0xf00 on
- * are 8 instructions apart. r13 waits in SPRG1, r12 in cpu->scratch.
- */
+/* boot_install_vectors() copies this and corrects the branches, which all leave it. The vectors from 0xf00 on
+ * are 8 instructions apart. SPRG1 saves r13, cpu->scratch r12. */
 .macro VECTOR number
         .org    vectors + \number
         mtspr   SPR_SPRG1, %r13
@@ -90,7 +89,7 @@ vectors:
         VECTOR  VECTOR_FP_UNAVAILABLE
         VECTOR  VECTOR_DECREMENTER
         .org    vectors + VECTOR_SYSCALL
-        mtctr   %r13            /* which programs lose */
+        mtctr   %r13            /* lost to programs anyway */
         mfspr   %r13, SPR_SPRG0
         b       syscall_entry
         VECTOR  VECTOR_TRACE
@@ -100,11 +99,9 @@ vectors:
         VECTOR  VECTOR_FACILITY_UNAVAILABLE
 vectors_end:
 
-/*
- * The same for real mode, at real addresses; branches stay inside. Only system reset and machine check are expected;
- * anything else comes of an error before translation is on. SPRG1 can be used: where its contents count SRR0 counts
- * too, and what ran there cannot go on in any case (trap_special).
- */
+/* The same for real mode, at real addresses; branches stay inside. Only system reset and machine check are
+ * expected; others are errors before translation is on. SPRG1 may be used: where its contents matter SRR0
+ * matters too, and the interrupted code cannot continue anyway (trap_special). */
 .macro REAL_VECTOR number
         .org    real_vectors + \number
         mtspr   SPR_SPRG2, %r13
@@ -135,7 +132,7 @@ real_common:
         rldimi  %r12, %r13, 32, 0       /* the vector above CR */
         mfspr   %r13, SPR_SPRG0
         cmpdi   %r13, 0
-        beq     2f                      /* a processor that the kernel never started */
+        beq     2f                      /* a CPU that the kernel never started */
         std     %r12, CPU_SPECIAL_SAVE(%r13)
         std     %r11, CPU_SPECIAL_SAVE + 8(%r13)
         mfspr   %r11, SPR_SRR0
@@ -151,13 +148,11 @@ real_common:
         b       2b
 real_vectors_end:
 
-/* ---- system calls ----------------------------------------------------------------------------------- */
+/* ---- system calls --------------------------------------------------------------------------------- */
 
-/*
- * r0 number, r3-r8 arguments. A handler cannot switch threads, messages' excepted: only kernel_leave() does, after
- * it. C keeps r14-r31 and CR2-CR4, so they stay where they are; r9-r12 are lost to the caller. What is stored is
- * what a call needs to be made again, and what this code itself changes.
- */
+/* r0 number, r3-r8 arguments. A handler, except of messages, cannot switch threads: only kernel_leave() does,
+ * after it. C keeps r14-r31 and CR2-CR4, so they stay in place; the caller loses r9-r12. Only what is needed
+ * to repeat the call, and what this code itself changes, is stored. */
         .text
         .balign 128
         .global syscall_entry
@@ -192,10 +187,10 @@ syscall_srr0_read:
         bctrl
 syscall_result:
         lwz     %r9, CPU_NEED_RESCHED(%r13)
-        cmpwi   %r9, 0                  /* it is set if there is no result */
+        cmpwi   %r9, 0                  /* need_resched is set if there is no result */
         bne     syscall_leave
 
-/* Back to the caller with r3. From its first instruction on it can be done again (trap_special). */
+/* Returns to the caller with r3. Can be repeated from its first instruction (trap_special). */
         .global syscall_return, syscall_return_end
 syscall_return:
         ld      %r1, CPU_CURRENT(%r13)
@@ -227,7 +222,7 @@ syscall_slow:
         bl      syscall_traced
         b       syscall_result
 
-/* Somebody else may run next. */
+/* Another thread may run next. */
 syscall_leave:
         ld      %r1, CPU_CURRENT(%r13)
         rotldi  %r9, %r3, 1
@@ -239,15 +234,15 @@ syscall_leave:
         stw     %r9, FRAME_CR(%r1)
         b       leave_kernel
 
-/* Their handlers read the message in the frame, and go on with another thread: then they end in return_to_user. Else
- * cpu->current is still who called. They are never made again, and r0 and r3 need not be there but for the trace.
- * CR is lost: the frame has an old one. */
+/* Handlers of messages read the message in the frame. If they continue with another thread, they end in
+ * return_to_user; otherwise cpu->current is still the caller. Messages are never repeated, so only the trace
+ * needs r0 and r3. CR is lost: the frame has an old one. */
 syscall_message:
         SAVE    9, 12, %r13, GPR(0)
         SAVE    14, 31, %r13, GPR(0)
         mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
-        beq     message_call            /* of r0 - SYS_ipc_call */
+        beq     message_call            /* condition: r0 - SYS_ipc_call */
         TO_IF_TRACED message_slow
         cmpwi   %r0, SYS_ipc_reply_receive
         beq     message_reply_receive
@@ -266,14 +261,14 @@ message_result:
         std     %r3, GPR(3)(%r9)
         /* falls through */
 
-/* Goes to user mode with the registers of cpu->current. Handlers of messages come here too (arch_switched). */
+/* Goes to user mode with the registers of cpu->current. Also the end of message handlers (arch_switched). */
         .global return_to_user
 return_to_user:
         lwz     %r9, CPU_NEED_RESCHED(%r13)
         cmpwi   %r9, 0
         bne     leave_kernel
 
-/* Can be done again from its first instruction on, and so can restore_interrupted (trap_special). */
+/* Can be repeated from its first instruction, as can restore_interrupted (trap_special). */
         .global restore, restore_interrupted, restore_end
 restore:
         ld      %r1, CPU_CURRENT(%r13)
@@ -294,7 +289,7 @@ restore:
         ld      %r1, GPR(1)(%r1)
         rfid
 
-/* All registers count. The STDCX. ends a reservation that another thread may have left behind. */
+/* Loads all registers. The STDCX. clears a reservation of another thread. */
 restore_interrupted:
         ld      %r1, CPU_CURRENT(%r13)
         li      %r0, 0
@@ -319,7 +314,7 @@ restore_interrupted:
         rfid
 restore_end:
 
-/* The two that matter need no table, and no second look for the table of contents. */
+/* The two most frequent messages need no table, and no second load of the table of contents. */
 message_call:
         TO_IF_TRACED message_slow
         ld      %r1, CPU_KERNEL_STACK(%r13)
@@ -339,7 +334,7 @@ message_slow:
         bl      syscall_traced
         b       message_result
 
-/* void arch_return_to_user(void): the stack is dropped. */
+/* void arch_return_to_user(void): drops the stack. */
         .global arch_return_to_user
 arch_return_to_user:
 leave_kernel:
@@ -347,7 +342,7 @@ leave_kernel:
         bl      kernel_leave
         b       restore
 
-/* A system reset came where the way back to a program was in SRR0 only: as if the program had faulted. */
+/* A system reset came while only SRR0 had the return address: treats this as a fault of the program. */
         .global program_lost
 program_lost:
         ld      %r2, CPU_TOC(%r13)
@@ -355,11 +350,9 @@ program_lost:
         bl      trap_program_lost
         b       return_to_user
 
-/*
- * void wait_for_interrupt(void): H_CEDE sleeps with interrupts enabled, and does not if one is pending, so none is
- * lost. What woke the processor is taken between the two MTMSRDs: nowhere else are interrupts on in the kernel, so
- * one that forgot its way back comes from here (trap_special).
- */
+/* void wait_for_interrupt(void): H_CEDE sleeps with interrupts enabled, and returns at once if one is
+ * pending, so none is lost. The CPU takes the interrupt that woke it between the two MTMSRDs: interrupts are
+ * on nowhere else in the kernel, so one that lost its return address came from here (trap_special). */
 #define H_CEDE 0xe0
         .global wait_for_interrupt, wait_resume
 wait_for_interrupt:
@@ -372,10 +365,8 @@ wait_for_interrupt:
 wait_resume:
         blr
 
-/*
- * int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame). For C, which counts on its registers:
- * handlers of messages do not keep them (build.mk).
- */
+/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame). For C, which needs its
+ * registers kept: message handlers do not keep them (build.mk). */
         .global arch_call_syscall
 arch_call_syscall:
         mflr    %r0
@@ -396,9 +387,9 @@ arch_call_syscall:
         mtlr    %r0
         blr
 
-/* ---- exceptions and interrupts ---------------------------------------------------------------------- */
+/* ---- exceptions and interrupts -------------------------------------------------------------------- */
 
-/* r12 = vector; SPRG1 = r13 and cpu->scratch[0] = r12 of what was interrupted. */
+/* r12 = vector; SPRG1 = r13 and cpu->scratch[0] = r12 of the interrupted code. */
         .balign 128
 trap_common:
         std     %r11, CPU_SCRATCH + 8(%r13)
@@ -437,13 +428,14 @@ trap_user_srr0_read:
         bl      trap_from_user
         b       return_to_user
 
-/* On the stack, above the red zone's end: a frame of the ABI, then struct kernel_regs. */
+/* On the stack, below the red zone: a frame of the ABI, then struct kernel_regs. */
 #define TRAP(field)      (STACK_FRAME_BYTES + REGS_##field)
 #define TRAP_GPR(n)      (TRAP(GPR) + 8 * (n))
 #define TRAP_FRAME_BYTES (STACK_FRAME_BYTES + REGS_BYTES)
-#define TRAP_RESERVE     (STACK_RED_ZONE + TRAP_FRAME_BYTES + 512) /* room for the beginnings of C too */
+/* includes space for the first frames of C */
+#define TRAP_RESERVE     (STACK_RED_ZONE + TRAP_FRAME_BYTES + 512)
 
-/* Stores what is neither r11 nor r12 nor r13 nor NIP, MSR, CR; r11 becomes the stack pointer. */
+/* Stores all but r11, r12, r13, NIP, MSR and CR; r11 becomes the stack pointer. */
 .macro SAVE_KERNEL_REGS
         std     %r1, 0(%r11)
         SAVE    0, 10, %r11, TRAP_GPR(0)
@@ -465,12 +457,12 @@ trap_kernel:
         cmpldi  %r11, KERNEL_STACK_BYTES - TRAP_RESERVE
         addi    %r11, %r1, -(STACK_RED_ZONE + TRAP_FRAME_BYTES)
         ble     1f
-        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the special one, which may be in use */
+        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the special one, if it is in use */
         subf    %r11, %r1, %r11
         cmpldi  %r11, SPECIAL_STACK_BYTES - TRAP_RESERVE
         addi    %r11, %r1, -(STACK_RED_ZONE + TRAP_FRAME_BYTES)
         ble     1f
-        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the stack is full, or r1 is nonsense */
+        ld      %r11, CPU_SPECIAL_STACK(%r13)   /* the stack is full, or r1 is invalid */
         addi    %r11, %r11, -TRAP_FRAME_BYTES
 1:      std     %r10, TRAP_GPR(10)(%r11)
         mfspr   %r10, SPR_SRR0
@@ -490,8 +482,9 @@ trap_kernel_srr0_read:
         ld      %r10, TRAP_GPR(10)(%r11)
         SAVE_KERNEL_REGS
         bl      trap_from_kernel
-        .global trap_resume, trap_resume_end    /* can be done again, but for its last instruction */
-trap_resume:                            /* arch_backtrace knows it: here a stack has a struct kernel_regs */
+        .global trap_resume, trap_resume_end    /* can be repeated, except its last instruction */
+/* arch_backtrace knows this address: the stack has a struct kernel_regs here */
+trap_resume:
         ld      %r3, TRAP(NIP)(%r1)
         ld      %r4, TRAP(MSR)(%r1)
         ld      %r5, TRAP(LR)(%r1)
@@ -511,7 +504,7 @@ trap_resume_end:
         rfid
 trap_resume_done:
 
-/* System reset and machine check, with translation on again. What is in use of the special stack stays so. */
+/* System reset and machine check, with translation on again. The used part of the special stack is kept. */
 trap_special_entry:
         ld      %r11, CPU_SPECIAL_STACK(%r13)
         subf    %r12, %r1, %r11
@@ -537,7 +530,8 @@ trap_special_entry:
         bl      trap_special
         b       trap_resume
 
-/* Until SRR0 is read a system reset overwrites it: struct nip_range, for trap_special. */
+/* Ranges where SRR0 has not been read yet and a system reset overwrites it: struct nip_range, for
+ * trap_special. */
         .section .rodata
         .balign 8
         .global entry_windows, entry_windows_end

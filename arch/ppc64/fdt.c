@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/fdt.c - the flattened device tree (Devicetree Specification 0.4, chapter 5). Interface: port.h.
+ * arch/ppc64/fdt.c - reads the flattened device tree (Devicetree Specification 0.4, chapter 5). Interface:
+ * port.h.
  *
- * Read while one processor runs, in real mode and after: the tree lies in reserved memory and is only read.
- * It is the firmware's, and as trusted as the firmware is.
+ * Used while one CPU runs, in real mode and after. The tree is in reserved memory and is only read. It is
+ * trusted as the firmware is.
  */
 #include "fdt.h"
 #include "port.h"
@@ -56,7 +57,7 @@ static uint32_t align4(uint32_t n)
     return (n + 3) & ~3u;
 }
 
-/* What follows the token at `at`. */
+/* The offset after the token at `at`. */
 static uint32_t next_token(uint32_t at)
 {
     switch (token_at(at)) {

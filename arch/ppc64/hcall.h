@@ -21,14 +21,14 @@ enum hcall {
     H_SET_MODE = 0x31c,
     H_REGISTER_PROC_TBL = 0x37c,
     H_SIGNAL_SYS_RESET = 0x380,
-    H_RTAS = 0xf000, /* QEMU's own: RTAS without its code in the guest */
+    H_RTAS = 0xf000, /* QEMU's own: RTAS without firmware code in the guest */
 };
 
 enum hcall_status { H_SUCCESS = 0, H_BUSY = 1 };
 
 #define HCALL_RESULTS 4
 
-/* results: NULL, or room for HCALL_RESULTS words, r4 first. */
+/* results: NULL, or space for HCALL_RESULTS words, r4 first. */
 static inline int64_t hcall(enum hcall function, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                             uint64_t *results)
 {

@@ -2,8 +2,7 @@
 /*
  * arch/ppc64/machine.c - the hypervisor's terminal as console, power.
  *
- * Both directions are raw and take no lock: their callers keep order among themselves. Input comes several
- * bytes at a time.
+ * Input and output are raw and take no lock: callers serialize. Input arrives several bytes at a time.
  */
 #include "hcall.h"
 #include "port.h"
@@ -23,7 +22,7 @@ void arch_console_put(char c)
         arch_relax();
 }
 
-#define INPUT_MAX 16 /* bytes that one call may bring */
+#define INPUT_MAX 16 /* bytes that one call may return */
 
 static struct {
     uint32_t next, count;
@@ -52,15 +51,15 @@ uint32_t arch_console_irq(void)
     return IRQ_CONSOLE;
 }
 
-/* A virtual terminal always interrupts; arch_irq_unmask lets it through. */
+/* A virtual terminal always interrupts; arch_irq_unmask enables it. */
 void arch_console_irq_enable(void)
 {
 }
 
 /* ---- power ---------------------------------------------------------------------------------------- */
 
-/* QEMU exits with 0 after power-off, but also after a reset, so the kernel's line on the console tells a
- * clean end (kernel/machine.c). ibm,os-term is a panic to QEMU: exit status 1 under `-action
+/* QEMU exits with 0 after power-off, but also after a reset, so a line of the kernel on the console marks a
+ * clean end (kernel/machine.c). ibm,os-term is a panic to QEMU: exit status 1 with `-action
  * panic=exit-failure`. */
 void arch_shutdown(uint32_t status)
 {

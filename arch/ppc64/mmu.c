@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/mmu.c - roots of user spaces, and the trace windows: arch/mmu.h. Users' pages:
- * arch/page_table.c.
+ * arch/ppc64/mmu.c - roots of user spaces, and the trace windows: arch/mmu.h. User pages: arch/page_table.c.
  *
- * A user root has nothing of the kernel, which has a root of its own (boot_mmu.c). POWER9 knows only roots of
- * 8192 entries; users' addresses reach the first 256.
+ * A user root maps nothing of the kernel, which has its own root (boot_mmu.c). POWER9 only has roots of 8192
+ * entries; user addresses reach the first 256.
  */
 #include "mmu.h"
 #include <kernel/frame.h>
@@ -16,7 +15,7 @@ extern struct trace_info trace_info_page; /* trace/control */
 
 _Static_assert(FRAME_SIZE << ROOT_ORDER == ROOT_BYTES, "a root is one block of frames");
 
-#define PHYSICAL_BITS 51 /* of POWER9; the direct map ends there too */
+#define PHYSICAL_BITS 51 /* POWER9; the direct map also ends there */
 _Static_assert(ARCH_DIRECT_MAP + (1ull << PHYSICAL_BITS) <= ARCH_TRACE_WINDOWS, "all of it has a place");
 
 uint64_t *kernel_table_entry(uint64_t address)
@@ -54,13 +53,13 @@ uint64_t arch_physical_limit(void)
     return 1ull << PHYSICAL_BITS;
 }
 
-/* The table under trace_windows_entry, as a root of that one entry would have it. */
+/* An entry in the tables of the trace windows for users, which all user roots share. */
 static uint64_t *user_window_entry(uint64_t offset)
 {
     return page_table_find(arch_kernel_space->root, USER_TRACE_WINDOWS + offset, true);
 }
 
-/* Rights stand in the last level only, and what users may write the kernel may not (AMR): an entry for each.
+/* The last level alone decides rights, and AMR denies the kernel what users may write: so each has an entry.
  */
 int arch_trace_map(uint64_t offset, paddr_t frame)
 {

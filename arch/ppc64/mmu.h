@@ -12,7 +12,7 @@ extern uint64_t trace_windows_entry; /* a root's entry for USER_TRACE_WINDOWS, t
 
 #define KERNEL_DATA (PTE_PAGE | PTE_PRIVILEGED | PTE_READ | PTE_WRITE)
 
-/* The entry of a process whose root table is at `root`: address space of 2^52 bytes, root of 2^ROOT_BITS. */
+/* The process-table entry for a root table: address space of 2^52 bytes, root of 2^ROOT_BITS entries. */
 static inline uint64_t process_of_root(paddr_t root)
 {
     return 2ull << 61 | 5ull << 5 | root | ROOT_BITS;

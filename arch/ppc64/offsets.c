@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/offsets.c - what entry.S and start.S know of C structures; see arch/offsets.h.
- */
+/* arch/ppc64/offsets.c - offsets of C structures for entry.S and start.S; see arch/offsets.h. */
 #include "port.h"
 #include <arch/frame.h>
 #include <arch/offsets.h>

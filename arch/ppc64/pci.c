@@ -3,8 +3,8 @@
  * arch/ppc64/pci.c - the PCI host bridge through RTAS: configuration space, message-signalled interrupts,
  * windows.
  *
- * A device is bus << 8 | slot << 3 | function, as in arch/machine.h. The firmware's calls are serialised by
- * rtas.c; nothing is kept here.
+ * A device is bus << 8 | slot << 3 | function, as in arch/machine.h. rtas.c serializes the firmware calls;
+ * this file has no state.
  */
 #include "port.h"
 #include <arch/machine.h>
@@ -22,7 +22,7 @@ static uint32_t config_address(uint32_t device, uint32_t offset)
     return (offset & 0xf00) << 20 | device << 8 | (offset & 0xff);
 }
 
-/* Where no device is, ones are read. */
+/* Absent devices read as ones. */
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value)
 {
     const uint32_t arguments[] = {config_address(device, offset), BUID_HIGH, BUID_LOW, width};

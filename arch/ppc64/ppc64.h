@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/ppc64.h - numbers and instructions of the processor that C cannot express (Power ISA 3.0B).
- * Private to the port; assembly includes it too.
- */
+/* arch/ppc64/ppc64.h - registers and instructions that C cannot express (Power ISA 3.0B). Private to the
+ * port; also included by assembly. */
 #ifndef PPC64_H
 #define PPC64_H
 
-/* Special-purpose registers, by their number. */
+/* Special-purpose registers, by number. */
 #define SPR_DSISR 18
 #define SPR_DAR   19
 #define SPR_DEC   22
 #define SPR_SRR0  26
 #define SPR_SRR1  27
-#define SPR_AMR   29 /* as the kernel sees it; 13 is the user's view */
+#define SPR_AMR   29 /* the kernel's view; 13 is the user's */
 #define SPR_PIDR  48
 #define SPR_IAMR  61
 #define SPR_FSCR  153
 #define SPR_UAMOR 157
 #define SPR_TB    268
 #define SPR_SPRG0 272 /* struct cpu, for entries into the kernel */
-#define SPR_SPRG1 273 /* r13 of what was interrupted, for the first instructions of an entry */
-#define SPR_SPRG2 274 /* the same for system reset and machine check, which may hit those instructions */
-#define SPR_SPRG3 275 /* this processor's trace window as users see it; they read it as SPR 259 */
+#define SPR_SPRG1 273 /* r13 of the interrupted code, during the first instructions of an entry */
+/* the same for system reset and machine check, which may interrupt these instructions */
+#define SPR_SPRG2 274
+#define SPR_SPRG3 275 /* this CPU's trace window at its user address; programs read it as SPR 259 */
 #define SPR_MMCR0 795
-#define SPR_PMC5  791 /* instructions completed; users read it as 775 */
+#define SPR_PMC5  791 /* completed instructions; programs read it as 775 */
 #define SPR_TAR   815 /* user address of the thread's block */
 
-/* Machine state register. Bits that do not fit 16 bits are loaded by LOAD_CONSTANT. */
+/* Machine state register. LOAD_CONSTANT loads bits that do not fit in 16 bits. */
 #define MSR_RI 0x0000000000000002
 #define MSR_DR 0x0000000000000010
 #define MSR_IR 0x0000000000000020
@@ -39,7 +38,7 @@
 #define MSR_KERNEL (MSR_SF | MSR_ME | MSR_IR | MSR_DR | MSR_RI)
 #define MSR_USER   (MSR_KERNEL | MSR_EE | MSR_PR)
 
-/* Where exceptions begin, relative to VECTORS_REAL or VECTORS. */
+/* Exception vectors, relative to VECTORS_REAL or VECTORS. */
 #define VECTOR_SYSTEM_RESET         0x100
 #define VECTOR_MACHINE_CHECK        0x200
 #define VECTOR_DATA_STORAGE         0x300
@@ -58,29 +57,30 @@
 #define VECTOR_VSX_UNAVAILABLE      0xf40
 #define VECTOR_FACILITY_UNAVAILABLE 0xf60
 
-/* Taken with translation off, where the processor ignores the top four bits, and with translation on. */
+/* Exceptions with translation off, where the CPU ignores the top four bits, and with translation on. */
 #define VECTORS_REAL  0xc000000000000000
 #define VECTORS       0xc000000000004000
-#define VECTORS_BYTES 0x2000 /* of either */
+#define VECTORS_BYTES 0x2000 /* of each */
 
-#define FSCR_TAR 0x100 /* programs may use the target address register, where their thread's block is */
+/* programs may use the target address register, which has the address of their thread block */
+#define FSCR_TAR 0x100
 
-/* Access to user pages out of the kernel, radix key 0 (AMR): denied but in user_copy.S; never executed
- * (IAMR). */
+/* The kernel's access to user pages, radix key 0: AMR denies it except in user_copy.S; IAMR always denies
+ * execution. */
 #define AMR_USER_DENIED  0xc000000000000000
 #define IAMR_USER_DENIED 0x4000000000000000
 
 #define KERNEL_STACK_BYTES  0x4000
 #define SPECIAL_STACK_BYTES 0x2000 /* system reset, machine check */
-#define CPU_STACKS_ORDER    3      /* pages of all stacks of a processor, as a power of two */
+#define CPU_STACKS_ORDER    3      /* all stacks of a CPU, in pages, as a power of two */
 #define CPU_STACKS_BYTES    (0x1000 << CPU_STACKS_ORDER)
 
 #define STACK_FRAME_BYTES 32  /* ELFv2: back chain, CR, LR, TOC */
-#define STACK_RED_ZONE    288 /* below the stack pointer and in use, as far as an interrupt is concerned */
+#define STACK_RED_ZONE    288 /* bytes below the stack pointer that an interrupt must not overwrite */
 
 #ifdef __ASSEMBLER__
 /* clang-format off */
-/* Any 64-bit number, addresses too, whatever the table of contents. */
+/* Loads any 64-bit number or address, without the table of contents. */
 .macro LOAD_CONSTANT register, value
         lis     \register, (\value)@highest
         ori     \register, \register, (\value)@higher

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/prom.c - Open Firmware (IEEE 1275) as the way in: its tree, asked for node by node, is
- * flattened, so that boot.c reads one kind of tree. Interface: port.h.
+ * arch/ppc64/prom.c - copies Open Firmware's (IEEE 1275) device tree, node by node, into a flattened one, so
+ * that boot.c reads one format. Interface: port.h.
  *
- * The client interface takes the physical address of a block of 32-bit cells. Addresses in the image are that
- * in their low half. Runs in real mode, once, before any other thing is done to the machine: the firmware
- * still needs its exception vectors and its memory.
+ * The client interface takes the physical address of a block of 32-bit cells; addresses in the image have it
+ * in their low half. Runs in real mode, once, before anything else changes the machine: the firmware still
+ * needs its exception vectors and its memory.
  */
 #include "fdt.h"
 #include "port.h"
@@ -13,7 +13,7 @@
 #include <kernel/kernel.h>
 #include <stdarg.h>
 
-/* start.S: calls the firmware in the 32-bit mode that it expects. */
+/* start.S: calls the firmware in 32-bit mode, as it requires. */
 int64_t prom_enter(uint32_t arguments, uint32_t entry);
 
 #define PROM_FAILED ~0u
@@ -30,7 +30,7 @@ static uint32_t physical(const void *address)
     return (uint32_t)virt_to_phys(address);
 }
 
-/* count: of the cells that follow. The service's result, PROM_FAILED: none. */
+/* count: number of cells that follow. Returns the service's result, or PROM_FAILED. */
 static uint32_t prom_call(const char *service, uint32_t count, ...)
 {
     va_list arguments;
@@ -45,11 +45,11 @@ static uint32_t prom_call(const char *service, uint32_t count, ...)
     return prom_enter(physical(&block), prom_entry) ? PROM_FAILED : block.cells[count];
 }
 
-/* ---- the tree that is being made ------------------------------------------------------------------ */
+/* ---- the new tree --------------------------------------------------------------------------------- */
 
-#define TREE_BYTES    (1u << 20) /* asked for; what is not used goes back to memory */
+#define TREE_BYTES    (1u << 20) /* requested from the firmware; the unused rest is freed */
 #define STRINGS_BYTES (1u << 16) /* of it */
-#define NAME_BYTES    128u       /* of a property; the standard's 32 are not enough for this machine's */
+#define NAME_BYTES    128u       /* of a property; the standard's 32 are too few for this machine */
 #define PATH_BYTES    256u
 
 static char *tree;        /* its header */
@@ -77,7 +77,7 @@ static void put_padding(void)
         *(char *)grow(1) = 0;
 }
 
-/* Offset of a name in the strings, where each is but once. */
+/* Offset of a name in the strings; each name is stored once. */
 static uint32_t string_offset(const char *name)
 {
     uint32_t size = (uint32_t)strlen(name) + 1;
@@ -109,16 +109,16 @@ static void copy_property(uint32_t node, const char *name)
 
 static void copy_properties(uint32_t node)
 {
-    static char names[2][NAME_BYTES]; /* the last and the next */
+    static char names[2][NAME_BYTES]; /* the previous and the next */
     unsigned next = 0;
-    names[1][0] = 0; /* ask for the first */
+    names[1][0] = 0; /* requests the first */
     while (prom_call("nextprop", 3, node, physical(names[1 - next]), physical(names[next])) == 1) {
         copy_property(node, names[next]);
         next = 1 - next;
     }
 }
 
-/* The last part of its path: name and address. */
+/* The last part of the node's path: name and address. */
 static void copy_name(uint32_t node)
 {
     static char path[PATH_BYTES];
@@ -135,7 +135,7 @@ static void copy_name(uint32_t node)
     put_padding();
 }
 
-/* As deep as the tree is, a handful. */
+/* Recursion as deep as the tree, a few levels. */
 static void copy_node(uint32_t node)
 {
     put_cell(FDT_BEGIN_NODE);
@@ -147,7 +147,7 @@ static void copy_node(uint32_t node)
     put_cell(FDT_END_NODE);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------ */
+/* ---- the whole tree ------------------------------------------------------------------------------- */
 
 static uint32_t get_cell(uint32_t node, const char *name)
 {
@@ -156,7 +156,7 @@ static uint32_t get_cell(uint32_t node, const char *name)
     return value;
 }
 
-/* The number of the processor that runs this: /chosen has an instance of its node. */
+/* The number of the CPU that runs this: /chosen has an instance of its node. */
 static uint32_t boot_cpu(void)
 {
     uint32_t chosen = prom_call("finddevice", 1, physical("/chosen"));
@@ -178,11 +178,11 @@ static void begin_tree(void)
                                   .last_compatible = FDT_LAST_COMPATIBLE,
                                   .boot_cpu = boot_cpu()};
     header->reserve_map = tree_end;
-    memset(grow(16), 0, 16); /* nothing is reserved: two numbers of 64 bits end the list */
+    memset(grow(16), 0, 16); /* an empty list of reservations: two zero numbers of 64 bits */
     header->structure = tree_end;
 }
 
-/* The strings move to where the structure ends. */
+/* Moves the strings to the end of the structure. */
 static void end_tree(void)
 {
     struct fdt_header *header = (struct fdt_header *)tree;
@@ -201,6 +201,6 @@ uint64_t prom_flatten_tree(uint64_t firmware)
     begin_tree();
     copy_node(prom_call("peer", 1, root));
     end_tree();
-    prom_call("quiesce", 0); /* devices no longer touch memory, which is ours from now on */
+    prom_call("quiesce", 0); /* devices no longer access memory, which belongs to the kernel from now on */
     return virt_to_phys(tree);
 }

@@ -2,9 +2,8 @@
 /*
  * arch/ppc64/rtas.c - the firmware's run-time services (LoPAPR chapter 7). Interface: port.h.
  *
- * QEMU's RTAS is a hypervisor call whose argument is the physical address of a block of 32-bit cells: no
- * firmware code runs in the guest. Only one call at a time is allowed: rtas_lock, innermost, covers the
- * block.
+ * QEMU's RTAS is a hypervisor call with the physical address of a block of 32-bit cells: no firmware code
+ * runs in the guest. Only one call at a time is allowed: rtas_lock, innermost, covers the block.
  */
 #include "hcall.h"
 #include "port.h"
@@ -21,7 +20,7 @@ struct rtas_block {
 
 static LOCK_CLASS(rtas_class, "rtas");
 static struct spinlock rtas_lock = SPINLOCK(&rtas_class);
-static struct rtas_block rtas_block;  /* under rtas_lock; in the image, so its physical address is known */
+static struct rtas_block rtas_block;  /* under rtas_lock; static, so its physical address is known */
 static struct rtas_block final_block; /* rtas_call_final */
 static struct rtas_block stop_block;  /* rtas_stop_self; constant after rtas_init */
 
@@ -84,8 +83,7 @@ int64_t rtas_call_final(enum rtas_function function, const uint32_t *arguments, 
     return call(&final_block, function, arguments, argument_count, NULL, 0);
 }
 
-/* Several processors may do it at once, while the lock is held by one that is stopped: a block that is only
- * read. */
+/* Several CPUs may call this at once, while a stopped CPU holds the lock: so the block is only read. */
 void rtas_stop_self(void)
 {
     if (stop_block.token)

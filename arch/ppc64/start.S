@@ -2,15 +2,15 @@
 /*
  * arch/ppc64/start.S - from the firmware to C.
  *
- * Real mode ignores the top four bits of an address, so the image runs at its link addresses before translation
- * is on. Two ways in: `start`, the first byte of the image, for the boot processor; `secondary_start` for the
- * others, from RTAS (arch_start_cpu). Both take what they find in r3 and up as 32-bit values: firmware may enter
- * in 32-bit mode.
+ * Real mode ignores the top four bits of an address, so the image runs at its link addresses before
+ * translation is on. It is entered at `start`, the first byte of the image, on the boot CPU, and at
+ * `secondary_start` on the others, from RTAS (arch_start_cpu). Both use r3 and up as 32-bit values: firmware
+ * may enter in 32-bit mode.
  */
 #include "offsets.h"
 #include "ppc64.h"
 
-/* 64-bit mode, translation and interrupts off. Changes r11, r12. */
+/* Switches to 64-bit mode, translation and interrupts off. Changes r11, r12. */
 .macro ENTER_64_BIT_MODE
         li      %r12, 1
         sldi    %r12, %r12, 63          /* MSR_SF */
@@ -22,10 +22,8 @@
         .machine power9
         .section .text.start, "ax"
 
-/*
- * Fast path (boot/ppc64/stub.S): r3 = device tree, r5 = 0. Open Firmware: r3, r4 = archive and its size, r5 = entry
- * of the client interface. MSR may be anything without translation.
- */
+/* Direct start (boot/ppc64/stub.S): r3 = device tree, r5 = 0. Open Firmware: r3, r4 = archive and its size,
+ * r5 = entry of the client interface. Any MSR without translation. */
         .global start
 start:
         ENTER_64_BIT_MODE
@@ -45,12 +43,12 @@ start:
         mr      %r7, %r3
         li      %r3, 0
 1:      mr      %r5, %r7
-        LOAD_CONSTANT %r12, boot_start   /* computes its r2 from r12 */
+        LOAD_CONSTANT %r12, boot_start   /* which computes its r2 from r12 */
         mtctr   %r12
         bctrl
         trap
 
-/* r3: physical address of this processor's struct cpu, which cpu_prepare() filled. */
+/* r3: physical address of this CPU's struct cpu, which cpu_prepare() filled. */
         .global secondary_start
 secondary_start:
         ENTER_64_BIT_MODE
@@ -59,7 +57,8 @@ secondary_start:
         or      %r13, %r13, %r3
         mtspr   SPR_SPRG0, %r13
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        LOAD_CONSTANT %r12, 1f           /* there with translation, of which this processor knows nothing yet */
+        /* continues there with translation, which this CPU has not used yet */
+        LOAD_CONSTANT %r12, 1f
         mtspr   SPR_SRR0, %r12
         LOAD_CONSTANT %r12, MSR_KERNEL
         mtspr   SPR_SRR1, %r12
@@ -71,10 +70,8 @@ secondary_start:
         bctrl
         trap
 
-/*
- * int64_t prom_enter(uint32_t arguments, uint32_t entry): calls Open Firmware, in 32-bit mode and at the addresses that
- * this mode leaves of ours. Of the registers it keeps, it keeps the low halves only. Real mode.
- */
+/* int64_t prom_enter(uint32_t arguments, uint32_t entry): calls Open Firmware in 32-bit mode, at 32-bit
+ * addresses. The firmware keeps only the low halves of registers. Real mode. */
 #define PROM_SAVED 18                   /* r14 to r31 */
 #define PROM_FRAME (STACK_FRAME_BYTES + 8 * PROM_SAVED)
 
@@ -90,7 +87,7 @@ prom_enter:
         std     \n, STACK_FRAME_BYTES + 8 * (\n - 14)(%r1)
         .endr
         clrldi  %r1, %r1, 32
-        lis     %r0, (1f)@high          /* the low half of the address is all that 32-bit mode has */
+        lis     %r0, (1f)@high          /* 32-bit mode uses the low half of the address only */
         ori     %r0, %r0, (1f)@l
         mtlr    %r0
         mtspr   SPR_SRR0, %r4
@@ -118,7 +115,7 @@ prom_enter:
         .section .bss.start, "aw", @nobits
         .balign 4096
         .global boot_stack_guard, boot_stack
-boot_stack_guard:       /* boot_mmu_init leaves it out */
+boot_stack_guard:       /* boot_mmu_init does not map it */
         .skip   4096
 boot_stack:
         .skip   CPU_STACKS_BYTES

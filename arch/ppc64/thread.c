@@ -21,7 +21,7 @@ void arch_thread_init(struct thread *thread, uint64_t tls)
     thread->frame.gpr[FRAME_R_THREAD_POINTER] = tls;
 }
 
-/* The kernel is compiled without floating point; only here does it have the registers, for so long. */
+/* The kernel is compiled without floating point; it has the registers only during these functions. */
 static uint64_t enable_fp(void)
 {
     uint64_t msr = read_msr();

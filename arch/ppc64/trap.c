@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/trap.c - what exceptions and interrupts mean, and who deals with them.
+ * arch/ppc64/trap.c - handles exceptions and interrupts.
  *
- * entry.S calls one of three: trap_from_user (registers are in current->frame), trap_from_kernel (idle loop's
- * wait, faults of user copies; everything else is a bug), trap_special (system reset, machine check;
- * exceptions before translation is on). All with interrupts off.
+ * entry.S calls one of three functions, all with interrupts off:
+ *
+ * - trap_from_user: the registers are in current->frame;
+ * - trap_from_kernel: the idle loop's wait, faults of user copies; anything else is a bug;
+ * - trap_special: system reset, machine check; exceptions before translation is on.
  */
 #include "port.h"
 #include <arch/debug.h>
@@ -20,7 +22,7 @@
 
 _Static_assert(USER_END == 3ull << 45, "user_copy.S");
 
-/* ---- where exceptions are delivered --------------------------------------------------------------- */
+/* ---- exception vectors ---------------------------------------------------------------------------- */
 
 extern const uint32_t vectors[], vectors_end[], real_vectors[], real_vectors_end[]; /* entry.S */
 
@@ -36,7 +38,7 @@ static void make_executable(const void *code, uint64_t size)
 #define BRANCH_OPCODE 18u
 #define BRANCH_OFFSET 0x03fffffcu
 
-/* The branches of the vectors lead out of them, and must go where they went before. */
+/* The branches of the vectors leave them, and must keep their targets. */
 static uint32_t moved(uint32_t instruction, uint64_t distance)
 {
     if (instruction >> 26 != BRANCH_OPCODE)
@@ -57,7 +59,7 @@ void boot_install_vectors(void)
 
 /* ---- page faults ---------------------------------------------------------------------------------- */
 
-/* DSISR. An instruction's fault has the first two in SRR1, and FETCH_NO_EXECUTE. */
+/* DSISR. For an instruction's fault SRR1 has the first two, and FETCH_NO_EXECUTE. */
 #define DSISR_NO_PAGE    0x40000000u
 #define DSISR_PROTECTION 0x08000000u
 #define DSISR_STORE      0x02000000u
@@ -68,8 +70,8 @@ struct access_fault {
     uint32_t access; /* FAULT_ACCESS_* */
 };
 
-/* Whether it is one that handle_page_fault can deal with. A segment interrupt is an address that no page
- * table covers. */
+/* Whether handle_page_fault can handle the fault. A segment interrupt means an address that no page table
+ * covers. */
 static bool is_page_fault(uint64_t vector, uint64_t srr1, uint64_t ip, struct access_fault *fault)
 {
     uint64_t status = srr1;
@@ -91,8 +93,8 @@ static bool is_page_fault(uint64_t vector, uint64_t srr1, uint64_t ip, struct ac
     }
 }
 
-/* Of the kernel, which has users' pages within reach: as everywhere else they are not, while that is looked
- * at. */
+/* A fault of the kernel while it may access user pages. It is handled without that access, like any other
+ * fault. */
 static bool fix_kernel_fault(struct kernel_regs *regs)
 {
     struct access_fault fault;
@@ -101,11 +103,11 @@ static bool fix_kernel_fault(struct kernel_regs *regs)
     uint64_t amr = read_spr(SPR_AMR);
     write_spr(SPR_AMR, AMR_USER_DENIED);
     bool fixed = fix_user_copy(&regs->nip, fault.address, fault.access);
-    write_spr(SPR_AMR, amr); /* in force with the RFID that goes back */
+    write_spr(SPR_AMR, amr); /* in force after the RFID */
     return fixed;
 }
 
-/* ---- out of user mode ----------------------------------------------------------------------------- */
+/* ---- from user mode ------------------------------------------------------------------------------- */
 
 /* SRR1 of a program interrupt. */
 #define PROGRAM_FP         0x00100000u
@@ -138,7 +140,7 @@ static uint32_t fault_reason(uint64_t vector, uint64_t srr1)
     }
 }
 
-/* From now on until it is switched out, it has the floating-point registers. */
+/* The thread has the floating-point registers until it is switched out. */
 static void give_fp(struct thread *thread)
 {
     arch_load_fp(&thread->arch);
@@ -173,7 +175,7 @@ void trap_from_user(uint64_t vector, uint64_t srr1)
                          vector == VECTOR_ALIGNMENT ? read_spr(SPR_DAR) : srr1, ip);
 }
 
-/* ---- out of kernel mode --------------------------------------------------------------------------- */
+/* ---- from kernel mode ----------------------------------------------------------------------------- */
 
 /* Nothing is mapped below a kernel stack. */
 static bool overflows_stack(const struct kernel_regs *regs)
@@ -190,8 +192,8 @@ static void __attribute__((noreturn)) fail(struct kernel_regs *regs)
     panic_trap(regs, "exception %lx in the kernel at %lx", regs->vector, regs->nip);
 }
 
-/* In a window of the kernel's (kernel/profile.h), which ends here: whatever came stays asserted, and comes
- * again outside. The kernel may have users' pages within reach, in the middle of a copy. */
+/* In a window for samples of the kernel (kernel/profile.h), which this ends: the interrupt stays asserted,
+ * and comes again outside. The kernel may be in a user copy, with access to user pages. */
 static bool sample_kernel(struct kernel_regs *regs)
 {
     if (!this_cpu()->profile.window ||
@@ -200,7 +202,7 @@ static bool sample_kernel(struct kernel_regs *regs)
     uint64_t amr = read_spr(SPR_AMR);
     write_spr(SPR_AMR, AMR_USER_DENIED);
     profile_kernel(regs);
-    write_spr(SPR_AMR, amr); /* in force with the RFID that goes back */
+    write_spr(SPR_AMR, amr); /* in force after the RFID */
     regs->msr &= ~(uint64_t)MSR_EE;
     return true;
 }
@@ -211,9 +213,9 @@ static void read_fault_registers(struct kernel_regs *regs)
     regs->dsisr = read_spr(SPR_DSISR);
 }
 
-#define SRR1_STATUS 0x783f0000ull /* what an interrupt puts into SRR1 beside MSR */
+#define SRR1_STATUS 0x783f0000ull /* status bits that an interrupt puts into SRR1 beside MSR */
 
-/* Goes on behind it. */
+/* Execution continues after the breakpoint. */
 static bool is_breakpoint(const struct kernel_regs *regs)
 {
     return regs->vector == VECTOR_PROGRAM && regs->msr & PROGRAM_TRAP &&
@@ -236,9 +238,7 @@ void trap_from_kernel(struct kernel_regs *regs)
         fail(regs);
 }
 
-/* ---- system reset
- * ------------------------------------------------------------------------------------------
- */
+/* ---- system reset --------------------------------------------------------------------------------- */
 
 struct nip_range {
     uint64_t from, to;
@@ -255,7 +255,7 @@ extern const char syscall_return[], syscall_return_end[], restore[], restore_int
 
 static const struct nip_range delivered = {VECTORS, VECTORS + VECTORS_BYTES};
 
-/* System reset overwrites SRR0 and SRR1. An exit that was about to use them begins anew. */
+/* System reset overwrites SRR0 and SRR1. Repeats an exit that was about to use them. */
 static void repeat_exit(struct kernel_regs *regs)
 {
     const struct nip_range exits[] = {
@@ -271,7 +271,7 @@ static void repeat_exit(struct kernel_regs *regs)
         }
 }
 
-/* An entry that had not yet read them has lost its way back. */
+/* Whether this was an entry that had not read them yet, and so has lost its return address. */
 static bool is_lost(const struct kernel_regs *regs)
 {
     for (const struct nip_range *window = entry_windows; window < entry_windows_end; window++)
@@ -280,7 +280,7 @@ static bool is_lost(const struct kernel_regs *regs)
     return contains(&delivered, regs->nip);
 }
 
-/* Of an entry that is lost: what it was about. */
+/* The vector of an entry that is lost. */
 static uint64_t vector_of(const struct kernel_regs *regs)
 {
     if (contains(&delivered, regs->nip))
@@ -289,9 +289,8 @@ static uint64_t vector_of(const struct kernel_regs *regs)
     return contains(&entry_windows[0], regs->nip) ? VECTOR_SYSCALL : regs->gpr[12];
 }
 
-/* Did it come out of user mode? The kernel makes no system calls, and its only instruction that can be
- * interrupted is the idle loop's. With other exceptions its stack pointer tells; a program that lies there
- * only loses the benefit. */
+/* Whether the entry came from user mode. The kernel makes no system calls, and only its idle loop can be
+ * interrupted. For other exceptions the stack pointer decides; a program that fakes it only harms itself. */
 static bool was_in_program(const struct cpu *cpu, const struct kernel_regs *regs)
 {
     if (cpu->current == cpu->idle)
@@ -306,8 +305,8 @@ static bool was_in_program(const struct cpu *cpu, const struct kernel_regs *regs
     }
 }
 
-/* Interrupts of the idle loop come back to one place, and are still pending: they come again. The place of a
- * program is gone, and with it the program. */
+/* Interrupts of the idle loop return to one place, and are still pending: they come again. A program's return
+ * address is lost, so the program is ended. */
 static void find_way_back(struct kernel_regs *regs)
 {
     struct cpu *cpu = this_cpu();
@@ -340,7 +339,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    bool answered = watchdog_answer(regs); /* one may be for both */
+    bool answered = watchdog_answer(regs); /* one reset may be for both */
     if (!debugger_stop(regs) && !answered)
         handle_nmi(regs);
     regs->msr &= ~SRR1_STATUS;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/user_copy.S - arch/user.h: the only instructions of the kernel that touch user memory, and the only
- * ones that may: AMR allows it here.
+ * arch/ppc64/user_copy.S - arch/user.h: the only instructions of the kernel that access user memory. AMR
+ * allows it only here.
  *
- * A fault between the labels named in .fixups is looked at by trap_from_kernel(): when the page could be
- * brought in the instruction runs again (all its state is in registers), else it goes on at `landing`.
+ * trap_from_kernel() handles a fault between the labels named in .fixups: if it can bring the page in, the
+ * instruction is repeated (all its state is in registers), otherwise execution continues at `landing`.
  */
 #include "ppc64.h"
 #include <arch/fixup.h>
 #include <tarn/error.h>
 
-/* Leaves if [start, start + size) does not lie below USER_END, 3 << 45 (tarn/abi.h; trap.c asserts it). */
+/* Returns an error unless [start, start + size) lies below USER_END, 3 << 45 (tarn/abi.h; trap.c asserts it). */
 .macro CHECK_RANGE start, size
         li      %r9, 3
         sldi    %r9, %r9, 45
@@ -34,7 +34,7 @@
         isync
 .endm
 
-/* r3 to, r4 from, r5 size: words, of any alignment, then what is left of the last. */
+/* r3 to, r4 from, r5 size: copies words of any alignment, then the rest. */
 .macro COPY
         srdi.   %r6, %r5, 3
         mtocrf  0x01, %r5               /* CR bits 29..31: 4, 2, 1 bytes left */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/vpa.c - does the hypervisor run a processor at all? (LoPAPR 14.11.3.2)
+ * arch/ppc64/vpa.c - whether the hypervisor runs a vCPU (LoPAPR 14.11.3.2).
  *
- * It counts in a processor's virtual processor area how often it began and ceased to run it: even while it
- * runs. H_PROD makes it take notice of the processor once more, which takes the host's thread that runs it;
- * for the kernel's idle loop that is a wake-up for nothing, for anything else it is nothing.
+ * The hypervisor counts in a vCPU's virtual processor area how often it began and ceased to run it; the count
+ * is even while it runs. H_PROD makes the hypervisor stop and restart the vCPU, which takes the host's thread
+ * for it. The kernel's idle loop sees a spurious wake-up, other code sees nothing.
  */
 #include "hcall.h"
 #include "port.h"
@@ -48,12 +48,12 @@ static void prod(struct cpu *target)
 void arch_nudge(struct cpu *target)
 {
     target->arch.nudged_at = dispatches(target);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* counted before the nudge can count */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* read the count before the prod can change it */
     prod(target);
 }
 
-/* It has begun to run, and not in order to take notice of the nudge. A prod that comes between two runs is
- * forgotten with the next one's beginning: who then runs without an end has to be prodded once more. */
+/* Whether the vCPU has begun to run, other than because of the prod. A prod between two runs is lost when the
+ * next one begins: a vCPU that then runs for ever must be prodded again. */
 bool arch_has_run(struct cpu *target)
 {
     uint32_t ran_until = (target->arch.nudged_at + 1) & ~1u;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ppc64/xics.c - external interrupts through the hypervisor (LoPAPR 14.5.4.7): arch/machine.h's
- * arch_irq_*, inter-processor interrupts.
+ * arch/ppc64/xics.c - external interrupts through the hypervisor (LoPAPR 14.5.4.7): arch_irq_* of
+ * arch/machine.h, inter-processor interrupts.
  *
- * Each processor has one inter-processor source; what kind it is stands in cpu->arch.ipi_pending. Devices'
- * sources go to the boot processor. All of a processor's interrupts are accepted and ended by that processor
- * with interrupts off, so only one is ever in service.
+ * Each CPU has one source for IPIs; cpu->arch.ipi_pending has their kinds. Devices' sources go to the boot
+ * CPU. A CPU accepts and ends all its interrupts itself with interrupts off, so only one is in service at a
+ * time.
  */
 #include "hcall.h"
 #include "port.h"
@@ -20,17 +20,18 @@
 #define SOURCE_NONE 0u
 #define SOURCE_IPI  2u
 
-/* Of interrupts: the lower the more urgent. A processor takes what is more urgent than its own priority. */
+/* Lower values are more urgent. A CPU accepts interrupts that are more urgent than its own priority. */
 #define PRIORITY_IPI        4u
 #define PRIORITY_DEVICE     5u
 #define PRIORITY_NEVER      0xffu
 #define PROCESSOR_TAKES_ALL 0xffu
 
 static LOCK_CLASS(irq_lock_class, "irq controller");
-static struct spinlock irq_lock = SPINLOCK(&irq_lock_class); /* the numbers of messages; outside rtas_lock */
+/* covers the numbers of messages; outside rtas_lock */
+static struct spinlock irq_lock = SPINLOCK(&irq_lock_class);
 
-/* The XICS source behind each of our numbers; SOURCE_NONE: none. Lines are written once; a message's is
- * written under irq_lock before its source can interrupt. */
+/* The XICS source of each interrupt number, or SOURCE_NONE. Lines are written once; a message's is written
+ * under irq_lock before its source can interrupt. */
 static _Atomic uint32_t sources[ARCH_IRQ_COUNT];
 static uint32_t message_device[ARCH_IRQ_COUNT]; /* under irq_lock; of messages in use */
 
@@ -52,10 +53,10 @@ void xics_init_cpu(void)
     hcall(H_CPPR, PROCESSOR_TAKES_ALL, 0, 0, 0, NULL);
 }
 
-/* ---- between processors --------------------------------------------------------------------------- */
+/* ---- inter-processor interrupts ------------------------------------------------------------------- */
 
-/* To stop a processor that may hang with interrupts off takes a system reset, and the flag tells what it is
- * for. */
+/* A CPU that hangs with interrupts off can only be stopped by a system reset; the flag tells what it is for.
+ */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
     if (kind == IPI_STOP) {
@@ -64,25 +65,25 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
         hcall(H_SIGNAL_SYS_RESET, target->arch.hardware_id, 0, 0, 0, NULL);
         return;
     }
-    /* Release: whoever takes the kind sees what was stored for it; pairs with take_ipis. */
+    /* Release: a CPU that takes the kind sees what was stored for it; pairs with take_ipis. */
     atomic_fetch_or_explicit(&target->arch.ipi_pending, 1u << kind, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst); /* the bit is there before the interrupt is */
+    atomic_thread_fence(memory_order_seq_cst); /* sets the bit before the interrupt */
     hcall(H_IPI, target->arch.hardware_id, PRIORITY_IPI, 0, 0, NULL);
 }
 
 void arch_break_in(struct cpu *target)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it is to find in memory is there before */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* its memory is ready before the reset */
     hcall(H_SIGNAL_SYS_RESET, target->arch.hardware_id, 0, 0, 0, NULL);
 }
 
-/* A kind that is set after we looked has its interrupt raised after we cleared ours: none is lost. */
+/* A kind that is set after the exchange has its interrupt raised after the clear: none is lost. */
 static void take_ipis(void)
 {
     struct arch_cpu *arch = &this_cpu()->arch;
     hcall(H_IPI, arch->hardware_id, PRIORITY_NEVER, 0, 0, NULL);
     end_interrupt(SOURCE_IPI);
-    atomic_thread_fence(memory_order_seq_cst); /* cleared before we look; pairs with arch_send_ipi's */
+    atomic_thread_fence(memory_order_seq_cst); /* clears before the exchange; pairs with arch_send_ipi's */
     uint32_t pending = atomic_exchange_explicit(&arch->ipi_pending, 0, memory_order_acquire);
     for (; pending; pending &= pending - 1)
         handle_ipi((uint32_t)__builtin_ctz(pending));
@@ -104,7 +105,7 @@ void xics_interrupt(uint64_t ip)
     if (hcall(H_XIRR, 0, 0, 0, 0, results))
         return;
     uint32_t source = results[0] & 0xffffff;
-    if (source == SOURCE_NONE) /* it went away */
+    if (source == SOURCE_NONE) /* the interrupt went away */
         return;
     if (source == SOURCE_IPI) {
         take_ipis();
@@ -160,7 +161,7 @@ static bool has_message(uint32_t device)
     return false;
 }
 
-/* The firmware writes the device's table, so there is nothing left for a driver to write: address 0. */
+/* The firmware writes the device's table, so the driver has nothing to write: address 0. */
 static int allocate_message(uint32_t device)
 {
     if (has_message(device))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/acpi.c - processors, interrupt controllers, HPET, power-off and pvpanic, from the firmware's
+ * arch/x86_64/acpi.c - reads CPUs, interrupt controllers, HPET, power-off and pvpanic from the firmware's
  * tables.
  *
- * Tables are read where the firmware put them, below 4 GiB, through the boot tables' direct map; anything
- * that fails its checksum or points elsewhere is passed over. Without tables there is one processor, and the
- * interrupt controllers are where they have always been. Runs once, on the boot processor.
+ * Tables are read where the firmware put them, below 4 GiB, through the boot tables' direct map. A table with
+ * a wrong checksum or an address elsewhere is ignored. Without tables there is one CPU, and the interrupt
+ * controllers are at their traditional addresses. Runs once, on the boot CPU.
  */
 #include "port.h"
 #include "x86.h"
@@ -99,15 +99,15 @@ static void read_madt(const struct acpi_table *table)
 
 /* ---- power off ------------------------------------------------------------------------------------ */
 
-/* _S5_ in the DSDT is a package whose first number goes into PM1a_CNT's sleep type: 08 5f 53 35 5f 12 ... We
- * do not interpret AML; this is how it is written everywhere. */
+/* _S5_ in the DSDT is a package whose first number is PM1a_CNT's sleep type: 08 5f 53 35 5f 12 ... This
+ * searches for the usual bytes instead of interpreting AML. */
 static void find_sleep_type(const struct acpi_table *dsdt, const uint8_t *fadt)
 {
     const uint8_t *p = (const uint8_t *)dsdt + sizeof(*dsdt), *end = (const uint8_t *)dsdt + dsdt->length;
     for (; p + 12 <= end; p++) {
         if (memcmp(p, "_S5_", 4) || p[4] != 0x12)
             continue;
-        const uint8_t *value = p + 6 + (p[5] >> 6) + 1; /* past the package's length and count */
+        const uint8_t *value = p + 6 + (p[5] >> 6) + 1; /* skip the package's length and count */
         if (value + 2 > end)
             return;
         if (*value == 0x0a) /* byte prefix */
@@ -121,8 +121,8 @@ static void find_sleep_type(const struct acpi_table *dsdt, const uint8_t *fadt)
 /* ---- pvpanic -------------------------------------------------------------------------------------- */
 
 #define PVPANIC_ID     "QEMU0001"
-#define PVPANIC_ENTRY  64   /* bytes behind the name that its device's description is surely shorter than */
-#define RESOURCE_PORTS 0x47 /* an I/O port descriptor: this, decode, first port's least value */
+#define PVPANIC_ENTRY  64   /* bytes after the name; the device's description is shorter */
+#define RESOURCE_PORTS 0x47 /* an I/O port descriptor: this byte, decode, minimum of the first port */
 
 static void find_pvpanic(const struct acpi_table *dsdt)
 {
@@ -139,7 +139,7 @@ static void find_pvpanic(const struct acpi_table *dsdt)
 }
 
 #define FADT_PM_TIMER        76
-#define FADT_PM_TIMER_LENGTH 91 /* 4 where there is one */
+#define FADT_PM_TIMER_LENGTH 91 /* 4 if there is one */
 
 static void read_fadt(const struct acpi_table *fadt)
 {
@@ -153,7 +153,7 @@ static void read_fadt(const struct acpi_table *fadt)
     find_pvpanic(dsdt);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------- */
+/* ---- all tables ----------------------------------------------------------------------------------- */
 
 static void read_table(uint64_t address)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/apic.c - the local APIC of each processor: inter-processor interrupts, end of interrupt, timer.
+ * arch/x86_64/apic.c - the local APIC of each CPU: inter-processor interrupts, end of interrupt, timer.
  *
- * All processors see their own at the same address, so nothing is shared and nothing is locked. The kernel
- * runs with interrupts off, so nobody comes between the two writes of a command. Read next: ioapic.c,
- * clock.c.
+ * All CPUs see their own at the same address, so nothing is shared and no lock is needed. The kernel runs
+ * with interrupts off, so the two writes of a command are not interrupted. Read next: ioapic.c, clock.c.
  */
 #include "port.h"
 #include "vectors.h"
@@ -82,7 +81,7 @@ void apic_send_start(uint32_t apic_id, uint8_t page)
     send_command(apic_id, COMMAND_START | COMMAND_ASSERT | page);
 }
 
-/* To stop a processor that may hang with interrupts off takes an NMI, and the flag tells what it is for. */
+/* A CPU that hangs with interrupts off can only be stopped by an NMI; the flag tells what it is for. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
     if (kind == IPI_STOP) {
@@ -93,7 +92,8 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     }
 }
 
-/* Whoever this processor was about to send a command to when it broke off still gets it. */
+/* May interrupt a send_command on this CPU: the register is restored, so that command still reaches its
+ * target. */
 void arch_break_in(struct cpu *target)
 {
     uint32_t high = apic_read(APIC_COMMAND_HIGH);
@@ -101,7 +101,7 @@ void arch_break_in(struct cpu *target)
     apic_write(APIC_COMMAND_HIGH, high);
 }
 
-/* An NMI changes nothing for what it interrupts, so it is a proof itself. */
+/* An NMI does not change what it interrupts, so the NMI itself is the progress check. */
 void arch_nudge(struct cpu *target)
 {
     atomic_store(&target->arch.nudged, true);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/backtrace.c - return addresses by frame pointers: everything is compiled with them. A frame is
- * the caller's frame pointer, then the return address; the entry code starts chains with 0.
- */
+/* arch/x86_64/backtrace.c - call chains along frame pointers, which all code is compiled with. A frame is the
+ * caller's frame pointer, then the return address; the entry code starts chains with 0. */
 #include <arch/user.h>
 #include <kernel/cpu.h>
 #include <kernel/thread.h>
@@ -12,7 +10,7 @@ struct call_frame {
     uint64_t next, return_address;
 };
 
-/* Looks only inside this processor's stacks, and only upwards, so it ends and never faults. */
+/* Reads only this CPU's stacks, and goes only upwards, so it ends and never faults. */
 uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
 {
     const struct arch_cpu *arch = &this_cpu()->arch;
@@ -29,7 +27,7 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
     return n;
 }
 
-/* The thread's space must be loaded. Pages that are not there end the chain: nothing is brought in. */
+/* The thread's space must be loaded. A missing page ends the chain: nothing is brought in. */
 uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max)
 {
     struct cpu *cpu = this_cpu();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/boot.c - what the boot loader left us, turned into boot_info; then into generic code.
+ * arch/x86_64/boot.c - fills boot_info from the boot loader's data, and calls generic code.
  *
- * boot_start() comes from start.S on the boot tables: all memory below 4 GiB is visible in the direct map, so
- * the loader's structures are read there. After it nothing of the loader is needed but the archive.
- * Single processor, no locks. Read next: acpi.c, boot_mmu.c, cpu.c.
+ * start.S calls boot_start() on the boot tables: the direct map has all memory below 4 GiB, so the loader's
+ * structures are read there. Afterwards only the archive is still needed. Single CPU, no locks. Read next:
+ * acpi.c, boot_mmu.c, cpu.c.
  */
 #include "port.h"
 #include <arch/boot_memory.h>
@@ -25,7 +25,7 @@ extern const char kernel_start[], kernel_end[];
 struct pvh_start_info {
     uint32_t magic, version, flags, module_count;
     uint64_t modules, command_line, rsdp;
-    uint64_t memory_map; /* from version 1 on */
+    uint64_t memory_map; /* since version 1 */
     uint32_t memory_map_count, reserved;
 };
 struct pvh_module {
@@ -93,7 +93,7 @@ static void read_multiboot_map(const struct multiboot_tag *tag)
     }
 }
 
-/* The copy of the RSDP lies in the loader's structure, which stays readable for as long as we look. */
+/* The copy of the RSDP is in the loader's structure, which stays readable while it is needed. */
 static uint64_t read_multiboot(uint64_t address)
 {
     const char *info = phys_to_virt(address);
@@ -122,7 +122,7 @@ static uint64_t read_multiboot(uint64_t address)
     return rsdp;
 }
 
-/* ---- the way up ----------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------------------------- */
 
 void boot_start(uint64_t protocol, uint64_t info)
 {

@@ -3,9 +3,9 @@
  * arch/x86_64/boot_mmu.c - the kernel's own page tables: direct map, image with its rights, device registers.
  *
  * boot_mmu_init() builds arch_kernel_space's root. Its upper half has all top-level entries that will ever be
- * used, so spaces copy them once and share everything below (mmu.c). Changes later on: arch_map_device(),
- * kernel_map_stacks() and arch_trace_map() only, the first two on the boot processor, the third under its
- * caller's lock.
+ * used, so spaces copy them once and share all tables below (mmu.c). Later only arch_map_device(),
+ * kernel_map_stacks() and arch_trace_map() change the tables, the first two on the boot CPU, the third under
+ * its caller's lock.
  */
 #include "mmu.h"
 #include "port.h"
@@ -19,7 +19,7 @@ struct arch_space *arch_kernel_space = &kernel_space;
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[], rodata_start[], data_start[];
-extern const char boot_stack_guard[]; /* start.S: right below boot_stack */
+extern const char boot_stack_guard[]; /* start.S: directly below boot_stack */
 
 static uint64_t *next_table(uint64_t *entry)
 {
@@ -36,8 +36,8 @@ static uint64_t *kernel_entry(uint64_t address, unsigned level)
     return &table[page_table_index(address, level)];
 }
 
-/* [base, end) in the biggest pages that fit, whole 2 MiB at least: RAM does not share those with devices that
- * would mind (the memory types in the MTRRs win over ours). */
+/* Maps [base, end) with the largest pages that fit, at least 2 MiB. Devices that need another memory type
+ * never share these with RAM (the memory types in the MTRRs take precedence). */
 static void map_direct(uint64_t base, uint64_t end, bool huge)
 {
     const uint64_t large_bytes = 1ull << 21, huge_bytes = 1ull << 30;
@@ -62,9 +62,8 @@ static void map_image(const char *start, const char *end, uint64_t flags)
         *kernel_entry(at, 1) = (at - ARCH_KERNEL_BASE) | PTE_PRESENT | PTE_GLOBAL | flags;
 }
 
-/* The trace windows: one table, reached through the kernel's top-level entry without the user bit, so that
- * SMAP lets the kernel write there, and through the user's with it (arch_space_init). The entries below have
- * it. */
+/* The trace windows have one table, with the user bit in its entries. The kernel's top-level entry lacks the
+ * user bit, so that SMAP lets the kernel write there; the user's has it (arch_space_init). */
 uint64_t trace_windows_entry;
 
 void boot_mmu_init(void)

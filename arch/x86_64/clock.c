@@ -2,8 +2,8 @@
 /*
  * arch/x86_64/clock.c - arch/clock.h: the time-stamp counter's rate, the deadline timer, the clock chip.
  *
- * clock_rate.c measures the rates of the time-stamp counter and of the local APIC's timer. Both are written
- * once, by the boot processor; each processor has its own deadline.
+ * clock_rate.c measures the rates of the time-stamp counter and of the local APIC's timer. The boot CPU
+ * writes both once; each CPU has its own deadline.
  */
 #include "port.h"
 #include "x86.h"
@@ -30,7 +30,7 @@ void delay_us(uint32_t us)
 
 /* ---- the timer ------------------------------------------------------------------------------------ */
 
-#define TIMER_STEP_MAX (1ull << 30) /* ticks; further deadlines take several steps */
+#define TIMER_STEP_MAX (1ull << 30) /* ticks; later deadlines take several steps */
 
 void arch_timer_init(void)
 {
@@ -52,7 +52,7 @@ void arch_timer_set(uint64_t deadline)
     step_towards(deadline);
 }
 
-/* The APIC's clock and ours drift: early is not in time. */
+/* The APIC's clock drifts against the time-stamp counter, so the interrupt may be early. */
 void apic_timer_expired(void)
 {
     struct arch_cpu *arch = &this_cpu()->arch;
@@ -96,19 +96,19 @@ struct wall_time {
 
 static struct wall_time read_chip(void)
 {
-    while (read_cmos(0x0a) & 0x80) /* it is changing */
+    while (read_cmos(0x0a) & 0x80) /* it is being updated */
         arch_relax();
     return (struct wall_time){read_cmos(0), read_cmos(2), read_cmos(4),
                               read_cmos(7), read_cmos(8), read_cmos(9)};
 }
 
-/* 0 where there is no chip. */
+/* 0 if there is no chip. */
 int64_t arch_wall_clock(void)
 {
     if (!has_chip())
         return 0;
     struct wall_time a = read_chip(), b = read_chip();
-    while (memcmp(&a, &b, sizeof(a))) { /* an update came between the registers */
+    while (memcmp(&a, &b, sizeof(a))) { /* an update came while the registers were read */
         a = b;
         b = read_chip();
     }

@@ -2,14 +2,17 @@
 /*
  * arch/x86_64/clock_rate.c - measures the rates of the time-stamp counter and of the local APIC's timer.
  *
- * No source is trusted alone. Some state the rate: CPUID leaves 0x15 and 0x16, KVM's clock. Against others it
- * is measured, against all at the same time: HPET, ACPI timer, channel 0 of the 8254; against the clock
- * chip's seconds only if no two of the others agree, for that takes up to two seconds. arch_clock_agree()
- * decides.
+ * No single source is trusted:
  *
- * A host may take the processor away at any moment, so no delay is assumed to be as long as it should be:
- * each counter is read between two reads of the time-stamp counter, and the distance of these two is part of
- * the interval that the source gives. Boot processor only, before the first timer. Read next: clock.c.
+ * - CPUID leaves 0x15 and 0x16 and KVM's clock state the rate.
+ * - HPET, ACPI timer and channel 0 of the 8254 measure it, all at the same time.
+ * - The clock chip's seconds measure it only if no two others agree, because that takes up to two seconds.
+ *
+ * arch_clock_agree() decides.
+ *
+ * A host may deschedule the vCPU at any moment, so no delay is assumed to be exact: each counter is read
+ * between two reads of the time-stamp counter, whose difference widens the source's interval. Boot CPU only,
+ * before the first timer. Read next: clock.c.
  */
 #include "clock_told.h"
 #include "port.h"
@@ -19,11 +22,11 @@
 #include <kernel/kernel.h>
 
 #define MEASURE_NS        40000000u    /* the 8254 reaches 54.9 ms */
-#define MEASURE_TICKS     (1ull << 33) /* longer was no measurement: ticks * 10^9 must fit 64 bits */
+#define MEASURE_TICKS     (1ull << 33) /* a longer one is invalid: ticks * 10^9 must fit in 64 bits */
 #define ROUNDS            5u
 #define SPINS             10000u
-#define READS             16u        /* of which the narrowest counts */
-#define CRYSTAL_PPM       100u       /* what oscillators may be off */
+#define READS             16u        /* the narrowest one counts */
+#define CRYSTAL_PPM       100u       /* tolerance of oscillators */
 #define BASE_PPM          10000u     /* leaf 0x16 gives the nominal frequency */
 #define FEMTOSECONDS      1000000ull /* in a nanosecond */
 #define NANOSECONDS       1000000000ull
@@ -54,8 +57,8 @@ static bool read_acpi_timer(uint32_t *value)
     return true;
 }
 
-/* Channel 0 counts down from 65535 once. Status and count are latched together, so a count that belongs to
- * the time after the end is known by the output pin; so is a port behind which there is nothing (0xff). */
+/* Channel 0 counts down from 65535 once. Status and count are latched together. The output pin in the status
+ * shows a count after the end; it also reads as set (0xff) if there is no device. */
 #define PIT_CHANNEL_0  0x40
 #define PIT_COMMAND    0x43
 #define PIT_ONE_SHOT   0x30 /* channel 0, both bytes, mode 0 */
@@ -79,7 +82,7 @@ static bool read_8254(uint32_t *value)
 
 struct counter {
     const char *name;
-    uint64_t period; /* femtoseconds of a tick; 0: there is none */
+    uint64_t period; /* femtoseconds of a tick; 0: no such counter */
     uint32_t mask;   /* it counts modulo this + 1 */
     bool (*read)(uint32_t *value);
 };
@@ -105,7 +108,7 @@ static void open_hpet(void)
 
 /* ---- one measurement ------------------------------------------------------------------------------ */
 
-/* A counter's value at a time between two of the clock. */
+/* A counter's value, read between two readings of the clock. */
 struct reading {
     uint64_t before, after;
     uint32_t value;
@@ -139,7 +142,7 @@ static struct arch_clock_source widen(const char *name, uint64_t low, uint64_t h
                                       high + high / PARTS_PER_MILLION * ppm};
 }
 
-/* The rate by a time of `ns` between two readings, which may be `step` ns longer or shorter. */
+/* The rate from a time of `ns`, accurate to `step` ns, between two readings. */
 static bool rate_between(struct arch_clock_source *source, const char *name, const struct reading *from,
                          const struct reading *to, uint64_t ns, uint64_t step)
 {
@@ -157,15 +160,15 @@ static bool read_apic_timer(uint32_t *value)
     return true;
 }
 
-/* Emulators are slow at counters and ports, and under instruction counting at `pause` as well, so this uses
- * none of these. */
+/* Emulators are slow at counters and ports, and with instruction counting at `pause` too, so this uses none
+ * of them. */
 void spin(void)
 {
     for (uint32_t i = 0; i < SPINS; i++)
         __asm__ volatile("");
 }
 
-/* Keeps the narrowest interval of all readings of counter `i`. high 0: there is none yet. */
+/* Keeps the narrowest interval of all readings of counter `i`. high 0: none yet. */
 static void note(struct arch_clock_source *measured, uint32_t i, const struct reading *first,
                  const struct reading *now)
 {
@@ -176,8 +179,8 @@ static void note(struct arch_clock_source *measured, uint32_t i, const struct re
         *best = found;
 }
 
-/* Until one of the counters has gone far enough, or has failed. On a busy host the 8254 may end before that:
- * what was read on the way counts. */
+/* Waits until one of the counters has advanced far enough or has failed. On a busy host the 8254 may end
+ * before that: the readings until then count. */
 static void wait_for_counters(const struct reading *first, struct arch_clock_source *measured)
 {
     for (uint64_t begin = arch_clock(); arch_clock() - begin < MEASURE_TICKS; spin())
@@ -198,7 +201,7 @@ static uint64_t middle(const struct reading *reading)
     return reading->before + (reading->after - reading->before) / 2;
 }
 
-/* All counters at once, and the APIC's timer. */
+/* Measures with all counters at once, and measures the APIC's timer. */
 static void measure(struct arch_clock_source *measured, uint64_t *apic_ticks_per_clock)
 {
     struct reading first[COUNTERS];
@@ -235,7 +238,7 @@ static uint32_t add_measured(struct arch_clock_source *sources, const struct arc
 
 #define CHIP_TICKS (1ull << 34) /* several seconds on any machine */
 
-/* When the seconds change next: between the last read of the old value and the first of the new one. */
+/* The next change of the seconds: between the last read of the old value and the first of the new one. */
 static struct reading wait_for_second(void)
 {
     struct reading edge = {.before = arch_clock()};
@@ -261,7 +264,7 @@ static bool measure_chip(struct arch_clock_source *source)
     return rate_between(source, "clock_chip", &first, &last, seconds * NANOSECONDS, 0);
 }
 
-/* ---- who states the rate -------------------------------------------------------------------------- */
+/* ---- stated rates --------------------------------------------------------------------------------- */
 
 #define CPUID_CRYSTAL         0x15
 #define CPUID_BASE_FREQUENCY  0x16
@@ -279,7 +282,7 @@ static volatile struct kvm_time {
     uint8_t flags, more[2];
 } kvm_time __attribute__((aligned(64)));
 
-/* The page is written while we write the register; it is needed no longer than that. */
+/* KVM writes the page while the register is written; it is not needed afterwards. */
 static uint64_t ask_kvm(void)
 {
     struct cpuid id = read_cpuid(CPUID_HYPERVISOR);
@@ -310,7 +313,7 @@ static uint32_t ask(struct arch_clock_source *sources)
     return found;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------- */
+/* ---- all sources ---------------------------------------------------------------------------------- */
 
 #define STATED_MAX 3
 

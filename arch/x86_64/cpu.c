@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/cpu.c - one processor's descriptor tables, control registers and stacks; starting the others.
+ * arch/x86_64/cpu.c - one CPU's descriptor tables, control registers and stacks; starting the others.
  *
- * cpu_prepare() fills the struct cpu of a processor before it runs, cpu_load() puts it into force on that
- * processor. The interrupt table is one for all, written once by the boot processor.
+ * cpu_prepare() fills the struct cpu of a CPU before it runs, cpu_load() loads it into the registers of that
+ * CPU. All CPUs share the interrupt table; the boot CPU writes it once.
  */
 #include "port.h"
 #include "vectors.h"
@@ -34,7 +34,7 @@ static const struct feature needed[] = {
     {"NX", 0x80000001, 3, 20},
 };
 
-/* A processor lacks what its highest leaf does not reach: CPUID answers beyond it mean nothing. */
+/* A feature is missing if its leaf is above the highest one: CPUID returns nothing meaningful there. */
 static bool has_feature(const struct feature *feature)
 {
     if (read_cpuid(feature->leaf & 0x80000000).a < feature->leaf)
@@ -83,7 +83,8 @@ static void fill_idt(void)
         uint64_t stub = (uint64_t)trap_stubs + 16 * i;
         idt[i] = (struct gate){.offset_low = (uint16_t)stub,
                                .selector = SELECTOR_KERNEL_CODE,
-                               .type = i == VECTOR_BREAKPOINT ? 0xee : 0x8e, /* int3 from user mode too */
+                               /* also for int3 from user mode */
+                               .type = i == VECTOR_BREAKPOINT ? 0xee : 0x8e,
                                .offset_middle = (uint16_t)(stub >> 16),
                                .offset_high = (uint32_t)(stub >> 32)};
     }
@@ -117,11 +118,11 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     arch->timer_deadline = ~0ull;
     arch->stack_low = (uint64_t)stacks;
     arch->tss.rsp[0] = (uint64_t)top;
-    arch->tss.io_map = sizeof(arch->tss); /* none: user mode has no ports */
+    arch->tss.io_map = sizeof(arch->tss); /* none: no I/O ports for user mode */
     for (unsigned i = IST_NMI; i < IST_COUNT; i++) {
         top += i == IST_NMI ? NMI_STACK_BYTES : IST_STACK_BYTES;
-        uint64_t *base = (uint64_t *)top - 2; /* stays aligned to 16 */
-        *base = (uint64_t)cpu;                /* entry.S finds it there */
+        uint64_t *base = (uint64_t *)top - 2; /* keeps the alignment of 16 */
+        *base = (uint64_t)cpu;                /* for entry.S */
         arch->tss.ist[i - 1] = (uint64_t)base;
     }
     arch->stack_high = (uint64_t)top;
@@ -130,7 +131,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
 _Static_assert(KERNEL_STACK_BYTES + NMI_STACK_BYTES + (IST_COUNT - 2) * IST_STACK_BYTES <= CPU_STACKS_BYTES,
                "they fit");
 
-/* ---- on the processor ----------------------------------------------------------------------------- */
+/* ---- on the CPU itself ---------------------------------------------------------------------------- */
 
 void syscall_entry(void); /* entry.S */
 
@@ -171,7 +172,7 @@ void arch_stop_forever(void)
         __asm__ volatile("cli\n\thlt" ::: "memory");
 }
 
-/* ---- the others ----------------------------------------------------------------------------------- */
+/* ---- other CPUs ----------------------------------------------------------------------------------- */
 
 #define TRAMPOLINE 0x8000ull /* in the low MiB, which is reserved */
 extern const char trampoline_start[], trampoline_end[];
@@ -185,7 +186,7 @@ int arch_start_cpu(uint32_t index)
         memcpy(phys_to_virt(TRAMPOLINE), trampoline_start, (size_t)(trampoline_end - trampoline_start));
         for (uint32_t i = 1; i < boot_info.cpu_count; i++)
             apic_send_init(boot_info.cpu_hardware_id[i]);
-        delay_us(10000); /* once for all: they wait for their start message as long as it takes */
+        delay_us(10000); /* once for all CPUs: they then wait for their start message */
         prepared = true;
     }
     uint8_t *stacks = kernel_map_stacks(index, CPU_STACKS_ORDER);

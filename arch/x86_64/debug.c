@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/debug.c - registers and call chains for the kernel's debugger. Chains go by frame pointers, as
- * in backtrace.c. Stopping a processor: apic.c; entering: trap.c.
- */
+/* arch/x86_64/debug.c - registers and call chains for the kernel's debugger. Chains follow frame pointers, as
+ * in backtrace.c. Stopping a CPU: apic.c; entering: trap.c. */
 #include "port.h"
 #include "x86.h"
 #include <arch/debug.h>
@@ -62,7 +60,7 @@ void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *re
     function(&regs, argument);
 }
 
-extern const char trap_resume[], trap_special_resume[]; /* entry.S: behind its calls of C */
+extern const char trap_resume[], trap_special_resume[]; /* entry.S: after its calls of C */
 
 struct walk {
     arch_read_word *read;
@@ -77,8 +75,8 @@ static void put(struct walk *walk, uint64_t address)
         walk->chain[walk->count++] = address;
 }
 
-/* Above the return address of a trap's handler lies what the trap interrupted. False: a user program, whose
- * frames are another chain. */
+/* The registers of the interrupted code lie above the return address of a trap's handler. False: that was a
+ * user program, whose frames are another chain. */
 static bool put_trap(struct walk *walk, uint64_t regs)
 {
     uint64_t rip, cs;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/entry.S - the ways from user mode into the kernel and back.
+ * arch/x86_64/entry.S - entries into the kernel and the exit to user mode.
  *
- * There is one kernel stack per processor, and it is empty whenever user mode runs. Entries store the user's
- * registers in cpu->current's frame and call C; exits load those of whoever is cpu->current by then.
+ * There is one kernel stack per CPU, empty whenever user mode runs. Entries store the user's registers in
+ * cpu->current's frame and call C; exits load those of the thread that is then cpu->current.
  *
- *   syscall_entry        SYSCALL: as few instructions as it can be, see the comment there
- *   trap stubs           exceptions and interrupts -> trap_common; out of kernel mode (the idle loop's wait,
- *                        user copies) the registers go onto the stack instead
+ *   syscall_entry        SYSCALL: as few instructions as possible, see the comment there
+ *   trap stubs           exceptions and interrupts -> trap_common; from kernel mode (the idle loop's wait,
+ *                        user copies) the registers go to the stack instead
  *   special stubs        NMI, double fault, machine check: may hit between any two instructions, even where
- *                        GS base is still the user's, so they have stacks of their own, on top of which the
- *                        processor's struct cpu is found
+ *                        GS base is still the user's, so they have stacks of their own, with the address of
+ *                        the CPU's struct cpu at the top
  *   return_to_user       the only exit
  *
- * In the kernel GS base is struct cpu; the user's waits in the other half of SWAPGS.
+ * In the kernel GS base is struct cpu; SWAPGS's other register has the user's.
  */
 #include "offsets.h"
 #include "vectors.h"
@@ -21,14 +21,12 @@
 #include <tarn/error.h>
 #include <tarn/syscall.h>
 
-/* ---- system calls ------------------------------------------------------------------------------- */
+/* ---- system calls --------------------------------------------------------------------------------- */
 
-/*
- * rax number, rdi rsi rdx r10 r8 r9 arguments; rcx and r11 hold the user's rip and rflags. All others are
- * stored, because the handler may switch threads. rax goes there too: a call that must be made again still has
- * its number. The user's stack pointer passes through cpu->scratch; rbp stays the user's, and arch_backtrace ends
- * where a chain leaves the kernel's stacks.
- */
+/* rax number, rdi rsi rdx r10 r8 r9 arguments; rcx and r11 have the user's rip and rflags. All others are
+ * stored, because the handler may switch threads; also rax, so that a repeated call still has its number. The
+ * user's stack pointer passes through cpu->scratch; rbp stays the user's, and arch_backtrace ends where a
+ * chain leaves the kernel's stacks. */
         .text
         .global syscall_entry
         .balign 64
@@ -54,7 +52,7 @@ syscall_entry:
         movq    %r15, FRAME_R15(%rsp)
         movq    %rbp, FRAME_RBP(%rsp)
         movl    $0, FRAME_INTERRUPTED(%rsp)
-        movq    %rsp, %rbx              /* who called: gets the result */
+        movq    %rsp, %rbx              /* the caller, which gets the result */
         movq    %gs:CPU_KERNEL_STACK, %rsp
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
@@ -63,7 +61,7 @@ syscall_entry:
         movq    %r10, %rcx
         call    *syscall_table(, %rax, 8)
 syscall_result:
-        cmpq    $1, %rax                /* overflows for INT64_MIN alone: SYSCALL_NO_RESULT */
+        cmpq    $1, %rax                /* overflows only for INT64_MIN: SYSCALL_NO_RESULT */
         jo      return_to_user
         movq    %rax, FRAME_RAX(%rbx)
         /* falls through */
@@ -76,10 +74,8 @@ restore:
         movq    %gs:CPU_CURRENT, %rsp
         cmpl    $0, FRAME_INTERRUPTED(%rsp)
         jne     restore_interrupted
-        /*
-         * SYSRET faults in kernel mode if rcx is not canonical. It always is: this rip was stored by SYSCALL, and
-         * nothing executable lies at the end of the user half (USER_END).
-         */
+        /* SYSRET faults in kernel mode if rcx is not canonical. It always is: SYSCALL stored this rip, and
+         * nothing executable lies at the end of the user half (USER_END). */
         movq    FRAME_RIP(%rsp), %rcx
         movq    FRAME_RFLAGS(%rsp), %r11
         movq    FRAME_RAX(%rsp), %rax
@@ -126,14 +122,14 @@ arch_call_syscall:
         movq    FRAME_R9(%r11), %r9
         jmp     *syscall_table(, %rax, 8)
 
-/* void arch_return_to_user(void): the stack is dropped. */
+/* void arch_return_to_user(void): drops the stack. */
         .global arch_return_to_user
 arch_return_to_user:
         movq    %gs:CPU_KERNEL_STACK, %rsp
         xorl    %ebp, %ebp
         jmp     leave_kernel
 
-/* All registers count: by IRETQ, from a frame for it on the kernel's stack. */
+/* Loads all registers with IRETQ, from a frame on the kernel's stack. */
 restore_interrupted:
         movq    %rsp, %rax
         movq    %gs:CPU_KERNEL_STACK, %rsp
@@ -160,9 +156,9 @@ restore_interrupted:
         swapgs
         iretq
 
-/* ---- exceptions and interrupts ------------------------------------------------------------------- */
+/* ---- exceptions and interrupts -------------------------------------------------------------------- */
 
-/* On the stack: vector, error code, and what the processor pushed. Positions before anything else is pushed: */
+/* On the stack: vector, error code, and what the CPU pushed. Offsets before anything else is pushed: */
 #define TRAP_VECTOR 0
 #define TRAP_ERROR  8
 #define TRAP_RIP    16
@@ -170,7 +166,7 @@ restore_interrupted:
 #define TRAP_RFLAGS 32
 #define TRAP_RSP    40
 
-/* The user may have set the direction flag, and AC, which would switch SMAP off. */
+/* The user may have set the direction flag, and AC, which would disable SMAP. */
 trap_common:
         cld
         clac
@@ -251,11 +247,12 @@ trap_kernel:
         movq    %rsp, %rdi
         call    trap_from_kernel
         .global trap_resume, trap_special_resume
-trap_resume:                            /* arch_trap_calls knows it: above the return address is a struct kernel_regs */
+/* arch_trap_calls knows this address: a struct kernel_regs lies above it */
+trap_resume:
         POP_ALL
         iretq
 
-/* The struct cpu lies right above what the processor pushed: 22 words above the struct kernel_regs. */
+/* The address of struct cpu lies right above what the CPU pushed: 22 words above the struct kernel_regs. */
 trap_on_own_stack:
         cld
         clac

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/ioapic.c - device interrupts: arch/machine.h's arch_irq_*.
+ * arch/x86_64/ioapic.c - device interrupts: arch_irq_* of arch/machine.h.
  *
- * Numbers below ARCH_IRQ_LINES are lines of the I/O APICs, the rest are messages that devices write to the
- * local APIC themselves. All go to the boot processor. An I/O APIC has one window for all its registers:
+ * Numbers below ARCH_IRQ_LINES are lines of the I/O APICs, the others are messages that devices write to the
+ * local APIC. All go to the boot CPU. An I/O APIC has one index and one data register for all its registers:
  * irq_lock covers the pair of accesses, and the message numbers. It is innermost.
  */
 #include "port.h"
@@ -17,7 +17,8 @@
 LOCK_CLASS(irq_lock_class, "irq controller");
 static struct spinlock irq_lock = SPINLOCK(&irq_lock_class);
 
-static struct ioapic { /* constant after arch_irq_init, but for the registers */
+/* constant after arch_irq_init, except the registers */
+static struct ioapic {
     volatile uint32_t *registers;
     uint32_t first, count; /* its lines */
 } ioapics[IOAPICS_MAX];
@@ -50,7 +51,7 @@ static void set_entry(struct ioapic *ioapic, uint32_t line, uint32_t low)
     ioapic_write(ioapic, reg, low);
 }
 
-/* The two 8259s could still raise vectors that mean exceptions to us. */
+/* The two 8259s could still raise vectors that the kernel takes for exceptions. */
 static void silence_8259(void)
 {
     outb(0x20, 0x11);
@@ -87,8 +88,8 @@ static struct ioapic *find_ioapic(uint32_t pin)
     return NULL;
 }
 
-/* Lines below 16 are ISA's, edge and high unless the firmware says otherwise; the rest PCI's, level and low.
- */
+/* Lines below 16 are ISA's, edge and high unless the firmware says otherwise; the others are PCI's, level and
+ * low. */
 static int set_line(uint32_t irq, bool masked)
 {
     if (irq >= ARCH_IRQ_COUNT)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/machine.c - the board: serial console (COM1), PCI configuration, power.
+ * arch/x86_64/machine.c - serial console (COM1), PCI configuration, power.
  *
- * The console is raw and takes no lock: its callers keep order among themselves. PCI configuration goes
- * through one address register for all processors: pci_lock, innermost.
+ * The console is raw and takes no lock: callers serialize. PCI configuration has one address register for all
+ * CPUs: pci_lock, innermost.
  */
 #include "port.h"
 #include "x86.h"
@@ -29,7 +29,7 @@
 
 static void open_console(void)
 {
-    static bool is_open; /* set before any other processor runs */
+    static bool is_open; /* set before any other CPU runs */
     if (is_open)
         return;
     is_open = true;
@@ -38,8 +38,8 @@ static void open_console(void)
     outb(UART_DATA, 1);
     outb(UART_INTERRUPTS, 0);
     outb(UART_LINE, 0x03);  /* 8 bits, no parity, one stop bit */
-    outb(UART_FIFO, 0x07);  /* on, emptied, an interrupt for every byte */
-    outb(UART_MODEM, 0x0b); /* ready; OUT2 lets interrupts through */
+    outb(UART_FIFO, 0x07);  /* on, cleared, an interrupt for every byte */
+    outb(UART_MODEM, 0x0b); /* ready; OUT2 enables interrupts */
 }
 
 void arch_console_put(char c)
@@ -118,8 +118,8 @@ int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t va
     return 0;
 }
 
-/* Below the firmware's own window under 4 GiB, far from RAM. Every device here has what it needs from the
- * firmware; this is for those that are plugged in later or left out. */
+/* Below the firmware's own window under 4 GiB, far from RAM. The firmware has configured all devices present;
+ * this is for devices that are plugged in later or were left out. */
 bool arch_pci_window(bool wide, struct pci_window *window)
 {
     *window = (struct pci_window){0xf8000000, 0xf8000000, 0x04000000};
@@ -133,7 +133,7 @@ uint64_t arch_pci_address(uint64_t bus)
 
 /* ---- power ---------------------------------------------------------------------------------------- */
 
-#define DEBUG_EXIT    0xf4 /* QEMU's isa-debug-exit: its status is 2 * value + 1 */
+#define DEBUG_EXIT    0xf4 /* QEMU's isa-debug-exit: exit status 2 * value + 1 */
 #define RESET_CONTROL 0xcf9
 #define SLEEP_ENABLE  (1u << 13)
 
@@ -149,13 +149,13 @@ void arch_reboot(void)
 {
     outb(RESET_CONTROL, 2);
     outb(RESET_CONTROL, 6);
-    outb(0x64, 0xfe); /* the keyboard controller's way */
+    outb(0x64, 0xfe); /* reset by the keyboard controller */
     arch_stop_forever();
 }
 
 #define PVPANIC_PANICKED 1u
 
-/* A read tells what the device can pass on; where there is none, all bits are set. */
+/* A read returns the events that the device can report; without a device all bits are set. */
 bool arch_stop_for_dump(const char *reason)
 {
     uint16_t port = platform.pvpanic;

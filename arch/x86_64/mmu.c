@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/mmu.c - roots of user spaces, and the trace windows: arch/mmu.h. Users' pages:
- * arch/page_table.c.
+ * arch/x86_64/mmu.c - roots of user spaces, and the trace windows: arch/mmu.h. User pages: arch/page_table.c.
  *
  * Four levels of 512 entries. A space's root shares the kernel's upper half and, at USER_TRACE_WINDOWS, the
  * trace windows' table. Everything else below is the space's own.
@@ -48,14 +47,14 @@ uint32_t arch_space_destroy(struct arch_space *space)
     return freed;
 }
 
-/* Bits beyond are reserved: a page that has one faults for ever, whoever touches it. */
+/* Higher address bits are reserved: every access to a page that has one faults. */
 uint64_t arch_physical_limit(void)
 {
     bool told = read_cpuid(0x80000000).a >= CPUID_ADDRESS_SIZES;
     return 1ull << (told ? read_cpuid(CPUID_ADDRESS_SIZES).a & 0xff : 36);
 }
 
-/* One table for both: entries have the user bit, the kernel's way to them has not (boot_mmu.c). */
+/* One table for both: its entries have the user bit, the kernel's top-level entry does not (boot_mmu.c). */
 int arch_trace_map(uint64_t offset, paddr_t frame)
 {
     uint64_t *entry = kernel_table_entry(ARCH_TRACE_WINDOWS + offset);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/port.h - what the port's files tell each other. Generic code never sees it.
- */
+/* arch/x86_64/port.h - declarations shared by the port's files, hidden from generic code. */
 #ifndef PORT_H
 #define PORT_H
 
@@ -14,7 +12,7 @@
 
 struct cpu;
 
-/* ---- acpi.c: what the firmware's tables say ------------------------------------------------------- */
+/* ---- acpi.c: facts from the firmware's tables ----------------------------------------------------- */
 
 #define IOAPICS_MAX 8
 struct platform {
@@ -32,11 +30,11 @@ struct platform {
     } isa[16];
     uint16_t pm1a_control; /* I/O port, 0: none */
     uint16_t sleep_type;   /* value for power off */
-    uint16_t pvpanic;      /* I/O port of the device that tells the host of a panic; 0: none */
+    uint16_t pvpanic;      /* I/O port of the device that reports a panic to the host; 0: none */
     bool has_8259;
 };
 extern struct platform platform;
-/* Fills platform and boot_info's processors. rsdp: physical, 0: look where BIOSes put it. */
+/* Fills in platform and the CPUs of boot_info. rsdp: physical; 0: search where BIOSes put it. */
 void acpi_read(uint64_t rsdp);
 
 /* ---- boot ----------------------------------------------------------------------------------------- */
@@ -46,33 +44,37 @@ void boot_start(uint64_t protocol, uint64_t info) __attribute__((noreturn)); /* 
 void boot_secondary(uint32_t index) __attribute__((noreturn));
 void boot_mmu_init(void); /* final kernel tables */
 
-/* ---- processors ----------------------------------------------------------------------------------- */
+/* ---- CPUs ----------------------------------------------------------------------------------------- */
 
 void cpu_check_features(void);                     /* stops with a message if one is missing */
-void cpu_prepare(uint32_t index, uint8_t *stacks); /* struct cpu of a processor that is about to run */
-void cpu_load(struct cpu *cpu);                    /* on it: descriptor tables, control registers, MSRs */
-extern uint8_t boot_stack[];                       /* the boot processor's stacks */
+void cpu_prepare(uint32_t index, uint8_t *stacks); /* fills struct cpu of a CPU before it runs */
+/* on that CPU: descriptor tables, control registers, MSRs */
+void cpu_load(struct cpu *cpu);
+extern uint8_t boot_stack[]; /* the boot CPU's stacks */
 
 /* ---- interrupts ----------------------------------------------------------------------------------- */
 
-void apic_init_cpu(void); /* this processor's local APIC */
+void apic_init_cpu(void); /* this CPU's local APIC */
 void apic_end(void);      /* the interrupt in service is done */
 void apic_send_init(uint32_t apic_id);
-void apic_send_start(uint32_t apic_id, uint8_t page); /* it begins at physical page << 12, in real mode */
+/* the CPU begins at physical page << 12, in real mode */
+void apic_send_start(uint32_t apic_id, uint8_t page);
 void apic_timer_init(void);
-void apic_timer_start(uint32_t count); /* one interrupt after so many ticks of the APIC's clock */
+void apic_timer_start(uint32_t count); /* one interrupt after `count` ticks of the APIC's clock */
 uint32_t apic_timer_left(void);
-void apic_timer_expired(void); /* clock.c: that interrupt came */
-void spin(void);               /* some microseconds; before the clock's rate is known, too */
-void delay_us(uint32_t us);    /* some microseconds more at most; once the clock's rate is known */
+void apic_timer_expired(void); /* clock.c: handles that interrupt */
+void spin(void);               /* waits some microseconds; also before the clock's rate is known */
+/* waits at least `us`, at most some microseconds more; when the clock's rate is known */
+void delay_us(uint32_t us);
 
 struct arch_clock_rate;
-uint64_t measure_clock(
-    struct arch_clock_rate *rate);       /* also returns the APIC timer's ticks per tick, 32.32 */
-bool has_chip(void);                     /* the clock chip is there */
-bool read_chip_second(uint32_t *second); /* of the clock chip, 0 to 59; false: it is changing */
+/* also returns the APIC timer's ticks per clock tick, 32.32 */
+uint64_t measure_clock(struct arch_clock_rate *rate);
+bool has_chip(void);                     /* whether there is a clock chip */
+bool read_chip_second(uint32_t *second); /* of the clock chip, 0 to 59; false: it is being updated */
 
-struct kernel_regs { /* of a trap out of kernel mode, on the stack */
+/* of a trap in kernel mode, on the stack */
+struct kernel_regs {
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;
     uint64_t vector, error, rip, cs, rflags, rsp, ss;
 };

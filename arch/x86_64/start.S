@@ -2,10 +2,10 @@
 /*
  * arch/x86_64/start.S - from the boot loader's 32-bit mode to C.
  *
- * Three ways in: multiboot2_entry (GRUB), pvh_entry (QEMU -kernel; found by the ELF note), and the trampoline
- * that arch_start_cpu() copies below 1 MiB for further processors. All meet in enter_long_mode, which
- * uses the boot tables: 4 GiB of memory at 0, at ARCH_DIRECT_MAP, and its first GiB at ARCH_KERNEL_BASE.
- * boot_mmu_init() replaces them by tables with proper rights; further processors pass through them again.
+ * It has three entries: multiboot2_entry (GRUB), pvh_entry (QEMU -kernel; found by the ELF note), and the
+ * trampoline that arch_start_cpu() copies below 1 MiB for other CPUs. All lead to enter_long_mode, which uses
+ * the boot tables: 4 GiB of memory at 0, at ARCH_DIRECT_MAP, and its first GiB at ARCH_KERNEL_BASE.
+ * boot_mmu_init() replaces them by tables with proper rights; other CPUs start on them again.
  */
 #include "offsets.h"
 #include "x86.h"
@@ -30,7 +30,7 @@
         wrmsr
 .endm
 
-/* ---- headers that boot loaders look for ---------------------------------------------------------- */
+/* ---- headers that boot loaders look for ----------------------------------------------------------- */
 
         .section .multiboot2, "a"
         .balign 8
@@ -62,7 +62,7 @@ pvh_entry:
 multiboot2_entry:
         movl    $BOOT_MULTIBOOT2, %edi
 1:      cld
-        movl    %ebx, %ebp              /* the boot loader's information; CPUID takes ebx */
+        movl    %ebx, %ebp              /* the boot loader's information; CPUID overwrites ebx */
         movl    $0x80000000, %eax
         cpuid
         cmpl    $0x80000001, %eax
@@ -96,7 +96,7 @@ multiboot2_entry:
         movl    %eax, PHYSICAL(boot_pml4) + 511 * 8
         /* falls through */
 
-/* edi: how we came; ebp: its argument */
+/* edi: which entry; ebp: its argument */
 enter_long_mode:
         movl    $CR4_PAE, %eax
         movl    %eax, %cr4
@@ -154,7 +154,8 @@ long_mode:
         call    boot_start
         ud2
 
-/* Which processor this is: the one whose hardware number CPUID tells. Any number of them may come at once. */
+/* Finds this CPU's struct cpu by the hardware number that CPUID returns. Any number of CPUs may do this at
+ * once. */
 secondary_start:
         movl    $1, %eax
         cpuid
@@ -167,10 +168,10 @@ secondary_start:
         incl    %edi
         cmpl    boot_info + BOOT_INFO_CPU_COUNT, %edi
         jb      1b
-3:      cli                             /* nobody asked for this one */
+3:      cli                             /* the kernel did not start this one */
         hlt
         jmp     3b
-2:      movq    arch_kernel_space, %rcx /* the stack may lie beyond the boot tables' 4 GiB */
+2:      movq    arch_kernel_space, %rcx /* the stack may lie outside the boot tables' 4 GiB */
         movq    (%rcx), %rcx
         movq    %rcx, %cr3
         movq    CPU_KERNEL_STACK(%rax), %rsp
@@ -179,7 +180,7 @@ secondary_start:
         call    boot_secondary
         ud2
 
-/* ---- trampoline: position 0 of a page below 1 MiB, real mode --------------------------------------- */
+/* ---- trampoline: offset 0 of a page below 1 MiB, real mode ---------------------------------------- */
 
         .section .rodata.trampoline, "a"
         .code16
@@ -187,7 +188,7 @@ secondary_start:
 trampoline_start:
         cli
         cld
-        movw    %cs, %ax                /* segment = page: addresses below count from its start */
+        movw    %cs, %ax                /* segment = page: the addresses below are relative to its start */
         movw    %ax, %ds
         lgdtl   trampoline_gdt_pointer - trampoline_start
         movl    $CR0_PE, %eax
@@ -209,7 +210,7 @@ secondary_entry:
         movl    $BOOT_SECONDARY, %edi
         jmp     enter_long_mode
 
-/* ---- data ------------------------------------------------------------------------------------------ */
+/* ---- data ----------------------------------------------------------------------------------------- */
 
         .section .rodata.start, "a"
 no_long_mode_text:
@@ -219,7 +220,7 @@ boot_gdt:
         .quad   0
         .quad   0x00af9b000000ffff      /* kernel code, 64 bits */
         .quad   0x00cf93000000ffff      /* data */
-        .quad   0x00cf9b000000ffff      /* code, 32 bits: on the way from the trampoline */
+        .quad   0x00cf9b000000ffff      /* code, 32 bits: for the trampoline */
 boot_gdt_end:
 boot_gdt_pointer:
         .word   boot_gdt_end - boot_gdt - 1
@@ -236,7 +237,7 @@ boot_pdpt_kernel:
 boot_pd:
         .skip   4 * 4096
         .global boot_stack_guard, boot_stack
-boot_stack_guard:       /* boot_mmu_init leaves it out */
+boot_stack_guard:       /* boot_mmu_init does not map it */
         .skip   4096
 boot_stack:
         .skip   CPU_STACKS_BYTES

@@ -21,6 +21,6 @@ void arch_thread_init(struct thread *thread, uint64_t tls)
     memset(arch->fpu, 0, sizeof(arch->fpu));
     memcpy(&arch->fpu[FX_CONTROL_WORD], &control_word, sizeof(control_word));
     memcpy(&arch->fpu[FX_MXCSR], &mxcsr, sizeof(mxcsr));
-    arch->fs_base = tls >> 47 ? 0 : tls; /* WRFSBASE faults on what is not canonical */
+    arch->fs_base = tls >> 47 ? 0 : tls; /* WRFSBASE faults on non-canonical addresses */
     arch->gs_base = thread->block_user;
 }

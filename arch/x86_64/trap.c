@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/trap.c - what exceptions and interrupts mean, and who deals with them.
+ * arch/x86_64/trap.c - handles exceptions and interrupts.
  *
- * entry.S calls one of three: trap_from_user (registers are in current->frame), trap_from_kernel (idle loop's
- * wait, faults of user copies; everything else is a bug), trap_special (NMI, double fault, machine check).
- * All with interrupts off.
+ * entry.S calls one of three functions, all with interrupts off:
+ *
+ * - trap_from_user: the registers are in current->frame;
+ * - trap_from_kernel: the idle loop's wait, faults of user copies; anything else is a bug;
+ * - trap_special: NMI, double fault, machine check.
  */
 #include "port.h"
 #include "vectors.h"
@@ -50,7 +52,7 @@ static uint32_t access_of(uint64_t error)
     return (error & PF_WRITE ? FAULT_ACCESS_WRITE : 0) | (error & PF_FETCH ? FAULT_ACCESS_EXECUTE : 0);
 }
 
-/* ---- out of user mode ----------------------------------------------------------------------------- */
+/* ---- from user mode ------------------------------------------------------------------------------- */
 
 static const uint8_t fault_reasons[32] = {
     [0] = FAULT_ARITHMETIC, [1] = FAULT_BREAKPOINT,  [3] = FAULT_BREAKPOINT, [4] = FAULT_ARITHMETIC,
@@ -72,9 +74,9 @@ void trap_from_user(uint64_t vector, uint64_t error)
     handle_exception((uint32_t)vector, reason, error, ip);
 }
 
-/* ---- out of kernel mode --------------------------------------------------------------------------- */
+/* ---- from kernel mode ----------------------------------------------------------------------------- */
 
-/* Nothing is mapped below a kernel stack. What faulted there could not be told on that stack either. */
+/* Nothing is mapped below a kernel stack, so an overflow faults, and pushing that fault faults again. */
 static bool overflows_stack(const struct kernel_regs *r)
 {
     return r->vector == VECTOR_DOUBLE_FAULT && this_cpu()->arch.stack_low - read_cr2() <= CPU_STACKS_BYTES;
@@ -91,7 +93,7 @@ static void __attribute__((noreturn)) fail(struct kernel_regs *r)
     panic_trap(r, "exception %lu in the kernel at %lx", r->vector, r->rip);
 }
 
-/* In a window of the kernel's (kernel/profile.h), which ends here. */
+/* In a window for samples of the kernel (kernel/profile.h), which this ends. */
 static void sample_kernel(struct kernel_regs *regs)
 {
     if (regs->vector != VECTOR_TIMER)
@@ -123,6 +125,6 @@ void trap_special(struct kernel_regs *regs)
         arch_stop_forever();
     }
     bool nudged = atomic_exchange(&this_cpu()->arch.nudged, false), answered = watchdog_answer(regs);
-    if (!debugger_stop(regs) && !answered && !nudged) /* one NMI may be for all of them */
+    if (!debugger_stop(regs) && !answered && !nudged) /* one NMI may be for several of them */
         handle_nmi(regs);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/user_copy.S - arch/user.h: the only instructions of the kernel that touch user memory.
+ * arch/x86_64/user_copy.S - arch/user.h: the only instructions of the kernel that access user memory.
  *
- * A fault between the labels named in .fixups is looked at by trap_from_kernel(): when the page could be
- * brought in the instruction runs again (all its state is in registers), else it goes on at `landing`.
+ * trap_from_kernel() handles a fault between the labels named in .fixups: if it can bring the page in, the
+ * instruction is repeated (all its state is in registers), otherwise execution continues at `landing`.
  */
 #include <arch/fixup.h>
 #include <tarn/error.h>
 
 #define USER_END 0x600000000000 /* as in tarn/abi.h; trap.c asserts it */
 
-/* Leaves if [start, start + size) does not lie below USER_END. */
+/* Returns an error unless [start, start + size) lies below USER_END. */
 .macro CHECK_RANGE start, size
         movabsq $USER_END, %rax
         cmpq    %rax, \size

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/vectors.h - what each interrupt vector means.
- */
+/* arch/x86_64/vectors.h - interrupt vectors. */
 #ifndef VECTORS_H
 #define VECTORS_H
 
@@ -14,7 +12,7 @@
 
 #define VECTOR_IRQ_FIRST 32  /* + irq number: lines, then messages; ARCH_IRQ_COUNT of them */
 #define VECTOR_IPI_FIRST 224 /* + enum ipi_kind; IPI_STOP comes as an NMI */
-#define VECTOR_TIMER     240 /* local timer; above all others, arch_window_open lets it pass alone */
+#define VECTOR_TIMER     240 /* local timer; highest, so arch_window_open can let it alone pass */
 #define VECTOR_SPURIOUS  255
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/x86.h - instructions and numbers of the processor that C cannot express. Private to the port.
- */
+/* arch/x86_64/x86.h - instructions and registers that C cannot express. Private to the port. */
 #ifndef X86_H
 #define X86_H
 
-/* Selectors. SYSRET wants user data right before user code. */
+/* Selectors. SYSRET requires user data right before user code. */
 #define SELECTOR_KERNEL_CODE 0x08
 #define SELECTOR_KERNEL_DATA 0x10
 #define SELECTOR_USER_DATA   0x1b
@@ -46,9 +44,9 @@
 #define RFLAGS_CLEARED    0x57700
 
 #define KERNEL_STACK_BYTES 0x4000
-#define NMI_STACK_BYTES    0x2000 /* a session of the debugger fits */
+#define NMI_STACK_BYTES    0x2000 /* large enough for a debugger session */
 #define IST_STACK_BYTES    0x1000 /* of each other special trap */
-#define CPU_STACKS_ORDER   3      /* pages of all stacks of a processor, as a power of two */
+#define CPU_STACKS_ORDER   3      /* all stacks of a CPU, in pages, as a power of two */
 #define CPU_STACKS_BYTES   (0x1000 << CPU_STACKS_ORDER)
 
 #ifndef __ASSEMBLER__

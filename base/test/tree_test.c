@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* base/test/tree_test.c - the balanced tree against arrays: what it holds, how deep it is, what it says in
- * sums. */
+/* base/test/tree_test.c - compares the balanced tree with arrays: contents, depth, summaries. */
 #include <base/tree.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 struct object {
     uint64_t key;
     struct tree_node node;
-    unsigned below; /* objects in the tree below, this one included */
+    unsigned below; /* objects in the subtree, including this one */
 };
 
 static struct object *object_of(struct tree_node *node)
@@ -57,10 +56,10 @@ static unsigned depth_of(const struct tree_node *node)
     return 1 + (left > right ? left : right);
 }
 
-/* The deepest that a tree of `count` nodes may be whose subtrees differ by one at most. */
+/* Maximum depth of a tree of `count` nodes whose subtrees differ by at most one. */
 static unsigned depth_limit(unsigned count)
 {
-    unsigned depth = 0, fewest = 0, fewer = 0; /* nodes of the thinnest tree of that depth, and of one less */
+    unsigned depth = 0, fewest = 0, fewer = 0; /* minimum nodes of a tree of that depth, and of one less */
     while (fewest <= count) {
         unsigned next = fewest + fewer + 1;
         fewer = fewest;
@@ -70,7 +69,7 @@ static unsigned depth_limit(unsigned count)
     return depth - 1;
 }
 
-/* In order, each height and each sum right? Counts the nodes. */
+/* Checks order, heights and sums; counts the nodes. */
 static bool is_right(struct tree_node *node, uint64_t from, uint64_t to, unsigned *count)
 {
     if (!node)
@@ -92,7 +91,7 @@ static bool holds(struct tree_node *root, unsigned expected)
 
 static uint64_t pick(uint64_t limit)
 {
-    static uint64_t state = 88172645463325252ull; /* xorshift: every run the same */
+    static uint64_t state = 88172645463325252ull; /* xorshift: the same in every run */
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
@@ -124,8 +123,8 @@ static void test_random(void)
     tell(taken == count, "taken one after the other, each comes once");
 }
 
-/* Who knows how deep each object lies keeps those that make the tree deeper and takes the others away again.
- */
+/* An adversary that knows the depth of each object keeps those that make the tree deeper and removes the
+ * others. */
 static void test_steered(void)
 {
     enum { OBJECTS = 20000 };
@@ -134,7 +133,7 @@ static void test_steered(void)
     struct tree_node *root = NULL;
     unsigned kept = 0, depth = 0;
     for (unsigned i = 0; i < OBJECTS; i++) {
-        unsigned gap = (unsigned)pick(kept + 1); /* anywhere between two that were kept */
+        unsigned gap = (unsigned)pick(kept + 1); /* anywhere between two kept ones */
         uint64_t below = gap ? key[gap - 1] : 0, above = gap < kept ? key[gap] : 1ull << 62;
         if (above - below < 4)
             continue;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The firmware of a fast start: a flat file, as -bios wants it.
+# The firmware of a direct start: a flat file for -bios.
 STUB := $(BA)/boot/stub.bin
 $(STUB): boot/ppc64/stub.S
 	@mkdir -p $(@D); echo "  STUB    $@"

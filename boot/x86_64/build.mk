@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The GRUB image. Tests and the demonstration make their own, with their own command lines, by the same tool.
+# The GRUB image. Tests and the demonstration make their own with the same tool and other command lines.
 
 ISO := $(BA)/tarn.iso
 

@@ -2,13 +2,13 @@
 /*
  * arch/debug.h - what the kernel's debugger (kernel/debug) needs of a port.
  *
- * Every way into the debugger, and every processor that stops for it, passes through a trap, so that all
- * registers are in memory and come back exactly: a breakpoint instruction of the kernel, which the port hands
- * to debugger_trap(), or an interrupt that nothing masks, which it hands to debugger_stop(). What the port
- * stored then is struct kernel_regs; generic code only passes it on.
+ * Every entry into the debugger, and every CPU that stops for it, goes through a trap, so that all registers
+ * are in memory and are restored exactly. The trap is a breakpoint instruction in the kernel, which the port
+ * passes to debugger_trap(), or a non-maskable interrupt, which it passes to debugger_stop(). struct
+ * kernel_regs is what the port stored; generic code only passes it on.
  *
- * What the debugger itself runs into, the port hands to debugger_fault() before it does anything else about
- * an exception of kernel mode; see kernel/debug/debugger.h.
+ * The port passes exceptions in kernel mode to debugger_fault() before anything else, because the debugger
+ * itself may have caused them; see kernel/debug/debugger.h.
  */
 #ifndef ARCH_DEBUG_H
 #define ARCH_DEBUG_H
@@ -18,55 +18,56 @@
 
 struct arch_frame;
 struct cpu;
-struct kernel_regs; /* of a trap, whatever it interrupted */
+struct kernel_regs; /* of a trap, from any mode */
 
-/* Enters the debugger, and goes on behind it. Only once traps are caught on this processor. */
+/* Enters the debugger, and continues after it. Only when traps are handled on this CPU. */
 static inline void arch_breakpoint(void);
 
-/* Makes a processor call debugger_stop(), wherever it is, with interrupts on or off. Where the machine cannot
- * tell afterwards what it interrupted (the first instructions of an entry into the kernel, on some machines)
- * that processor cannot go on: ask it by an IPI first, and have it proved that it executes. */
+/* Makes a CPU call debugger_stop(), with interrupts on or off. On some machines the CPU cannot continue if
+ * this interrupts the first instructions of an entry into the kernel: try an IPI first, and make a progress
+ * check. */
 void arch_break_in(struct cpu *target);
 
-/* Does a processor that does not answer execute anything, or does its host not run it? One that is not run
- * may be just at its entry into the kernel, with the interrupt that it owes an answer, so it is no hang and
- * no target for a break-in. arch_nudge() asks for a proof, and disturbs nothing; arch_has_run(): it has begun
- * to run since. Several in a row, with some time behind each, prove that it would have taken an interrupt if
- * it took any. Where the port cannot find out, arch_has_run() is always true. One nudger at a time for each
- * target: of two the last counts. */
+/* Progress check of a CPU that does not answer: does it execute instructions, or does its host not run the
+ * vCPU? A vCPU that is not run may have stopped right at its entry into the kernel, with the expected
+ * interrupt pending, so it is not a hang and must not be broken into. arch_nudge() requests a sign of
+ * progress without disturbing the CPU; arch_has_run(): whether the CPU has begun to run since. Several in a
+ * row, with some time after each, prove that it would have taken an interrupt if interrupts were on. Where
+ * the port cannot find out, arch_has_run() is always true. Only one CPU at a time may check a target; the
+ * last request counts. */
 #define ARCH_PROOFS 3u
 void arch_nudge(struct cpu *target);
 bool arch_has_run(struct cpu *target);
 
-/* ---- what a trap found ---------------------------------------------------------------------------- */
+/* ---- registers of a trap -------------------------------------------------------------------------- */
 
 uint64_t arch_trap_ip(const struct kernel_regs *regs);
 bool arch_trap_of_user(const struct kernel_regs *regs);           /* it interrupted user mode */
 bool arch_trap_was_interruptible(const struct kernel_regs *regs); /* with interrupts on */
 
-/* Registers as lines of text; `print` is printf. arch_print_frame: a thread's, of user mode. */
+/* Prints registers as lines of text; `print`: as printf. arch_print_frame: a thread's, of user mode. */
 typedef void arch_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void arch_print_trap(const struct kernel_regs *regs, arch_print *print);
 void arch_print_frame(const struct arch_frame *frame, arch_print *print);
 
-/* Calls function(regs, argument) with the registers of who called the function whose frame address this is
- * (it has just been entered; builds keep frame pointers), just behind that call; of others than those that
- * calls keep nothing is known: 0. */
+/* Calls function(regs, argument) with the registers of the caller of the function with frame address `frame`
+ * (which has just been entered; builds keep frame pointers), as right after that call. Registers that calls
+ * do not preserve are 0. */
 void arch_with_caller(const void *frame, void (*function)(struct kernel_regs *regs, void *argument),
                       void *argument);
 
-/* Return addresses, innermost first, beginning with the instruction that was to be executed; how many. Memory
- * is read by `read`, which says whether there is any: the chain ends where there is none. */
+/* Return addresses, innermost first, beginning with the next instruction; returns their number. `read` reads
+ * memory and returns false where there is none: the chain ends there. */
 typedef bool arch_read_word(void *context, uint64_t address, uint64_t *word);
 uint32_t arch_trap_calls(const struct kernel_regs *regs, arch_read_word *read, void *context, uint64_t *chain,
                          uint32_t max);
 uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, void *context,
                           uint64_t *chain, uint32_t max);
-/* What such a chain lacks: the return address of a function that has made no frame, if it is one. Anything if
- * it has. Ports that have a register for it tell that second in chains, and here 0. */
+/* The entry that such a chain lacks: the return address of a function that has not made a frame. Arbitrary if
+ * it has. Ports with a register for it put it second in chains, and return 0 here. */
 uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context);
 uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context);
-/* Is it in this processor's kernel stacks? */
+/* Whether the address is in this CPU's kernel stacks. */
 bool arch_is_on_stack(const struct cpu *cpu, uint64_t address);
 
 #include <port/debug.h>

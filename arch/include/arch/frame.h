@@ -3,7 +3,7 @@
  * arch/frame.h - the registers of a thread that is not running.
  *
  * struct arch_frame is the first member of struct thread: the entry code saves there, the exit code restores
- * from there. IPC messages are in it; <port/frame.h> gives accessors inline because IPC lives on them.
+ * from there. It holds IPC messages; <port/frame.h> has inline accessors because IPC depends on their speed.
  */
 #ifndef ARCH_FRAME_H
 #define ARCH_FRAME_H
@@ -17,15 +17,15 @@ struct arch_frame;
 static inline uint64_t frame_ip(const struct arch_frame *frame);
 static inline uint64_t frame_sp(const struct arch_frame *frame);
 static inline void frame_set_result(struct arch_frame *frame, int64_t result);
-/* The thread is in a system call: frame_ip is where the call returns to. Else it was interrupted, or has not
- * run. */
+/* Whether the thread is in a system call: then frame_ip is the call's return address. Otherwise it was
+ * interrupted, or has not run. */
 static inline bool frame_is_syscall(const struct arch_frame *frame);
-/* Makes the thread run its system call again when it returns to user mode (a fault came between). */
+/* Makes the thread repeat its system call when it returns to user mode, after a fault. */
 static inline void frame_restart_syscall(struct arch_frame *frame);
-/* First entry of a new thread: everything zero but these. */
+/* Sets up the first entry of a new thread: all other registers are zero. */
 static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg);
 
-/* Message registers. The label and all six words travel together. */
+/* Message registers: label and all six words are always transferred. */
 static inline uint64_t frame_label(const struct arch_frame *frame);
 static inline void frame_set_label(struct arch_frame *frame, uint64_t label);
 static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i);

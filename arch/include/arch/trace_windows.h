@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/trace_windows.h - for <port/trace.h>: what follows for every port from where the windows lie, which is
- * ARCH_TRACE_WINDOWS for the kernel and USER_TRACE_WINDOWS for programs; contract in <arch/trace.h>.
- */
+/* arch/trace_windows.h - for <port/trace.h>: functions that depend only on the address of the windows,
+ * ARCH_TRACE_WINDOWS in the kernel and USER_TRACE_WINDOWS in programs; contract in <arch/trace.h>. */
 #ifndef ARCH_TRACE_WINDOWS_H
 #define ARCH_TRACE_WINDOWS_H
 
@@ -14,7 +12,7 @@
 #define PORT_TRACE_WINDOWS USER_TRACE_WINDOWS
 #endif
 
-/* Before the windows are mapped the boot processor logs into a window in the kernel image. */
+/* Before the windows are mapped the boot CPU logs into a window in the kernel's data. */
 static inline uint32_t arch_trace_cpu(const char *window)
 {
     uint64_t number = ((uint64_t)window - PORT_TRACE_WINDOWS) >> TRACE_WINDOW_SHIFT;

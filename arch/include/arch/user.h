@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/user.h - the only way in which the kernel touches user memory of the current space.
+ * arch/user.h - the only access of the kernel to user memory of the current space.
  *
- * Ranges are checked against USER_END first. Pages that are missing are brought in by handle_page_fault when
- * the kernel can do that alone; else the copy stops: -E_BAD_ADDRESS, with cpu->fault_address set (syscall.c
- * then raises the fault for the thread and restarts its call).
+ * Ranges are first checked against USER_END. handle_page_fault brings missing pages in if the kernel can do
+ * that alone. Otherwise the copy returns -E_BAD_ADDRESS with cpu->fault_address set (syscall.c then raises
+ * the fault for the thread and restarts its call).
  */
 #ifndef ARCH_USER_H
 #define ARCH_USER_H

@@ -2,15 +2,15 @@
 /*
  * arch/ppc64/user/crt0.S - the first instructions of a program.
  *
- * The kernel starts a thread with r12 = entry, as the ABI has it for calls from outside: r2 follows from it.
- * A back chain of zero ends call chains here.
+ * The kernel starts a thread with r12 = entry, as the ABI requires for calls from outside: r2 is computed
+ * from it. A back chain of zero ends call chains here.
  */
 #define FRAME_BYTES 32
 
     .abiversion 2
     .text
 
-/* The program's first thread: r3 = struct startup *. Goes on in start_program (libc-glue/tarn/start.c). */
+/* The program's first thread: r3 = struct startup *. Continues in start_program (libc-glue/tarn/start.c). */
     .globl _start
     .type _start, @function
 _start:

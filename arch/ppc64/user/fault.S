@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/user/fault.S - a program that only faults, for user/bench/micro.c: it is copied into a space of its own, so
- * it depends on its position and on memory in no way.
- */
+/* arch/ppc64/user/fault.S - a program that only faults, for user/bench/micro.c. It is copied into a space of
+ * its own, so it is position-independent and uses no memory. */
     .abiversion 2
     .text
     .globl fault_forever

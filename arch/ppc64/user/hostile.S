@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/user/hostile.S - what a program must not be able to do, or must not harm anybody with, for
- * user/test/fuzz_instructions.c: pieces of code of 16 bytes each, which end in a trap. r3 = the test's argument,
- * r1 = a stack, r12 = the piece's own address.
- */
+/* arch/ppc64/user/hostile.S - instructions that a program must not be able to execute, or must not harm
+ * others with, for user/test/fuzz_instructions.c: pieces of code of 16 bytes each that end in a trap. r3 =
+ * the test's argument, r1 = a stack, r12 = the piece's own address. */
     .machine power9
     .abiversion 2
 
@@ -16,7 +14,7 @@
     .balign 16
     .globl hostile_start, hostile_end
 hostile_start:
-    /* Calls to the kernel, the hypervisor and beyond; returns from there. */
+    /* Calls to the kernel, the hypervisor and higher; returns from there. */
 number = 0
 .rept 128
     TRY ".long 0x44000002 | number << 5"      /* sc */
@@ -52,7 +50,7 @@ number = number + 1
     TRY ".long 0x7c601eea"                    /* ldcix */
     TRY ".long 0x7c601fea"                    /* stdcix */
 
-    /* Reservations, long and atomic accesses, at odd addresses too. */
+    /* Reservations, wide and atomic accesses, also at unaligned addresses. */
     TRY "ldarx %r4, 0, %r3"
     TRY "stdcx. %r4, 0, %r3"
     TRY "ldarx %r4, 0, %r1"
@@ -68,7 +66,7 @@ number = number + 1
     TRY ".long 0x7c20070d | 3 << 11"          /* paste. */
     TRY ".long 0x7c00068c"                    /* cp_abort */
 
-    /* Facilities that are off, rounding and exceptions of those that are on. */
+    /* Disabled facilities; rounding and exceptions of enabled ones. */
     TRY ".long 0x7c00051d"                    /* tbegin. */
     TRY ".long 0x7c00055d"                    /* tend. */
     TRY ".long 0x10000484"                    /* vor */
@@ -86,7 +84,7 @@ number = number + 1
     TRY "mtlr %r3; blr"
     TRY "mtctr %r3; bctr"
 
-    /* Every special-purpose register. The target address register is among them, and the trace's. */
+    /* Every special-purpose register, including the target address register and the trace's. */
 number = 0
 .rept 1024
     TRY ".long 0x7c6003a6 | (number & 31) << 16 | (number >> 5) << 11"     /* mtspr number, r3 */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/user/memory.c - memcpy and memmove in place of newlib's, which go byte by byte unless both
- * addresses are aligned; network frames hardly ever are. The processor takes words at any address.
- */
+/* arch/ppc64/user/memory.c - memcpy and memmove instead of newlib's, which copy bytes unless both addresses
+ * are aligned; network frames rarely are. The CPU accesses words at any address. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +19,7 @@ static inline void copy_turn(char *to, const char *from)
     ((word_t *)to)[3] = d;
 }
 
-/* From the low end on: right where `to` is below `from`, or they do not overlap. */
+/* Copies from the low end: correct if `to` is below `from`, or the ranges do not overlap. */
 static inline void copy_up(char *to, const char *from, size_t size)
 {
     for (; size >= TURN; size -= TURN, to += TURN, from += TURN)
@@ -50,7 +48,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
 
 void *memmove(void *to, const void *from, size_t size)
 {
-    if ((uintptr_t)to - (uintptr_t)from >= size) /* below, or behind the end */
+    if ((uintptr_t)to - (uintptr_t)from >= size) /* below, or after the end */
         copy_up(to, from, size);
     else
         copy_down(to, from, size);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/ppc64/user/thread.S - the first and the last instructions of a thread that libc-glue made.
- */
+/* arch/ppc64/user/thread.S - the first and the last instructions of a thread of libc-glue. */
 #include <tarn/syscall.h>
 
 #define FRAME_BYTES 32
@@ -9,7 +7,7 @@
     .abiversion 2
     .text
 
-/* r3 = the thread, r12 = this address; goes on in run_thread (libc-glue/tarn/thread.c). */
+/* r3 = the thread, r12 = this address; continues in run_thread (libc-glue/tarn/thread.c). */
     .globl arch_thread_entry
     .type arch_thread_entry, @function
 arch_thread_entry:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/x86_64/test/clock_told_test.c - rates as CPUID and KVM state them, on values of real machines. */
+/* arch/x86_64/test/clock_told_test.c - tests rates stated by CPUID and KVM, with values of real machines. */
 #include "../clock_told.h"
 #include <tests/tap.h>
 

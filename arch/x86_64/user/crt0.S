@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/user/crt0.S - the first and the last instructions of programs and threads.
+ * arch/x86_64/user/crt0.S - the first instructions of a program.
  *
  * A frame pointer of zero ends call chains here.
  */
 
     .text
 
-/* The program's first thread: rdi = struct startup *. Goes on in start_program (libc-glue/tarn/start.c). */
+/* The program's first thread: rdi = struct startup *. Continues in start_program (libc-glue/tarn/start.c). */
     .globl _start
     .type _start, @function
 _start:

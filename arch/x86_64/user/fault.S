@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/user/fault.S - a program that only faults, for user/bench/micro.c: it is copied into a space of its own, so
- * it depends on its position and on memory in no way.
- */
+/* arch/x86_64/user/fault.S - a program that only faults, for user/bench/micro.c. It is copied into a space of
+ * its own, so it is position-independent and uses no memory. */
     .text
     .globl fault_forever
     .type fault_forever, @function

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/user/hostile.S - what a program must not be able to do, or must not harm anybody with, for
- * user/test/fuzz_instructions.c: pieces of code of 16 bytes each, which end in a trap. rdi = the test's argument,
- * rsp = a stack.
- */
+/* arch/x86_64/user/hostile.S - instructions that a program must not be able to execute, or must not harm
+ * others with, for user/test/fuzz_instructions.c: pieces of code of 16 bytes each that end in a trap. rdi =
+ * the test's argument, rsp = a stack. */
 .macro TRY instruction
     \instruction
     .balign 16, 0xcc                        /* int3 */
@@ -94,7 +92,7 @@ number = number + 1
     TRY "insb"
     TRY "outsb"
 
-    /* Floating point, odd addresses. */
+    /* Floating point, unaligned addresses. */
     TRY "fldcw (%rsp); fld1; fldz; fdivrp; fwait"
     TRY "ldmxcsr (%rsp)"
     TRY "pushq %rdi; ldmxcsr (%rsp)"

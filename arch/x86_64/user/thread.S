@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * arch/x86_64/user/thread.S - the first and the last instructions of a thread that libc-glue made.
- */
+/* arch/x86_64/user/thread.S - the first and the last instructions of a thread of libc-glue. */
 #include <tarn/syscall.h>
 
     .text
 
-/* rdi = the thread; goes on in run_thread (libc-glue/tarn/thread.c). */
+/* rdi = the thread; continues in run_thread (libc-glue/tarn/thread.c). */
     .globl arch_thread_entry
     .type arch_thread_entry, @function
 arch_thread_entry:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ipc_stub.h (ppc64) - the registers of a message: what <tarn/ipc.h> is made of.
+ * arch/ipc_stub.h (ppc64) - the registers of a message, for <tarn/ipc.h>.
  *
  * r0 = number, r3 = capability slot, r4 = label, r5..r10 words, r11 = capabilities, r12 = deadline. On return
  * r3 = 0 or -E_*, r12 = badge (receive only), the rest as sent. r0, CR0, CR1, CR5..CR7, CTR and XER are lost,
- * everything else is kept.
+ * all other registers are kept.
  */
 #ifndef ARCH_IPC_STUB_H
 #define ARCH_IPC_STUB_H
@@ -16,7 +16,7 @@ struct ipc_registers { /* the compiler keeps them in registers */
     uint64_t label, word0, word1, word2, word3, word4, word5, caps, badge;
 };
 
-/* The message goes out in the registers and comes back in them. */
+/* The registers carry the message out and back. */
 static inline __attribute__((always_inline)) int64_t arch_ipc(uint64_t number, cap_t cap, uint64_t deadline,
                                                               struct ipc_registers *message)
 {

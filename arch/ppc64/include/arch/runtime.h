@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/runtime.h (ppc64) - what libc-glue needs of a port beside system calls: where a thread's variables
- * lie, who it is, how to spin and how to walk its stack. The first instructions are in arch/ppc64/user/.
+ * arch/runtime.h (ppc64) - what libc-glue needs of a port besides system calls: thread-local variables, the
+ * current thread, spinning, walking the stack. arch/ppc64/user/ has the first instructions.
  *
- * Thread-local variables, variant I of the ELF rules: they begin 0x7000 below where the thread pointer (r13)
- * points. What the rules put before them, a thread control block for dynamic linkers, nobody needs here.
+ * Thread-local variables follow variant I of the ELF rules: they begin 0x7000 below the thread pointer (r13).
+ * The thread control block that the rules put before them is for dynamic linkers and is left out.
  *
  *     block                                                      tp = variables + 0x7000
  *     | alignment slack | .tdata image | zeroes (.tbss) | ...
@@ -25,13 +25,13 @@ static inline uint64_t arch_tls_align(uint64_t align)
     return align < 16 ? 16 : align;
 }
 
-/* Bytes of a block that holds variables of `size` bytes with that alignment. */
+/* Size of a block for variables of `size` bytes with that alignment. */
 static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
 {
     return size + arch_tls_align(align);
 }
 
-/* The thread pointer for a block, and in *variables where the initial image belongs. */
+/* Returns the thread pointer for a block, and in *variables the place of the initial image. */
 static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
 {
     uint64_t mask = arch_tls_align(align) - 1;
@@ -46,8 +46,8 @@ static inline void arch_set_thread_pointer(uint64_t pointer)
     __asm__ volatile("mr 13, %0" : : "r"(pointer) : "r13", "memory");
 }
 
-/* The caller's block, which the kernel keeps up to date: it stands in the target address register (SPR 815).
- */
+/* The current thread's block, kept up to date by the kernel; SPR 815, the target address register, has its
+ * address. */
 static inline const struct thread_block *arch_thread_block(void)
 {
     const struct thread_block *block;
@@ -55,29 +55,29 @@ static inline const struct thread_block *arch_thread_block(void)
     return block;
 }
 
-/* Lowers the hardware thread's priority; an emulator goes on to the next processor. */
+/* Lowers the hardware thread's priority; an emulator runs the next vCPU. */
 static inline void arch_spin_pause(void)
 {
     __asm__ volatile("or 27, 27, 27" : : : "memory");
 }
 
-/* With which stack pointer a thread may begin in a C function, on a stack that ends at `top`, a multiple of
- * 16: the function stores its return address in the header of a frame that it takes for its caller's. */
+/* The initial stack pointer of a thread that begins in a C function, on a stack that ends at `top`, a
+ * multiple of 16: the function stores its return address in its caller's frame header, which must exist. */
 static inline uint64_t arch_stack_start(uint64_t top)
 {
     return top - ARCH_FRAME_HEADER;
 }
 
-/* The next frame outwards, or NULL where the back chain ends or leaves [.., high). */
+/* The next outer frame, or NULL where the back chain ends or leaves [.., high). */
 static inline const uint64_t *arch_outer_frame(const uint64_t *frame, uint64_t high)
 {
     uint64_t outer = frame[0];
     return outer > (uint64_t)frame && outer <= high - 24 && !(outer & 7) ? (const uint64_t *)outer : NULL;
 }
 
-/* Return addresses from the caller's frame on, innermost first, as long as frames lie within [low, high) and
- * go outward. How many. A function stores its return address in its caller's frame, two words above the back
- * chain there; that of the innermost function may still be in a register. */
+/* Fills in return addresses from the caller's frame on, innermost first, while frames lie within [low, high)
+ * and go outward; returns their number. A function stores its return address in its caller's frame, two words
+ * above the back chain there; the innermost function's may still be in a register. */
 static inline __attribute__((always_inline)) uint64_t arch_walk_stack(uint64_t low, uint64_t high,
                                                                       uint64_t *chain, uint64_t max)
 {
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) uint64_t arch_walk_stack(uint64_t l
     return count;
 }
 
-void arch_thread_entry(void); /* entry of threads of ours; its argument goes to run_thread() */
+void arch_thread_entry(void); /* entry of libc-glue's threads; passes its argument to run_thread() */
 /* Unmaps the stack that the caller runs on and ends the thread. */
 void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
 

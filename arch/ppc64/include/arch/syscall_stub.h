@@ -2,8 +2,8 @@
 /*
  * arch/syscall_stub.h (ppc64) - how a program enters the kernel.
  *
- * r0 = number, arguments in r3..r8, result in r3. Lost are what a function call loses: r0, r4..r12, CR0, CR1,
- * CR5..CR7, CTR, XER; but LR and the floating-point registers are kept. The typed calls over this are
+ * r0 = number, arguments in r3..r8, result in r3. As in a function call r0, r4..r12, CR0, CR1, CR5..CR7, CTR
+ * and XER are lost; LR and the floating-point registers are kept. The typed calls on top of this are
  * generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Arguments that the call does not have are any_value(). */
+/* Pass any_value() for arguments that the call does not have. */
 static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t number, uint64_t a, uint64_t b,
                                                                   uint64_t c, uint64_t d, uint64_t e,
                                                                   uint64_t f)

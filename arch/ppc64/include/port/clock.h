@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/clock.h (ppc64) - the clock is the timebase: readable everywhere, the same on all processors. */
+/* port/clock.h (ppc64) - the clock is the timebase: readable everywhere, the same on all CPUs. */
 #ifndef PORT_CLOCK_H
 #define PORT_CLOCK_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * port/counter.h (ppc64) - PMC5 counts completed instructions, of all modes while MMCR0 is 0; programs read
- * it under another number.
- */
+/* port/counter.h (ppc64) - PMC5 counts completed instructions, in all modes while MMCR0 is 0; programs read
+ * it under another number. */
 #ifndef PORT_COUNTER_H
 #define PORT_COUNTER_H
 

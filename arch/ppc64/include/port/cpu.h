@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/cpu.h (ppc64) - the inline part of <arch/cpu.h>, and what the port keeps for each processor.
+ * port/cpu.h (ppc64) - the inline part of <arch/cpu.h>, and the port's data of each CPU.
  *
- * In the kernel r13 is the address of this processor's struct cpu. The ABI keeps the compiler's hands off
- * r13, so naming it costs nothing. Entries load it from SPRG0.
+ * In the kernel r13 is the address of this CPU's struct cpu. The ABI reserves r13, so naming it costs
+ * nothing. Entries load it from SPRG0.
  */
 #ifndef PORT_CPU_H
 #define PORT_CPU_H
 
 struct arch_cpu {
-    uint64_t *process_root;     /* of this processor's entry in the process table: what it runs for users */
-    uint64_t process;           /* its number, as TLBIEL wants it */
+    /* root of this CPU's entry in the process table: the current user space */
+    uint64_t *process_root;
+    /* the entry's number, as operand of TLBIEL */
+    uint64_t process;
     uint64_t toc;               /* the kernel's r2 */
     uint64_t special_stack_top; /* system reset, machine check */
-    uint64_t special_save[4];   /* of their first instructions: vector and CR, r11, SRR0, SRR1 */
-    uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
-    _Atomic uint32_t ipi_pending;   /* bit 1 << enum ipi_kind; set by the sender, taken by xics.c */
-    uint32_t hardware_id;           /* interrupt server number */
-    bool stop_requested;            /* set by IPI_STOP's sender, read by the system reset that follows */
-    bool counts_runs;               /* the hypervisor does (vpa.c) */
-    uint32_t nudged_at;             /* its count then; the nudger's */
-    uint64_t prodded_at;            /* ticks; the nudger's */
-    uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
+    uint64_t special_save[4];   /* for their first instructions: vector and CR, r11, SRR0, SRR1 */
+    /* all kernel stacks of this CPU: back-traces stay inside */
+    uint64_t stack_low, stack_high;
+    /* bit 1 << enum ipi_kind; set by the sender, cleared by xics.c */
+    _Atomic uint32_t ipi_pending;
+    uint32_t hardware_id; /* interrupt server number */
+    /* set by IPI_STOP's sender, read by the system reset that follows */
+    bool stop_requested;
+    bool counts_runs;        /* the hypervisor counts dispatches (vpa.c) */
+    uint32_t nudged_at;      /* dispatch count at the last arch_nudge; for the nudging CPU */
+    uint64_t prodded_at;     /* ticks; for the nudging CPU */
+    uint64_t timer_deadline; /* ticks; set by arch_timer_set; ~0: none */
 };
 
 register struct cpu *port_cpu_register __asm__("r13");
@@ -36,7 +41,7 @@ static inline struct cpu *arch_cpu_pointer(void)
     return port_cpu_register;
 }
 
-/* struct cpu begins with a thread block, then comes this. */
+/* struct cpu begins with a thread block, followed by struct arch_cpu. */
 static inline struct arch_cpu *this_arch_cpu(void)
 {
     return (struct arch_cpu *)((char *)port_cpu_register + 128);
@@ -47,7 +52,7 @@ static inline void arch_fence_after_store(void)
     __asm__ volatile("hwsync" ::: "memory");
 }
 
-/* External interrupts come, too, and find a window closed from there on: they stay asserted (trap.c). */
+/* External interrupts arrive too; they close the window and stay asserted (trap.c). */
 static inline void arch_window_open(void)
 {
     __asm__ volatile("mtmsrd %0, 1" ::"r"(0x8002ull) : "memory"); /* EE | RI */
@@ -66,7 +71,7 @@ static inline int64_t arch_switched(void)
     __builtin_unreachable();
 }
 
-/* Low priority for a moment: under QEMU it gives up the rest of the time slice. */
+/* Lowers the priority briefly: QEMU ends the vCPU's time slice. */
 static inline void arch_relax(void)
 {
     __asm__ volatile("or 27, 27, 27" ::: "memory");

@@ -2,7 +2,8 @@
 /*
  * port/debug.h (ppc64) - the inline part of <arch/debug.h>.
  *
- * A trap of its own: the compiler's `trap` marks what cannot be reached, behind which nothing can go on.
+ * A breakpoint has a trap instruction of its own: the compiler's `trap` marks unreachable code, after which
+ * nothing can continue.
  */
 #ifndef PORT_DEBUG_H
 #define PORT_DEBUG_H

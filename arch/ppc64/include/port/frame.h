@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/frame.h (ppc64) - registers of user mode, as entry.S saves them, and where a message lies in them.
+ * port/frame.h (ppc64) - user registers as entry.S saves them, and the place of a message in them.
  *
  *   r4 label   r5..r10 words   r11 caps   r12 deadline, on return badge
  *   r3 capability, on return the result   r0 number of the call
  *
- * `interrupted` says how the thread goes back: 0 after a system call (CTR, XER and what else a function call
- * loses are lost anyway), -1 after an exception or interrupt, when a call is to be made again, or when it
- * never ran yet (every register counts). Entries by exception set it, the exit that honoured it clears it.
+ * `interrupted` says which registers the exit must load. 0: as after a system call (CTR, XER and other
+ * registers that a function call loses are lost). -1: all, after an exception or interrupt, for a call that
+ * is repeated, and for a thread that has not run. Entries by exception set it, the exit that loads all
+ * registers clears it.
  *
- * msr is what user mode runs with. User mode cannot change it, so entries do not store it: only the kernel
- * writes here, MSR_FP.
+ * msr is the MSR of user mode. User mode cannot change it, so entries do not store it: only the kernel writes
+ * here (MSR_FP).
  */
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
@@ -20,25 +21,26 @@
 struct arch_frame {
     uint64_t gpr[32];
     uint64_t nip, msr, lr;
-    int32_t interrupted; /* and cr: loaded as one */
+    int32_t interrupted; /* loaded together with cr */
     uint32_t cr;
-    uint64_t ctr, xer; /* interrupted only */
+    uint64_t ctr, xer; /* only if interrupted */
 };
 _Static_assert(sizeof(struct arch_frame) % 16 == 0, "struct arch_thread follows");
 
 #define FRAME_MSR_NEW       0x800000000000d032ull /* MSR_USER of ppc64.h */
 #define FRAME_SYSCALL_BYTES 4u                    /* length of an instruction */
 
-enum frame_register { /* numbers of gpr[] */
-                      FRAME_R_STACK = 1,
-                      FRAME_R_RESULT = 3,
-                      FRAME_R_ARGUMENTS = 3,
-                      FRAME_R_LABEL = 4,
-                      FRAME_R_WORDS = 5,
-                      FRAME_R_CAPS = FRAME_R_WORDS + IPC_WORDS,
-                      FRAME_R_DEADLINE,
-                      FRAME_R_BADGE = FRAME_R_DEADLINE,
-                      FRAME_R_ENTRY = 12, /* the ABI wants a function's address there */
+/* Numbers of gpr[]. */
+enum frame_register {
+    FRAME_R_STACK = 1,
+    FRAME_R_RESULT = 3,
+    FRAME_R_ARGUMENTS = 3,
+    FRAME_R_LABEL = 4,
+    FRAME_R_WORDS = 5,
+    FRAME_R_CAPS = FRAME_R_WORDS + IPC_WORDS,
+    FRAME_R_DEADLINE,
+    FRAME_R_BADGE = FRAME_R_DEADLINE,
+    FRAME_R_ENTRY = 12, /* the ABI requires a function's address there */
 };
 
 static inline uint64_t frame_ip(const struct arch_frame *frame)
@@ -71,8 +73,8 @@ static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i
     return frame->gpr[FRAME_R_ARGUMENTS + i];
 }
 
-/* The entry stored the number and the arguments, and only a result replaces r3. The number comes back with
- * all registers only. */
+/* The entry stored the number and the arguments, and only a result replaces r3. The number is restored only
+ * with all registers. */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {
     frame->nip -= FRAME_SYSCALL_BYTES;

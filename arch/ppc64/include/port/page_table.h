@@ -3,7 +3,7 @@
  * port/page_table.h (ppc64) - format of radix page-table entries (Power ISA 3.0B book III, 5.7.10): the
  * inline part of <arch/page_table.h>.
  *
- * The geometry is POWER9's only one: a root of 8192 entries, then three levels of 512.
+ * POWER9 has one geometry: a root of 8192 entries, then three levels of 512.
  */
 #ifndef PORT_PAGE_TABLE_H
 #define PORT_PAGE_TABLE_H
@@ -15,21 +15,22 @@
 #define PTE_VALID      (1ull << 63)
 #define PTE_LEAF       (1ull << 62)
 #define PTE_ADDRESS    0x01fffffffffff000ull
-#define PTE_REFERENCED (1ull << 8) /* this and the next: set from the start, so that nobody need set them */
+/* this and the next are always set, so that the CPU never writes to tables */
+#define PTE_REFERENCED (1ull << 8)
 #define PTE_CHANGED    (1ull << 7)
 #define PTE_UNCACHED   (2ull << 4) /* non-idempotent I/O: uncached, guarded, in order */
-#define PTE_PRIVILEGED (1ull << 3) /* the kernel's alone; without it AMR and IAMR apply to the kernel */
+#define PTE_PRIVILEGED (1ull << 3) /* kernel only; without it AMR and IAMR apply to the kernel */
 #define PTE_READ       (1ull << 2)
 #define PTE_WRITE      (1ull << 1)
 #define PTE_EXECUTE    (1ull << 0)
 #define PTE_PAGE       (PTE_VALID | PTE_LEAF | PTE_REFERENCED | PTE_CHANGED)
-#define PDE_NEXT_BITS  9ull /* log2 of the entries of the table that an entry leads to */
+#define PDE_NEXT_BITS  9ull /* log2 of the entries of the next table */
 
 #define ROOT_BITS  13
 #define ROOT_BYTES (8ull << ROOT_BITS)
 #define ROOT_ORDER 4 /* in frames */
 
-#define CACHE_BLOCK_BYTES 128 /* of POWER9, data and instructions */
+#define CACHE_BLOCK_BYTES 128 /* POWER9, data and instructions */
 
 static inline uint64_t page_table_index(uint64_t address, unsigned level)
 {
@@ -68,14 +69,14 @@ static inline uint32_t page_entry_flags(uint64_t entry)
            (entry & PTE_EXECUTE ? MAP_EXECUTE : 0) | (entry & PTE_UNCACHED ? MAP_UNCACHED : 0);
 }
 
-/* Table walks are no loads of the program: only ptesync orders stores before them. */
+/* Table walks are not ordered like loads of the program: only ptesync orders stores before them. */
 static inline void page_tables_changed(void)
 {
     __asm__ volatile("ptesync" ::: "memory");
 }
 
-/* What was stored goes to where instructions are fetched from; then all processors' instruction caches forget
- * the frame. Programs come to it by rfid, which discards what was fetched before. */
+/* Writes stored code back to memory; then all CPUs' instruction caches drop the frame. Programs reach it
+ * through rfid, which discards prefetched instructions. */
 static inline void page_fetch_anew(paddr_t frame)
 {
     const char *page = phys_to_virt(frame);

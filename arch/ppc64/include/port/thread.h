@@ -3,12 +3,12 @@
  * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The
  * thread pointer is r13, in the frame.
  *
- * Floating point is lazy: a thread gets its registers when it uses one (entry: facility unavailable), has
- * MSR_FP in its frame from then on, and loses both when it is switched out. 33 loads and 33 stores are too
- * dear for all the switches between threads that do not calculate.
+ * Floating point is lazy: a thread gets the registers when it first uses one (entry: facility unavailable),
+ * has MSR_FP in its frame from then on, and loses both when it is switched out. Most threads use no floating
+ * point, and a switch need not load and store 33 registers for them.
  *
- * The target address register holds the user address of the thread's block; what a program writes there lasts
- * until the next switch and hurts that program alone.
+ * The target address register has the user address of the thread's block. A value that a program writes there
+ * lasts until the next switch and affects only that program.
  */
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
@@ -21,7 +21,7 @@ struct arch_thread {
     uint64_t block_user; /* user address of the thread's block */
 };
 
-void arch_save_fp(struct arch_thread *thread); /* what the registers hold now */
+void arch_save_fp(struct arch_thread *thread); /* stores the current registers */
 void arch_load_fp(const struct arch_thread *thread);
 
 #define FRAME_MSR_FP 0x2000ull /* MSR_FP of ppc64.h */
@@ -33,7 +33,7 @@ static inline struct arch_thread *arch_thread_of(struct thread *thread)
 
 static inline void arch_thread_switch(struct thread *prev, struct thread *next)
 {
-    struct arch_frame *from = (struct arch_frame *)prev; /* its first member */
+    struct arch_frame *from = (struct arch_frame *)prev; /* frame is its first member */
     if (__builtin_expect(from->msr & FRAME_MSR_FP, 0)) {
         arch_save_fp(arch_thread_of(prev));
         from->msr &= ~FRAME_MSR_FP;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/trace.h (ppc64) - the logging path's primitives; contract in <arch/trace.h>.
+ * port/trace.h (ppc64) - primitives of the logging path; contract in <arch/trace.h>.
  *
- * Window: in programs SPR 259, which the kernel loaded with this processor's (SPRG3); in the kernel the block
- * that struct cpu begins with, in r13. A bit of the info page is tested in its byte, which ANDI. reaches
- * whatever the bit: two instructions for the byte, one for the bit, one branch. Programs know the page's
- * address, the kernel finds it relative to its TOC (r2).
+ * Window: programs read SPR 259, where the kernel stores this CPU's (SPRG3); the kernel reads it from the
+ * block at the beginning of struct cpu, in r13. A bit of the info page is tested in its byte, because ANDI.
+ * reaches each bit of a byte: two instructions load the byte, one tests, one branches. Programs know the
+ * page's address, the kernel finds it relative to its TOC (r2).
  *
- * The index is read by LDARX and swapped by STDCX.: between the two lie only the clock and loads, and the
- * swap succeeds only if nobody stored to the index since. What a kernel owes for that: whoever was
- * interrupted in between must not find the reservation of another, so a thread switch leaves none behind.
+ * LDARX reads the index and STDCX. swaps it. Between the two are only the clock and loads, and the swap
+ * succeeds only if nothing has stored to the index since. The kernel must not let a thread that was
+ * interrupted in between find the reservation of another thread, so a thread switch clears it.
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
@@ -17,14 +17,15 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-#define ARCH_TRACE_WINDOWS 0xc008000000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+/* kernel's; programs see the same memory at USER_TRACE_WINDOWS */
+#define ARCH_TRACE_WINDOWS 0xc008000000000000ull
 #include <arch/trace_windows.h>
 
-/* The byte of a big-endian word that holds bit `number`. */
+/* The byte of a big-endian word with bit `number`. */
 #define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
 
 #ifdef TARN_KERNEL
-extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
+extern struct trace_info trace_info_page; /* trace/control: a page of the kernel's data */
 #define PORT_TRACE_LOAD_BYTE \
     "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
 #define PORT_TRACE_LOAD_WINDOW "ld %0, 8(13)"
@@ -37,7 +38,7 @@ static inline __attribute__((always_inline)) const struct trace_info *arch_trace
 #define PORT_TRACE_LOAD_BYTE   "lis %0, 0x10\n\tlbz %0, %1(%0)"
 #define PORT_TRACE_LOAD_WINDOW "mfspr %0, 259"
 _Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here and in PORT_TRACE_LOAD_BYTE");
-/* Out of the compiler's sight, which would put each field's address together anew. */
+/* Hidden from the compiler, which would otherwise compute each field's address from scratch. */
 static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
 {
     const struct trace_info *info;
@@ -74,7 +75,7 @@ static inline __attribute__((always_inline)) char *arch_trace_window(void)
 }
 
 #ifdef TARN_KERNEL
-/* Interrupts are off in the kernel: it stays where it is. */
+/* Interrupts are off in the kernel, so it stays on its CPU. */
 static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
 {
     return true;
@@ -103,8 +104,8 @@ lost:
     return false;
 }
 
-/* One instruction puts the half above the time. The half is out of the compiler's sight, which would make a
- * 64-bit constant of it and clear the time's upper half first: two instructions more. */
+/* One instruction inserts the half above the time. The asm hides the half from the compiler, which would
+ * otherwise make it a 64-bit constant and clear the time's upper half first: two more instructions. */
 static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
 {
     uint64_t half = id_length;
@@ -113,7 +114,7 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
 }
 
 #ifndef TARN_KERNEL
-/* SPR 815, the target address register, holds the address of the running thread's block. */
+/* SPR 815, the target address register, has the address of the running thread's block. */
 static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
     const struct thread_block *block;

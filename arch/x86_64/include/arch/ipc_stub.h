@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/ipc_stub.h (x86_64) - the registers of a message: what <tarn/ipc.h> is made of.
+ * arch/ipc_stub.h (x86_64) - the registers of a message, for <tarn/ipc.h>.
  *
  * rax = number, rdi = capability slot, rsi = label, rdx r10 r8 r9 rbx r12 = words, r13 = capabilities, r14 =
  * deadline. On return rax = 0 or -E_*, rdi = badge (receive only), the rest as sent. rcx and r11 are lost,
- * everything else is kept.
+ * all other registers are kept.
  */
 #ifndef ARCH_IPC_STUB_H
 #define ARCH_IPC_STUB_H
@@ -16,7 +16,7 @@ struct ipc_registers { /* the compiler keeps them in registers */
     uint64_t label, word0, word1, word2, word3, word4, word5, caps, badge;
 };
 
-/* The message goes out in the registers and comes back in them. */
+/* The registers carry the message out and back. */
 static inline __attribute__((always_inline)) int64_t arch_ipc(uint64_t number, cap_t cap, uint64_t deadline,
                                                               struct ipc_registers *message)
 {

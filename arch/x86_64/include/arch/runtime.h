@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/runtime.h (x86_64) - what libc-glue needs of a port beside system calls: where a thread's variables
- * lie, who it is, how to spin and how to walk its stack. The first instructions are in arch/x86_64/user/.
+ * arch/runtime.h (x86_64) - what libc-glue needs of a port besides system calls: thread-local variables, the
+ * current thread, spinning, walking the stack. arch/x86_64/user/ has the first instructions.
  *
- * Thread-local variables, variant II of the ELF rules: they end where the thread pointer (FS base) points,
- * and the word there holds its own address.
+ * Thread-local variables follow variant II of the ELF rules: they end at the thread pointer (FS base), and
+ * the word there holds its own address.
  *
  *     block                                            tp
  *     | alignment slack | .tdata image | zeroes (.tbss) | tp |
@@ -21,13 +21,13 @@ static inline uint64_t arch_tls_align(uint64_t align)
     return align < 16 ? 16 : align;
 }
 
-/* Bytes of a block that holds variables of `size` bytes with that alignment. */
+/* Size of a block for variables of `size` bytes with that alignment. */
 static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
 {
     return size + 2 * arch_tls_align(align) + 16;
 }
 
-/* The thread pointer for a block, and in *variables where the initial image belongs. */
+/* Returns the thread pointer for a block, and in *variables the place of the initial image. */
 static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
 {
     uint64_t mask = arch_tls_align(align) - 1;
@@ -42,7 +42,7 @@ static inline void arch_set_thread_pointer(uint64_t pointer)
     __asm__ volatile("wrfsbase %0" : : "r"(pointer) : "memory");
 }
 
-/* The caller's block, which the kernel keeps up to date. */
+/* The current thread's block, kept up to date by the kernel. */
 static inline const struct thread_block *arch_thread_block(void)
 {
     const struct thread_block *block;
@@ -55,15 +55,15 @@ static inline void arch_spin_pause(void)
     __asm__ volatile("pause" : : : "memory");
 }
 
-/* With which stack pointer a thread may begin in a C function, on a stack that ends at `top`, a multiple of
- * 16: as after a call. */
+/* The initial stack pointer of a thread that begins in a C function, on a stack that ends at `top`, a
+ * multiple of 16: as after a call. */
 static inline uint64_t arch_stack_start(uint64_t top)
 {
     return top - 8;
 }
 
-/* Return addresses from the caller's frame on, innermost first, as long as frames lie within [low, high) and
- * go outward. How many. */
+/* Fills in return addresses from the caller's frame on, innermost first, while frames lie within [low, high)
+ * and go outward; returns their number. */
 static inline uint64_t arch_walk_stack(uint64_t low, uint64_t high, uint64_t *chain, uint64_t max)
 {
     uint64_t count = 0;
@@ -79,7 +79,7 @@ static inline uint64_t arch_walk_stack(uint64_t low, uint64_t high, uint64_t *ch
     return count;
 }
 
-void arch_thread_entry(void); /* entry of threads of ours; its argument goes to run_thread() */
+void arch_thread_entry(void); /* entry of libc-glue's threads; passes its argument to run_thread() */
 /* Unmaps the stack that the caller runs on and ends the thread. */
 void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
 

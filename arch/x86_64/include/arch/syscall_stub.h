@@ -2,15 +2,15 @@
 /*
  * arch/syscall_stub.h (x86_64) - how a program enters the kernel.
  *
- * rax = number, arguments in rdi rsi rdx r10 r8 r9, result in rax; rcx and r11 are lost, everything else
- * is kept. The typed calls over this are generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
+ * rax = number, arguments in rdi rsi rdx r10 r8 r9, result in rax; rcx and r11 are lost, all other registers
+ * are kept. The typed calls on top of this are generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
 #define ARCH_SYSCALL_STUB_H
 
 #include <stdint.h>
 
-/* Arguments that the call does not have are any_value(). */
+/* Pass any_value() for arguments that the call does not have. */
 static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t number, uint64_t a, uint64_t b,
                                                                   uint64_t c, uint64_t d, uint64_t e,
                                                                   uint64_t f)

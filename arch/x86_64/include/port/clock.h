@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/clock.h (x86_64) - the clock is the time-stamp counter: readable everywhere, the same on all
- * processors. */
+/* port/clock.h (x86_64) - the clock is the time-stamp counter: readable everywhere, the same on all CPUs. */
 #ifndef PORT_CLOCK_H
 #define PORT_CLOCK_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/counter.h (x86_64) - the emulated processor has no counters; under -icount its time-stamp counter is
- * one. */
+/* port/counter.h (x86_64) - the emulated CPU has no counters; with -icount its time-stamp counter is one. */
 #ifndef PORT_COUNTER_H
 #define PORT_COUNTER_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/cpu.h (x86_64) - the inline part of <arch/cpu.h>, and what the port keeps for each processor.
+ * port/cpu.h (x86_64) - the inline part of <arch/cpu.h>, and the port's data of each CPU.
  *
- * In the kernel, GS base is the address of this processor's struct cpu, whose first word is that address.
- * The kernel never moves to another processor in the middle of a function (one stack each), so the compiler
- * may keep the pointer.
+ * In the kernel, GS base is the address of this CPU's struct cpu, whose first word is that address. The
+ * kernel never migrates within a function (one stack per CPU), so the compiler may keep the pointer.
  */
 #ifndef PORT_CPU_H
 #define PORT_CPU_H
 
-struct arch_tss { /* what the processor reads: stacks for entries into the kernel */
+/* read by the CPU: stacks for entries into the kernel */
+struct arch_tss {
     uint32_t reserved0;
     uint64_t rsp[3]; /* [0]: entries from user mode */
     uint64_t reserved1;
@@ -26,8 +26,8 @@ struct arch_cpu {
     uint32_t apic_id;
     bool stop_requested;            /* set by IPI_STOP's sender, read by the NMI that follows */
     _Atomic bool nudged;            /* set by arch_nudge, cleared by the NMI that follows */
-    uint64_t timer_deadline;        /* ticks; what arch_timer_set was told; ~0: none */
-    uint64_t stack_low, stack_high; /* all kernel stacks of this processor: back-traces stay inside */
+    uint64_t timer_deadline;        /* ticks; set by arch_timer_set; ~0: none */
+    uint64_t stack_low, stack_high; /* all kernel stacks of this CPU: back-traces stay inside */
 };
 
 static inline struct cpu *this_cpu(void)
@@ -46,7 +46,7 @@ static inline struct cpu *arch_cpu_pointer(void)
 
 static inline void arch_fence_after_store(void)
 {
-    __asm__ volatile("" ::: "memory"); /* it was an XCHG */
+    __asm__ volatile("" ::: "memory"); /* the store was an XCHG */
 }
 
 #define ARCH_SWITCHED_RETURNS true
@@ -71,7 +71,7 @@ static inline void arch_relax(void)
     __asm__ volatile("pause" ::: "memory");
 }
 
-/* STI takes effect after the next instruction, so nothing can slip in between it and HLT. */
+/* STI takes effect after the next instruction, so no interrupt can come between it and HLT. */
 static inline void arch_wait_for_interrupt(void)
 {
     __asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");

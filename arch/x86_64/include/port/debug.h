@@ -3,7 +3,7 @@
 #ifndef PORT_DEBUG_H
 #define PORT_DEBUG_H
 
-/* Its function gets a frame before, so that the call chain is complete. */
+/* The operand forces a frame for the calling function, so that the call chain is complete. */
 static inline void arch_breakpoint(void)
 {
     __asm__ volatile("int3" ::"r"(__builtin_frame_address(0)) : "memory");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/frame.h (x86_64) - registers of user mode, as entry.S saves them, and where a message lies in them.
+ * port/frame.h (x86_64) - user registers as entry.S saves them, and the place of a message in them.
  *
  *   rsi label   rdx r10 r8 r9 rbx r12 words   r13 caps   r14 deadline   rdi capability, on return badge
  *   rax number of the call, on return its result
  *
- * `interrupted` says how the thread came in: 0 by SYSCALL (rcx and r11 are lost anyway, SYSRET takes it
- * back), 1 by exception or interrupt, or it never ran yet (every register counts, IRETQ takes it back).
+ * `interrupted` says how the thread entered. 0: by SYSCALL (rcx and r11 are lost, SYSRET returns). 1: by
+ * exception or interrupt, or it has not run (every register counts, IRETQ returns).
  */
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
@@ -15,9 +15,9 @@
 
 struct arch_frame {
     uint64_t rax, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, rbp, rsp, rip, rflags;
-    uint64_t rcx, r11; /* interrupted only */
+    uint64_t rcx, r11; /* only if interrupted */
     uint64_t interrupted;
-    uint64_t reserved; /* what follows is aligned to 16 */
+    uint64_t reserved; /* aligns the next struct to 16 */
 };
 _Static_assert(sizeof(struct arch_frame) % 16 == 0, "struct arch_thread follows");
 
@@ -49,7 +49,7 @@ static inline int64_t frame_result(const struct arch_frame *frame)
     return (int64_t)frame->rax;
 }
 
-/* Arguments lie side by side in the frame. */
+/* Arguments are consecutive in the frame. */
 _Static_assert(offsetof(struct arch_frame, r9) - offsetof(struct arch_frame, rdi) == 5 * 8, "six arguments");
 
 static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i)
@@ -57,13 +57,13 @@ static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i
     return (&frame->rdi)[i];
 }
 
-/* rax still holds the number: the entry stores it there, and only a result replaces it. */
+/* rax still has the number: the entry stores it there, and only a result replaces it. */
 static inline void frame_restart_syscall(struct arch_frame *frame)
 {
     frame->rip -= FRAME_SYSCALL_BYTES;
 }
 
-/* IRETQ to a non-canonical address would fault in the kernel: such an entry becomes 0, which faults in user
+/* IRETQ to a non-canonical address would fault in the kernel. Such an entry becomes 0, which faults in user
  * mode. */
 static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg)
 {
@@ -84,7 +84,7 @@ static inline void frame_set_label(struct arch_frame *frame, uint64_t label)
     frame->rsi = label;
 }
 
-/* The words lie side by side in the frame, in the order of the message. */
+/* The words are consecutive in the frame, in the order of the message. */
 _Static_assert(offsetof(struct arch_frame, r12) - offsetof(struct arch_frame, rdx) == (IPC_WORDS - 1) * 8,
                "words of a message are consecutive");
 

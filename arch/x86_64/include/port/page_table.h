@@ -57,13 +57,13 @@ static inline uint32_t page_entry_flags(uint64_t entry)
            (entry & PTE_UNCACHED ? MAP_UNCACHED : 0);
 }
 
-/* Stores are seen in their order, by walkers too. */
+/* Stores are seen in order, also by page walks. */
 static inline void page_tables_changed(void)
 {
     __asm__ volatile("" ::: "memory");
 }
 
-/* Instruction caches watch what is stored. */
+/* Instruction caches track stores. */
 static inline void page_fetch_anew(paddr_t frame)
 {
 }

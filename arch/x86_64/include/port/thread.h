@@ -2,9 +2,10 @@
 /*
  * port/thread.h (x86_64) - floating point and segment bases of a thread that is not running.
  *
- * Eager: FXSAVE/FXRSTOR are two instructions; switching them lazily costs writes to CR0 and a trap.
- * User mode may change FS base (WRFSBASE), so it is saved. GS base is the thread block's for as long as the
- * thread lives; what a program writes into it lasts until the next switch and hurts that program alone.
+ * Floating point is eager: FXSAVE and FXRSTOR are two instructions; lazy switching costs writes to CR0 and a
+ * trap. User mode may change FS base (WRFSBASE), so it is saved. GS base is always the address of the
+ * thread's block; a value that a program writes there lasts until the next switch and affects only that
+ * program.
  */
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
@@ -31,8 +32,9 @@ static inline void arch_thread_switch(struct thread *prev, struct thread *next)
     from->fs_base = fs_base;
     __asm__ volatile("fxrstor64 %0" ::"m"(to->fpu));
     __asm__ volatile("wrfsbase %0" ::"r"(to->fs_base));
-    /* The user's GS base waits in the other half of SWAPGS while the kernel runs. In between the kernel
-     * cannot find its processor, so the timer must not come, though it may in a window (kernel/profile.h). */
+    /* While the kernel runs, SWAPGS's other register has the user's GS base. Between the two SWAPGS the
+     * kernel cannot find its struct cpu, so the timer must not interrupt, which it may in a window
+     * (kernel/profile.h). */
     __asm__ volatile("pushfq\n\tcli\n\tswapgs\n\twrgsbase %0\n\tswapgs\n\tpopfq" ::"r"(to->gs_base)
                      : "memory", "cc");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64: the logging path's primitives; contract in <arch/trace.h>.
+ * port/trace.h (x86_64) - primitives of the logging path; contract in <arch/trace.h>.
  *
- * GS base points to a struct thread_block, the thread's own in user mode, the processor's in the kernel, so
- * the window is one load in both. The mask test is `testb $bit, address; jnz`, the address a constant that a
+ * GS base points to a struct thread_block, the thread's own in user mode, the CPU's in the kernel, so the
+ * window is one load in both. The mask test is `testb $bit, address; jnz`, with a constant address that a
  * 32-bit displacement reaches.
  */
 #ifndef PORT_TRACE_H
@@ -12,11 +12,12 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-#define ARCH_TRACE_WINDOWS 0xfffffe0000000000ull /* kernel's; users see the same at USER_TRACE_WINDOWS */
+/* kernel's; programs see the same memory at USER_TRACE_WINDOWS */
+#define ARCH_TRACE_WINDOWS 0xfffffe0000000000ull
 #include <arch/trace_windows.h>
 
 #ifdef TARN_KERNEL
-extern struct trace_info trace_info_page; /* trace/control: a page of the kernel image */
+extern struct trace_info trace_info_page; /* trace/control: a page of the kernel's data */
 #define PORT_TRACE_TEST "testb %0, trace_info_page+%c1(%%rip)"
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) char *arch_trace_window(void)
 }
 
 #ifdef TARN_KERNEL
-/* Interrupts are off in the kernel: it stays where it is. */
+/* Interrupts are off in the kernel, so it stays on its CPU. */
 static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
 {
     return true;
