@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call.c - smp calls: functions run by other CPUs. Interface: call.h.
+ * call.c - smp calls. Interface: call.h.
  *
- * Requests are written and handled like TLB shootdowns (tlb.c). A CPU that spins for a lock does not handle
- * them, because the function may do anything that an interrupt handler may.
+ * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock does not handle them:
+ * the function may do anything that an interrupt handler may.
  */
 #include <kernel/call.h>
 #include <kernel/cpu.h>
@@ -16,7 +16,7 @@ static struct call {
     void (*function)(void *argument);
     void *argument;
     _Atomic uint64_t waiting; /* CPUs that have not finished */
-} calls[CPUS_MAX];            /* by caller; one at a time, because the caller waits for the end */
+} calls[CPUS_MAX];            /* by caller: one at a time */
 
 static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */
 
@@ -54,8 +54,7 @@ void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argu
     call->argument = argument;
     atomic_store_explicit(&call->waiting, targets, memory_order_relaxed);
     ask(cpu, targets);
-    /* Acquire: pairs with the targets' release. The loop also handles requests, because two CPUs may call
-     * each other. */
+    /* Acquire: pairs with the targets' release. Two CPUs may call each other, so handle requests here. */
     for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
         watchdog_spin(turns);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cap.c - capability tables. cap.h has the interface, and says why lookups need no lock. The system calls
- * are in syscall_cap.c.
+ * cap.c - capability tables. cap.h says why lookups need no lock; syscall_cap.c has the system calls.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -90,14 +89,12 @@ void object_put(enum cap_type type, void *object)
 
 /* ---- References that keep objects alive ---- */
 
-/* An endpoint lives while a capability has the right to receive. */
 static bool counts_as_receiver(uint64_t meta)
 {
     return cap_meta_type(meta) == CAP_ENDPOINT && cap_meta_rights(meta) & RIGHT_RECEIVE;
 }
 
-/* A space lives while other spaces hold capabilities to it: without those nobody could end it. A capability
- * in its own table does not count. */
+/* Nobody could end a space to which no other space has a capability. Its own one does not count. */
 static bool counts_as_holder(const struct cap_table *table, uint64_t meta, const void *object)
 {
     return cap_meta_type(meta) == CAP_SPACE && &((const struct space *)object)->caps != table;
@@ -111,9 +108,8 @@ static void count_in(const struct cap_table *table, uint64_t meta, void *object)
         atomic_fetch_add_explicit(&((struct space *)object)->holders, 1, memory_order_relaxed);
 }
 
-/* Hold no lock. Copies are made only from existing capabilities, so a count of 0 is final. An exception: a
- * space may copy its capability to itself out while the last other one is closed. The space dies
- * nevertheless. */
+/* Hold no lock. Copies need an existing capability, so 0 is final. Exception: a space may copy out its
+ * capability to itself while the last other one is closed; it dies nevertheless. */
 static void count_out(const struct cap_table *table, uint64_t meta, void *object)
 {
     if (counts_as_receiver(meta))
@@ -130,7 +126,6 @@ static struct cap_slot *slot_at(const struct cap_table *table, cap_t slot)
     return &table->leaves[slot / CAP_SLOTS_PER_LEAF][slot % CAP_SLOTS_PER_LEAF];
 }
 
-/* Adds a leaf. Its slots become the free list, lowest first. */
 static int grow(struct cap_table *table)
 {
     uint32_t size = atomic_load_explicit(&table->size, memory_order_relaxed);
@@ -152,7 +147,6 @@ static int grow(struct cap_table *table)
     return 0;
 }
 
-/* Makes sure that `count` slots are free. */
 static int reserve_slots(struct cap_table *table, unsigned count)
 {
     for (;;) {
@@ -164,7 +158,7 @@ static int reserve_slots(struct cap_table *table, unsigned count)
         }
         if (found == count)
             return 0;
-        /* A new leaf is put in front of the rest of the list, so one is enough. */
+        /* A new leaf goes in front of the list, so one is enough. */
         int error = grow(table);
         if (error)
             return error;
@@ -181,11 +175,10 @@ static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint
     count_in(table, meta, object);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
-    /* Release: a reader of the new meta (acquire) reads the object and badge that belong to it. */
+    /* Release: pairs with the acquire of lookups, which read the object and badge of this meta. */
     atomic_store_explicit(&slot->meta, meta, memory_order_release);
 }
 
-/* Empties a slot and returns what it held. */
 static struct cap empty(struct cap_table *table, cap_t number)
 {
     struct cap_slot *slot = slot_at(table, number);
@@ -209,7 +202,6 @@ static cap_t take_free(struct cap_table *table)
     return number;
 }
 
-/* Takes a slot that the caller chose out of the free list. */
 static int take_chosen(struct cap_table *table, cap_t number)
 {
     if (number == 0 || number >= CAP_SLOTS_MAX)
@@ -237,7 +229,7 @@ static int take_chosen(struct cap_table *table, cap_t number)
     return 0;
 }
 
-/* Drops the reference of a capability that left a table. Hold no lock. */
+/* Hold no lock. */
 static void drop(struct cap_table *table, struct cap old)
 {
     count_out(table, old.meta, old.object);
@@ -426,7 +418,7 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
 
 /* ---- Transfer with messages ---- */
 
-/* Looks up all capabilities of a message; returns their number, or an error. Lock held. */
+/* Returns the number of capabilities, or an error. Lock held. */
 static int gather(struct space *from, const uint16_t slots[IPC_CAPS], struct cap found[IPC_CAPS])
 {
     int count = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * compiler_calls.c - functions that GCC calls where the CPU has no instruction, for the kernel and for
- * programs (libc-glue/build.mk).
+ * compiler_calls.c - functions that GCC calls where the CPU has no instruction, for the kernel and programs
+ * (libc-glue/build.mk).
  *
- * libgcc has them, too. But a cross compiler's libgcc may have another ABI than ours (powerpc64) and must
- * then not be linked; so no port links it. None of them is on a fast path. If a program needs another one,
- * the linker names it in an error.
+ * A cross compiler's libgcc may have another ABI than ours (powerpc64), so no port links libgcc. None of
+ * these is on a fast path. If a program needs another one, the linker names it.
  */
 #include <stdint.h>
 

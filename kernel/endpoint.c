@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * endpoint.c - messages, the general path. The model: endpoint.h; waiting: thread.h; the fast path:
+ * endpoint.c - messages, the general path. The model: endpoint.h; waits: thread.h; the fast path:
  * ipc_fast.c.
  *
- * A message goes from trap frame to trap frame while the endpoint's lock is held and one of the two threads
- * waits under it. Each operation looks up, locks and checks again, then validates (dead, deadline,
- * capabilities), then commits.
+ * A message goes from trap frame to trap frame under the endpoint's lock, under which one of the two
+ * threads waits. Each operation looks up, locks, checks again, validates (dead, deadline, capabilities),
+ * and commits.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -51,8 +51,7 @@ struct endpoint *endpoint_new(void)
     return endpoint;
 }
 
-/* Ends the waits of all threads in a queue. A faulting thread retries, and then learns that the endpoint is
- * dead. */
+/* A faulting thread retries, and then learns that the endpoint is dead. */
 static void wake_all(struct endpoint *endpoint, struct list *queue, int64_t error)
 {
     for (;;) {
@@ -83,7 +82,7 @@ static void make_dead(struct endpoint *endpoint)
 
 void endpoint_put(struct endpoint *endpoint)
 {
-    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
+    /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&endpoint->references, 1, memory_order_acq_rel) != 1)
         return;
     make_dead(endpoint);
@@ -97,7 +96,7 @@ void endpoint_add_receive_cap(struct endpoint *endpoint)
 
 void endpoint_drop_receive_cap(struct endpoint *endpoint)
 {
-    /* A copy is only made of one that exists, so the count never rises again from 0. */
+    /* Copies need an existing one, so 0 is final. */
     if (atomic_fetch_sub_explicit(&endpoint->receive_caps, 1, memory_order_acq_rel) == 1)
         make_dead(endpoint);
 }
@@ -149,8 +148,7 @@ static int put_message(struct thread *from, struct thread *to)
     return 0;
 }
 
-/* Copies the sender's message into the receiver's trap frame. Capabilities can fail; then nothing has
- * changed. The endpoint's lock is held. */
+/* The endpoint's lock is held. If capabilities fail, nothing has changed. */
 static int deliver(struct endpoint *endpoint, struct thread *from, struct thread *to)
 {
     assert(spin_held(&endpoint->lock));
@@ -165,7 +163,7 @@ static int deliver(struct endpoint *endpoint, struct thread *from, struct thread
     return 0;
 }
 
-/* Receives the bits of the bound notification. Returns true if there were any. */
+/* Receives the bits of the bound notification; false if there are none. */
 static bool take_bound_bits(struct thread *self)
 {
     if (!self->bound || atomic_load(&self->bound->bits) == 0)
@@ -188,8 +186,7 @@ void ipc_put_notification(struct thread *to, uint64_t bits)
 
 /* ---- Sending ---- */
 
-/* After delivery, the caller waits for the reply. This must happen before the receiver runs, or its reply
- * would find nobody. */
+/* Call it before the receiver runs, or the reply would find nobody. */
 static void wait_for_reply(struct thread *self, enum thread_state state, uint64_t deadline)
 {
     spin_lock(&self->answer_lock);
@@ -216,7 +213,7 @@ static int64_t fail_sent(struct thread *self, int64_t error)
     return error;
 }
 
-/* Sends, and releases the endpoint's lock, which the caller holds. `self` holds badge and message_kind. */
+/* The caller holds the endpoint's lock; releases it. */
 static int64_t send_locked(struct thread *self, struct endpoint *endpoint, uint64_t deadline)
 {
     bool faulted = self->message_kind == MESSAGE_FAULT;
@@ -302,7 +299,7 @@ int ipc_send_fault(struct endpoint *endpoint)
 
 /* ---- Receiving ---- */
 
-/* Takes the first message that can be delivered. Returns true if there was one. */
+/* Takes the first message that can be delivered; false if there is none. */
 static bool take_message(struct thread *self, struct endpoint *endpoint)
 {
     while (!list_empty(&endpoint->senders)) {
@@ -310,8 +307,8 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
         int error = deliver(endpoint, sender, self);
         list_remove(&sender->link);
         if (!error && sender->message_kind != MESSAGE_SEND) {
-            /* Goes from one wait into the next without a gap. Sequentially consistent as in
-             * thread_begin_wait, but need not read `pending`: whoever set it waits for our lock. */
+            /* From one wait into the next without a gap. Sequentially consistent as in thread_begin_wait,
+             * but need not read `pending`: a CPU that sets it waits for our lock. */
             if (sender->message_kind == MESSAGE_CALL)
                 atomic_store_explicit(&sender->state, THREAD_BLOCKED_REPLY, memory_order_relaxed);
             atomic_store(&sender->wait_lock, &sender->answer_lock);
@@ -326,7 +323,7 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
     return false;
 }
 
-/* Fails the previous caller: its reply_target would be lost with the next message. */
+/* The next message would overwrite reply_target. */
 static void give_up_reply(struct thread *self)
 {
     struct reply_target target = self->reply_target;
@@ -352,7 +349,7 @@ static int64_t receive(struct thread *self, const struct cap *cap)
     /* The last waiter has the warmest cache. */
     list_add_head(&endpoint->receivers, &self->link);
     thread_begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock, deadline);
-    /* A signal that came before we were visible as a waiter: see notification.h. */
+    /* The signal came first: see notification.h. */
     if (self->bound && atomic_load(&self->bound->bits) != 0)
         notification_deliver_bound(self->bound, self);
     return SYSCALL_NO_RESULT;

@@ -2,11 +2,10 @@
 /*
  * fault.c - page faults and exceptions of user mode.
  *
- * space_fault (space_fault.c) does what the kernel can do alone. Everything else becomes a message on
- * behalf of the thread, which waits for the reply as a caller does: to the memory object's pager
- * (IPC_LABEL_PAGE), or to the fault handler of its space (IPC_LABEL_FAULT). The reply lets the thread retry
- * the instruction, or ends it (reply.c). If there is neither pager nor handler, the space is killed, with a
- * line in the log.
+ * space_fault (space_fault.c) does what the kernel can do alone. For everything else the thread sends a
+ * message, and waits for the reply like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to its
+ * space's fault handler (IPC_LABEL_FAULT). The reply makes it retry or ends it (reply.c). Without pager and
+ * handler the space is killed, with a line in the log.
  */
 #include <arch/clock.h>
 #include <arch/user.h>
@@ -32,9 +31,8 @@ static const char *reason_name(uint32_t reason)
     return reason < sizeof names / sizeof names[0] && names[reason] ? names[reason] : "fault";
 }
 
-/* Kills the space, because nobody can handle the fault. Only the fault that the space dies of is logged,
- * and returns true. In a space that is dying already, only the thread ends, at once: otherwise it might
- * fault many times more before space_kill reaches it. */
+/* Nobody can handle the fault. Kills the space and logs why; returns true. In a dying space, ends only the
+ * thread, at once: it might fault many more times before space_kill reaches it. */
 static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
 {
     if (!space_kill(self->space, -(int32_t)reason)) {
@@ -46,7 +44,7 @@ static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address,
     return true;
 }
 
-/* Returns the space's fault handler, with a reference; NULL: there is none. */
+/* Returns a reference, or NULL. */
 static struct endpoint *get_fault_handler(struct space *space)
 {
     spin_lock(&space->lock);
@@ -57,7 +55,7 @@ static struct endpoint *get_fault_handler(struct space *space)
     return handler;
 }
 
-/* Returns true if the thread waits for its handler's reply; false if there is no handler. */
+/* Returns false if there is no handler. */
 static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
 {
     uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
@@ -89,7 +87,6 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     return sent;
 }
 
-/* Handles a user fault that the kernel could not resolve. */
 static inline __attribute__((always_inline)) void hand_on(struct thread *self, struct fault_request *request,
                                                           enum fault_result result, uint64_t ip,
                                                           uint64_t since)
@@ -128,7 +125,7 @@ static enum fault_result resolve(struct thread *self, struct fault_request *requ
     return result;
 }
 
-/* Instantiated twice: without logging and windows, and for when faults are traced or sampling is on. */
+/* Instantiated twice: plain, and for when faults are traced or sampling is on. */
 static inline __attribute__((always_inline)) bool handle(uint64_t address, uint32_t access, uint64_t ip,
                                                          bool from_kernel, bool watched)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fault_fast.c - sends a fault's message to a thread that waits for it on this CPU. It is as fast as a call
- * (ipc_fast.c), and works in the same way.
+ * fault_fast.c - sends a fault's message to a thread that waits for it on this CPU, as fast as a call
+ * (ipc_fast.c).
  */
 #include <kernel/endpoint.h>
 #include <kernel/ipc.h>
@@ -17,9 +17,9 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
         return false;
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
-    /* `endpoint` may be stale, but its memory is still an endpoint while this CPU is in the kernel
-     * (slab.h), so locking it is safe. If `*where` still holds it now, with the lock held, it is valid: the
-     * reference is dropped after `*where` changes, and the last put takes the lock. */
+    /* `endpoint` may be stale, but it is still an endpoint (slab.h), so locking it was safe. If `*where`
+     * still holds it under its lock, it is alive: its reference is dropped after `*where` changes, and the
+     * last put takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
         spin_unlock_unwatched(&endpoint->lock);

@@ -3,11 +3,11 @@
  * frame.c - page frames: a cache per CPU in front of a buddy allocator (Knowlton, CACM 1965). Interface:
  * frame.h.
  *
- * One byte of state per frame of RAM catches double frees and tells the buddy allocator the state of a
- * neighbour. Free blocks are linked through their own first bytes, in the direct map.
+ * One byte of state per frame of RAM catches double frees and shows the buddy allocator a neighbour's
+ * state. Free blocks are linked through their own first bytes, in the direct map.
  *
- * Locking: buddy.lock covers lists, counts and the states of frames in free blocks. An allocated frame, or
- * one in a CPU's cache, belongs to its holder, and so does its state byte.
+ * Locking: buddy.lock covers lists, counts and states of free blocks. Other frames belong to their holder,
+ * with their state byte.
  */
 #include <arch/boot.h>
 #include <kernel/cpu.h>
@@ -55,8 +55,7 @@ static uint64_t number_of(paddr_t frame)
     return frame / FRAME_SIZE;
 }
 
-/* Returns the state of any frame. Atomic: a frame's owner changes it without the lock when it moves the
- * frame to or from its cache. */
+/* Atomic: a frame's owner changes it without the lock. */
 static uint8_t state_of(uint64_t number)
 {
     return __atomic_load_n(&buddy.state[number], __ATOMIC_RELAXED);
@@ -128,14 +127,14 @@ static uint64_t allocate_block(unsigned order)
 
 #define RESERVE_PART 64u /* of all memory: 1/64 */
 
-/* Returns whether memory is requested by the system or by an ordinary program. */
+/* On whose behalf memory is requested. */
 static bool is_for_system(void)
 {
     const struct thread *thread = this_cpu()->current;
     return !thread || !thread->space || thread->space->system;
 }
 
-/* Returns whether `count` frames may be taken. Lock held. */
+/* Lock held. */
 static bool may_take(uint64_t count)
 {
     uint64_t kept = is_for_system() ? 0 : buddy.reserve;
@@ -181,7 +180,7 @@ void frame_free_order(paddr_t frame, unsigned order)
 
 /* ---- Runs ---- */
 
-/* The caller of these three functions holds buddy.lock. */
+/* buddy.lock held, all three */
 static bool is_free(uint64_t number)
 {
     uint8_t state = state_of(number);
@@ -202,7 +201,7 @@ static void free_range(uint64_t number, uint64_t end)
     }
 }
 
-/* Removes a range of free frames from the blocks that contain them. */
+/* Removes a free range from the blocks that contain it. */
 static void take_range(uint64_t number, uint64_t end)
 {
     while (number < end) {
@@ -279,8 +278,8 @@ static void drain_cache(struct frame_cache *cache)
     trace_frame_refill((int32_t)cache->count - (int32_t)before, cache->count, left);
 }
 
-/* While memory is low the caches are not used: a freed frame goes back to the reserve, not to the next
- * program on this CPU. Only the system takes frames from a cache, when no others are left. */
+/* While memory is low, freed frames go to the reserve, not to the next program on this CPU. Only the system
+ * takes frames from a cache, when no others are left. */
 static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
 {
     slab_reclaim(FRAME_CACHE_MAX / 2);
@@ -397,7 +396,7 @@ static bool is_kept(paddr_t frame, frame_kept_range *kept)
     return false;
 }
 
-/* Finds space for the state bytes in RAM that is not reserved. */
+/* Finds unreserved RAM for the state bytes. */
 static paddr_t place_state(uint64_t size, frame_kept_range *kept)
 {
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
@@ -415,7 +414,7 @@ static paddr_t place_state(uint64_t size, frame_kept_range *kept)
           (unsigned long long)size);
 }
 
-/* Before any frame is freed, because the free lists write to free frames. */
+/* Before any frame is freed: the free lists write to free frames. */
 static void mark_kept(frame_kept_range *kept)
 {
     paddr_t base;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * futex.c - waiting for a word of user memory to change. Waiters are in their space's buckets (futex.h).
+ * futex.c - waiting for a word of user memory to change. Interface: futex.h.
  *
- * The word is read under the bucket's lock, so that a wake between the test and the wait is not lost. That
- * read may fault and take the space's lock; bucket locks are outermost. The page is brought in before that,
- * without a lock, so the read rarely faults and never waits for a pager.
+ * The word is read under the bucket's lock, so that no wake between the test and the wait is lost. The read
+ * may fault and take the space's lock; bucket locks are outermost. The page is brought in earlier, without
+ * a lock, so the read rarely faults and never waits for a pager.
  */
 #include <arch/clock.h>
 #include <arch/user.h>
@@ -55,9 +55,9 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
         return -E_TIMEOUT;
     struct futex_bucket *bucket = find_bucket(self->space, (uint64_t)address);
     spin_lock(&bucket->lock);
-    /* A waiter may have announced itself in another word (semaphores, workers of servers). That store must
-     * be visible before this load. Pairs with the sequentially consistent change of this word and load of
-     * the other one before futex_wake. */
+    /* The waiter may have announced itself in another word (semaphores, workers of servers), which must be
+     * visible before this load. Pairs with the waker's change of this word and load of the other, both
+     * sequentially consistent, before futex_wake. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     error = arch_load_user_word(&value, address);
     if (error || value != expected) {
@@ -70,7 +70,7 @@ int64_t sys_futex_wait(const uint32_t *address, uint32_t expected, uint64_t dead
     return SYSCALL_NO_RESULT;
 }
 
-/* Ends the waits of the first `count` waiters on a word and moves them to `taken`. Lock held. */
+/* Ends up to `count` waits on a word and moves the threads to `taken`. Lock held. */
 static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint32_t count,
                              struct list *taken)
 {
@@ -89,8 +89,8 @@ static uint32_t take_waiters(struct futex_bucket *bucket, uint64_t address, uint
     return found;
 }
 
-/* Removes all waiters from the list, then wakes them. A thread that waits again meanwhile is left for the
- * next wake, so the call handles at most as many threads as the space has. */
+/* A thread that waits again meanwhile is left for the next wake, so this wakes at most as many threads as
+ * the space has. */
 int64_t sys_futex_wake(const uint32_t *address, uint32_t count)
 {
     struct list taken;

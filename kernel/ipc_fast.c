@@ -2,12 +2,10 @@
 /*
  * ipc_fast.c - the fast paths of ipc_call and ipc_reply_receive.
  *
- * They handle nearly all messages: the other side waits already, may run on this CPU and has nothing
- * pending; there are no capabilities and no deadline. The message goes from trap frame to trap frame and
- * this CPU switches to the other thread without using a queue. Every other case goes to the general path
- * (endpoint.c), before anything has changed.
- *
- * Steps and order are those of the general path, and its comments apply. Locks are only tried.
+ * They handle nearly all messages: the other side waits, may run on this CPU and has nothing pending; there
+ * are no capabilities and no deadline. The message goes from trap frame to trap frame, and this CPU
+ * switches to the other thread without a queue. All other cases go to the general path (endpoint.c) before
+ * anything has changed. The order of steps is the same there, and its comments apply. Locks are only tried.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -21,7 +19,7 @@
 #include <trace/fault.h>
 #include <trace/ipc.h>
 
-/* Type and one right of a capability, as in its meta word. */
+/* A capability's type and one right, as in its meta word. */
 #define META_SEND    ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_SEND << 8)
 #define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
 #define META_TYPE    0xffull
@@ -42,16 +40,15 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
         unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
         return NULL;
-    /* There is no need to test for a dead endpoint: a capability to receive keeps it alive, and a call to
-     * an endpoint with a waiting receiver counts as made before its death. The fence of the lock orders
-     * this load, as in cap_unchanged. */
+    /* No need to test for a dead endpoint: a capability to receive keeps it alive, and a call that finds a
+     * waiting receiver counts as made before its death. The lock's fence orders this load, as in
+     * cap_unchanged. */
     if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
     spin_unlock_unwatched(&endpoint->lock);
     return NULL;
 }
 
-/* No capabilities to send, and no deadline. */
 static inline bool is_plain(const struct thread *self)
 {
     return (frame_caps(&self->frame) | ~frame_deadline(&self->frame)) == 0;
@@ -74,7 +71,7 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
     self->traced |= TRACED_CALL;
 }
 
-/* Uses the label in the caller's frame: any sender may already have overwritten ours. */
+/* The label is in the caller's frame; a sender may already have overwritten ours. */
 static __attribute__((noinline, cold)) void trace_fast_reply(const struct thread *caller, uint64_t call_id)
 {
     bool called = caller->message_kind == MESSAGE_CALL;
@@ -116,21 +113,19 @@ int64_t sys_ipc_call(uint64_t slot)
 
 /* ---- Reply and receive ---- */
 
-/* The reply to a fault says resume, and no event is to be logged. */
+/* A reply to a fault that says resume, with no event to log. */
 static inline bool is_plain_resume(const struct thread *self)
 {
     return frame_label(&self->frame) == FAULT_REPLY_RESUME && !TRACE_ON_FAULT() && !TRACE_ON_EXCEPTION();
 }
 
-/* Returns the caller that waits for this reply, locked; NULL: use the general path. */
+/* Returns the target's caller, locked, if it waits for this reply; NULL: use the general path. */
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
 {
     struct thread *caller = target.caller;
     if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->answer_lock)))
         return NULL;
-    /* Acquire, by the fence in can_run_here: pairs with begin_wait, which stores wait_lock without holding
-     * the lock. If the thread is seen to wait for a reply, the call_id is that of this wait, not of an
-     * earlier call. */
+    /* Acquire, by the fence in can_run_here: as in reply.c's lock_caller. */
     if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->answer_lock &&
                can_run_here(cpu, caller) && caller->call_id == target.call_id))
         return caller;
@@ -175,7 +170,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         trace_fast_reply(caller, target.call_id);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
-    /* it came before we were visible as a waiter: see notification.h */
+    /* the signal came first: see notification.h */
     else if (unlikely(has_bound_bits(self)))
         notification_deliver_bound(self->bound, self);
     go_on_with(cpu, self, caller, THREAD_BLOCKED_RECEIVE);

@@ -2,9 +2,8 @@
 /*
  * irq.c - turns interrupts into signals. Interface: irq.h.
  *
- * irq_table maps numbers to objects. The handler loads the pointer, locks the object and checks its number
- * again. The memory is still an irq object until the handler ends (slab.h), so a stale pointer does no
- * harm.
+ * The handler finds an object in irq_table, locks it and checks its number again. A stale pointer does no
+ * harm: the memory is an irq object until the handler ends (slab.h).
  */
 #include <arch/machine.h>
 #include <kernel/call.h>
@@ -56,7 +55,7 @@ static bool signal_object(struct irq *irq, uint32_t number)
     return true;
 }
 
-/* Returns what handles the interrupt; NULL: nothing. */
+/* What handles the interrupt; NULL: nothing. */
 static const char *kind_of(uint32_t number)
 {
     static const char line[TRACE_NAME_BYTES] = "line", message[TRACE_NAME_BYTES] = "message",
@@ -137,7 +136,7 @@ static int64_t new_irq(uint32_t number, bool is_message)
 
 void irq_put(struct irq *irq)
 {
-    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
+    /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&irq->references, 1, memory_order_acq_rel) != 1)
         return;
     spin_lock(&irq->lock);

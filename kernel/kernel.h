@@ -48,9 +48,9 @@ uint32_t boot_choice(const char *name, const char *const *names, uint32_t count)
 /* A page fault. `from_kernel`: it interrupted a user copy; returns true if it was resolved, false to stop
  * the copy. For user faults the return value has no meaning: the thread's state says what happens next. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);
-void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
-                      uint64_t ip); /* from user mode; reason: FAULT_* */
-void handle_wake(void);             /* first step of every interrupt: logs the end of an idle sleep */
+/* from user mode; reason: FAULT_* */
+void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip);
+void handle_wake(void); /* first step of every interrupt: logs the end of an idle sleep */
 /* a device interrupted at `ip`; arch_irq_end was not called yet */
 void handle_interrupt(uint32_t irq, uint64_t ip);
 void handle_timer(void);

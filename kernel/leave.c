@@ -2,10 +2,10 @@
 /*
  * leave.c - chooses what this CPU runs next. Interface and policy: sched.h.
  *
- * A CPU schedules when it leaves the kernel (kernel_leave) and need_resched is set. sched_reschedule
- * decides what becomes of the running thread (settle_current), picks the next one (pick_next, steal), and
- * switches (switch_to). The port calls kernel_leave with all registers stored, so this file may be compiled
- * not to preserve any.
+ * A CPU schedules when it leaves the kernel (kernel_leave) with need_resched set. sched_reschedule decides
+ * what becomes of the running thread (settle_current), picks the next (pick_next, steal), and switches
+ * (switch_to). The port calls kernel_leave with all registers stored, so this file may be compiled not to
+ * preserve any.
  */
 #include <kernel/cpu.h>
 #include <kernel/kernel.h>
@@ -17,7 +17,7 @@
 #include <kernel/thread.h>
 #include <trace/sched.h>
 
-/* Decides what becomes of the thread that ran until now. Returns true if it can continue. */
+/* Returns true if the current thread can continue. */
 static bool settle_current(struct cpu *cpu, struct thread *current)
 {
     if (current == cpu->idle || atomic_load_explicit(&current->state, memory_order_relaxed) != THREAD_RUNNING)
@@ -39,8 +39,7 @@ static bool settle_current(struct cpu *cpu, struct thread *current)
     return true;
 }
 
-/* Removes and returns the best ready thread of this CPU's queue. NULL: `current` continues (it may be NULL,
- * too). */
+/* Removes and returns the queue's best thread. NULL: `current`, which may be NULL, continues. */
 static struct thread *pick_next(struct cpu *cpu, struct thread *current)
 {
     struct run_queue *queue = &cpu->run_queue;
@@ -57,15 +56,14 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
         }
     }
     struct thread *runs = next ? next : current;
-    /* Under the lock: a later enqueue sees it; an earlier one was taken into account. */
+    /* Under the lock: a later enqueue sees it; an earlier one was counted. */
     atomic_store(&queue->running, runs ? (int)thread_priority(runs) : SCHED_IDLE_PRIORITY);
     cpu->wants_yield = false;
     spin_unlock(&queue->lock);
     return next;
 }
 
-/* Finds a thread in another CPU's queue that may run here and that its CPU has released. That queue's lock
- * is held. */
+/* Finds a queued thread that may run here and that its CPU has released. The queue's lock is held. */
 static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
 {
     for (uint32_t left = queue->bitmap; left;) {
@@ -83,7 +81,6 @@ static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
     return NULL;
 }
 
-/* Takes a ready thread from the CPU with the longest queue. */
 static struct thread *steal(struct cpu *cpu)
 {
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~bit_of(cpu);
@@ -151,8 +148,8 @@ void handle_wake(void)
     trace_sched_idle(IDLE_WAKES, cpu->index);
 }
 
-/* Sleeps until something happens. The bit is set before the last search of the other queues. So a thread
- * that is enqueued anywhere is either found by it, or its CPU sees the bit and sends the thread here. */
+/* Sleeps until something happens. Sets the bit, then searches the other queues once more: a thread that is
+ * enqueued anywhere is found here, or its CPU sees the bit and sends it here. */
 static void idle(struct cpu *cpu)
 {
     atomic_fetch_or(&sched_idle_cpus, bit_of(cpu));
@@ -160,7 +157,7 @@ static void idle(struct cpu *cpu)
     if (thread) {
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
-        space_leave(cpu); /* else a TLB shootdown would wake this CPU, and wait for it */
+        space_leave(cpu); /* else TLB shootdowns would wake this CPU and wait for it */
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();
@@ -187,6 +184,6 @@ void kernel_leave(void)
             idle(cpu);
         else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed) &&
                  !atomic_load_explicit(&cpu->current->pending, memory_order_relaxed))
-            return; /* otherwise the chosen thread must end or stop before it executes another instruction */
+            return; /* else the chosen thread must end or stop first */
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loader.c - loads the first program: finds sbin/init in the boot archive (cpio "newc"), maps its ELF
- * segments, and gives it a stack, a startup block and the capabilities from which all others are derived.
+ * loader.c - loads sbin/init from the boot archive (cpio "newc"): maps its ELF segments, and gives it a
+ * stack, a startup block and the capabilities from which all others are derived.
  *
- * The same build makes the archive, so an error in it is a panic with a reason. init and proc load all
- * other programs, and validate them (servers/lib/elf.c).
+ * The archive is from our build, so an error in it is a panic. init and proc load all other programs, and
+ * validate them (servers/lib/elf.c).
  */
 #include <arch/boot.h>
 #include <arch/machine.h>
@@ -22,8 +22,8 @@
 
 /* ---- The archive ---- */
 
-/* Header of an entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits. Name and data follow, each
- * padded to 4 bytes. */
+/* An entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits, then name and data, each padded to 4
+ * bytes. */
 #define CPIO_HEADER_BYTES 110
 enum { CPIO_FILE_SIZE = 6, CPIO_NAME_SIZE = 11 }; /* indices of the numbers */
 
@@ -103,7 +103,7 @@ static void map_segment(struct space *space, const char *file, const struct elf_
     map_memory(space, memory, start, end - start, flags);
 }
 
-/* Checks the byte order first: with the other one, no other number has a meaning. */
+/* The byte order comes first: in the other one, no number has a meaning. */
 static void check_header(const struct elf_header *header, uint64_t size)
 {
     if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5))
@@ -115,7 +115,7 @@ static void check_header(const struct elf_header *header, uint64_t size)
         panic("%s is cut off", INIT_PATH);
 }
 
-/* Maps all segments. Their extent goes into the startup block. */
+/* Their extent goes into the startup block. */
 static uint64_t map_program(struct space *space, const char *file, uint64_t size, struct startup *startup)
 {
     const struct elf_header *header = (const void *)file;
@@ -138,7 +138,7 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
     return header->entry;
 }
 
-/* Fills the stack. From the top down: what the startup block points to, the block, then the first frame. */
+/* From the top down: what the startup block points to, the block, the first frame. */
 static uint64_t map_stack(struct space *space, struct startup *startup)
 {
     static const char name[16] = INIT_PATH;

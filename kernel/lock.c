@@ -15,8 +15,7 @@
 
 #define CHAIN_MAX 8
 
-/* Classes for the locks of programs, and for everything else that they wait for
- * (libc-glue/tarn/lock_trace.c). */
+/* The locks of programs, and everything else that they wait for (libc-glue/tarn/lock_trace.c). */
 static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
     __attribute__((section(".lock_classes"), used, aligned(8))) = {
         [TARN_LOCK_MUTEX] = {.name = "user mutex"},
@@ -31,7 +30,7 @@ static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
 };
 _Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch has room for all");
 
-/* Ends of the section that LOCK_CLASS fills; from the linker script. */
+/* The section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];
 
 static bool is_same(const char *a, const char *b)
@@ -39,7 +38,7 @@ static bool is_same(const char *a, const char *b)
     return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
 }
 
-/* A name is matched with underscores for its blanks. */
+/* In options, names have underscores for blanks. */
 static bool is_meant(const char *name, const char *wanted)
 {
     char word[32];
@@ -49,7 +48,7 @@ static bool is_meant(const char *name, const char *wanted)
     return is_same(wanted, "all") || is_same(wanted, word);
 }
 
-/* Parses `CLASS` or `CLASS/EVERY`: returns EVERY (default 1) and removes it. */
+/* Parses `CLASS/EVERY`: removes and returns EVERY, which is 1 by default. */
 static uint32_t read_every(char *wanted)
 {
     uint32_t every = 0;
@@ -122,7 +121,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
 
 /* ---- Waiting ---- */
 
-/* The holder of a lock. Its CPU may switch meanwhile, or its thread may end: the memory remains a thread. */
+/* The holder's CPU may switch, or its thread may end: the memory remains a thread. */
 struct holder {
     uint32_t tid, pid, cpu;
 };
@@ -149,7 +148,7 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, const
                          holder->cpu, 0, depth, chain);
 }
 
-/* The holder may be waiting for this CPU's TLB flush, so the loop handles requests. */
+/* Handles requests while it spins: the holder may be waiting for this CPU's TLB flush. */
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;

@@ -3,7 +3,7 @@
  * log.c - lines on the raw console.
  *
  * console_lock keeps lines of several CPUs apart. A panic does not take it, because its holder may be the
- * CPU that failed; output of other CPUs is dropped then.
+ * CPU that failed.
  */
 #include <arch/machine.h>
 #include <kernel/cpu.h>
@@ -75,8 +75,8 @@ void log_line(const char *format, ...)
         console_write(line, size);
 }
 
-/* The holder of the lock may be the CPU that the report is about. So the wait for it is limited, and there
- * is none if an NMI interrupted this CPU while it held the lock. */
+/* The holder may be the CPU that failed, so the wait is limited; there is none if an NMI interrupted the
+ * holder itself. */
 bool log_begin_urgent(void)
 {
     bool locked = false, mine = spin_held(&console_lock);

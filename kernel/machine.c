@@ -30,11 +30,11 @@ static LOCK_CLASS(hang_class, "debug hang");
 
 char machine_object[1], trace_object[1];
 
-#define PARTNER_NS 5000000000ull /* how long the holder of the lock waits for a second caller */
+#define PARTNER_NS 5000000000ull /* how long the lock's holder waits for a second caller */
 
-#define INPUT_MAX 4096u /* bytes buffered for a reader; a power of two */
+#define INPUT_MAX 4096u /* a power of two */
 
-/* Console input, until the console's server reads it. The kernel reads the device itself, to detect the
+/* Console input until the console's server reads it. The kernel reads the device itself, to detect the
  * debugger's keys. */
 static struct {
     struct spinlock lock;
@@ -43,7 +43,7 @@ static struct {
     /* under lock: bytes[taken..put), modulo INPUT_MAX */
     uint64_t put, taken;
     char bytes[INPUT_MAX];
-    uint32_t matched; /* under lock: the last keys match so many of DEBUGGER_KEYS, and are held back */
+    uint32_t matched; /* under lock: how many of DEBUGGER_KEYS came last and are held back */
 } input = {.lock = SPINLOCK(&console_input_class)};
 
 int machine_check(cap_t machine, uint32_t rights)
@@ -60,7 +60,7 @@ static void put_byte(char c)
         input.bytes[input.put++ % INPUT_MAX] = c;
 }
 
-/* Returns true for the last of the debugger's keys. If a match fails, the keys held back go to the reader. */
+/* Returns true for the last of the debugger's keys. After a mismatch the keys held back go to the reader. */
 static bool take_key(char c)
 {
     if (c == DEBUGGER_KEYS[input.matched]) {
@@ -79,8 +79,8 @@ static bool take_key(char c)
     return false;
 }
 
-/* Reads what the device has, while there is space. Returns true if the debugger is wanted; the following
- * input is for it. Lock held. */
+/* Reads the device while there is space. Returns true if the debugger is wanted; it gets the input that
+ * follows. Lock held. */
 static bool take_input(void)
 {
     int c;
@@ -90,8 +90,8 @@ static bool take_input(void)
     return false;
 }
 
-/* Reads input, notifies the bound reader, and releases the lock. The device interrupts again only when it
- * has been emptied; while the buffer is full it must stay masked. */
+/* Reads input, notifies the bound reader, and releases the lock. The device's interrupt stays masked while
+ * the buffer is full. */
 static void take_and_tell(void)
 {
     bool wanted = take_input(), any = input.put != input.taken;
@@ -132,7 +132,6 @@ void console_init(void)
     arch_irq_unmask(arch_console_irq());
 }
 
-/* Takes buffered bytes; returns their number. */
 static uint64_t take_bytes(char *buffer, uint64_t size)
 {
     uint64_t count = 0;
@@ -149,7 +148,7 @@ int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size
     if (size > sizeof buffer)
         size = sizeof buffer;
     int64_t error = machine_check(machine, RIGHT_READ);
-    /* before bytes are taken: can they be stored? */
+    /* can they be stored? Test before bytes are taken */
     if (error || (error = user_write(user_buffer, buffer, size)))
         return error;
     uint64_t count = take_bytes(buffer, size);
@@ -230,7 +229,7 @@ int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
 
 #define STOP_MS 200u
 
-/* Returns whether so many milliseconds have passed; without a clock it counts turns. */
+/* Without a clock, counts turns. */
 static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
 {
     arch_relax();
@@ -251,8 +250,7 @@ void machine_stop_others(const struct cpu *self)
         ;
 }
 
-/* Stops the other CPUs, because the host may take a while to switch the machine off, and they would run on
- * and log. */
+/* Stops the other CPUs: the host may take a while to switch the machine off, and they would go on logging. */
 int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
 {
     int error = machine_check(machine, RIGHT_MANAGE);
@@ -265,14 +263,13 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     arch_shutdown(status);
 }
 
-/* Allowed by a boot option. */
 static bool may(const char *option)
 {
     char text[8];
     return boot_option(option, text, sizeof text) && text[0] == '1';
 }
 
-/* argument: milliseconds in the lower 32 bits, above them a bit for each CPU; 0: this CPU. */
+/* argument: milliseconds (lower 32 bits), a bit for each CPU (upper ones); none: this CPU */
 static int64_t hang_somewhere(uint64_t argument)
 {
     if (!may("debug.hang="))
@@ -281,8 +278,8 @@ static int64_t hang_somewhere(uint64_t argument)
     return 0;
 }
 
-/* Works with two callers: the first one hangs when the second one, which a busy host may delay, waits for
- * its lock. */
+/* With two callers: the first one hangs once the second one, which a busy host may delay, waits for its
+ * lock. */
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
@@ -310,7 +307,7 @@ static void panic_at(void *time)
     panic("a test, on all processors");
 }
 
-/* At a time in the near future, because a vCPU may stand still for a while before it gets the IPI. */
+/* In the near future: a vCPU may stand still before it gets the IPI. */
 static void panic_on_all(void)
 {
     uint64_t time = arch_clock() + clock_hz / 5;

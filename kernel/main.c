@@ -2,8 +2,8 @@
 /*
  * main.c - from the port's boot code to the first program.
  *
- * The boot CPU sets everything up, starts the others, and starts init. Then all CPUs enter the scheduler
- * through the kernel exit (arch_return_to_user -> kernel_leave), each as its idle thread.
+ * The boot CPU sets everything up, starts the others, and starts init. Then all CPUs enter the scheduler by
+ * the kernel exit (arch_return_to_user -> kernel_leave), each as its idle thread.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -79,7 +79,7 @@ static void limit_cpus(void)
         boot_info.cpu_count = limit;
 }
 
-/* Runs on the CPU itself. From here on it has a thread, its idle thread, and may log and take locks. */
+/* On the CPU itself. From here on it has its idle thread, and may log and take locks. */
 static void init_cpu(struct cpu *cpu)
 {
     cpu->bit = 1ull << cpu->index;
@@ -118,7 +118,7 @@ static void start_cpus(void)
     }
 }
 
-/* Warns on the console, as the trace's metadata does, if times cannot be trusted. */
+/* Warns, as the trace's metadata does, if times cannot be trusted. */
 static void tell_start(const struct arch_clock_rate *rate)
 {
     log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,

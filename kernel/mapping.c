@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mapping.c - a balanced tree of mappings. Interface: mapping.h. base/tree.h says how it is balanced.
+ * mapping.c - a balanced tree of mappings. Interface: mapping.h; balancing: base/tree.h.
  *
  * Each mapping knows the extent of its subtree and the largest gap in it. So the search for a gap skips
- * subtrees without one, and a program with many small gaps does not make the kernel visit each.
+ * subtrees without one, and many small gaps cost no visit each.
  */
 #include <kernel/kernel.h>
 #include <kernel/mapping.h>
@@ -52,7 +52,7 @@ static void summarize(struct tree_node *node)
     }
 }
 
-/* Descends to the mapping that begins at `start`, or to its place. */
+/* To the mapping that begins at `start`, or to its place. */
 static void go_to(struct tree_path *path, struct tree_node **root, uint64_t start)
 {
     tree_begin(path, root);
@@ -88,7 +88,7 @@ struct mapping *mapping_take_any(struct tree_node **root)
 }
 
 /* Returns whether there may be a gap of `size` at or above `low`, in or below this subtree. It may be wrong
- * for a subtree that contains `low`, whose gap may be below `low`. That costs one descent. */
+ * if `low` is inside the subtree; that costs one descent. */
 static bool may_have_hole(const struct mapping *mapping, uint64_t low, uint64_t size)
 {
     return mapping->last > low &&

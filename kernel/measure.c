@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * measure.c - measures what a trace point costs in the kernel, for `make bench`: boot with measure=1.
+ * measure.c - measures trace points in the kernel for `make bench`, if booted with measure=1.
  * trace/event/cost.h describes the method; user/bench/micro.c measures programs.
  */
 #include <kernel/kernel.h>
@@ -26,7 +26,7 @@ void measure_trace_points(void)
         return;
     struct cost nothing = cost_of_nothing();
     uint64_t mask = trace_info_page.mask;
-    /* No other CPU runs yet, so the mask may be written here. Only the measured events are logged. */
+    /* No other CPU runs yet, so the mask may be written. Only the measured events are logged. */
     trace_info_page.mask = 0;
     report("trace.disabled.kernel", cost_of_one_word(), &nothing);
     trace_info_page.mask = 1ull << TRACE_CLASS_USER;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory.c - memory objects: page frames that can be mapped in many spaces. Interface: memory.h.
+ * memory.c - memory objects. Interface: memory.h.
  *
- * An object's page frames are in a radix tree with 512 entries per table, as deep as the object's size
- * needs. An entry of 0 means no frame (frame 0 is never allocated). Device and contiguous memory have no
- * table.
+ * Page frames are in a radix tree with 512 entries per table, as deep as the object's size needs; 0 means
+ * no frame (frame 0 is never allocated). Device and contiguous memory have no table.
  *
- * Locking: memory->lock covers size and table. Once inserted, a frame stays while a mapping may reach it.
- * So its address is valid after the lock is released, as long as the caller holds a mapping or reference.
+ * Locking: memory->lock covers size and table. A frame stays while a mapping may reach it. So its address
+ * is valid after the lock is released, as long as the caller holds a mapping or reference.
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
@@ -46,7 +45,7 @@ static uint32_t depth_for(uint64_t size)
     return depth;
 }
 
-/* Returns the table entry of a page; `create`: allocates missing tables. NULL: there is none. */
+/* `create`: allocates missing tables. NULL: no entry. */
 static paddr_t *find_entry(struct memory *memory, uint64_t page, bool create)
 {
     paddr_t *link = &memory->table;
@@ -65,7 +64,7 @@ static paddr_t *find_entry(struct memory *memory, uint64_t page, bool create)
     return link;
 }
 
-/* Makes the table deep enough for `size`: the old root becomes the first entry of a new one. */
+/* The old root becomes the first entry of a new one. */
 static int deepen(struct memory *memory, uint64_t size)
 {
     uint32_t wanted = depth_for(size);
@@ -82,8 +81,8 @@ static int deepen(struct memory *memory, uint64_t size)
     return 0;
 }
 
-/* Frees pages [first, end) below a table, numbered from its own first page, and tables that become empty by
- * that. */
+/* Frees pages [first, end) below a table, and tables that this empties. Numbers begin at the table's first
+ * page. */
 static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uint64_t first, uint64_t end)
 {
     paddr_t *entries = phys_to_virt(table);
@@ -104,7 +103,6 @@ static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uin
     }
 }
 
-/* The same for the whole object. */
 static void free_frames(struct memory *memory, uint64_t first, uint64_t end)
 {
     uint64_t all = 1ull << FANOUT_BITS * memory->depth;
@@ -295,7 +293,7 @@ void memory_put(struct memory *memory)
     /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
         return;
-    /* A lookup that raced with the last close may still hold the lock (cap.h): wait for it. */
+    /* Wait for a lookup that raced with the last close and still holds the lock (cap.h). */
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))
@@ -338,7 +336,7 @@ int memory_resize(struct memory *memory, uint64_t size)
 
 enum direction { COPY_OUT, COPY_IN };
 
-/* Copies a piece within one frame. Under the lock, because otherwise a shrink could free the frame. */
+/* One piece within a frame, under the lock: otherwise a shrink could free the frame. */
 static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
                       enum direction direction)
 {

@@ -3,8 +3,8 @@
  * nmi.c - an NMI from outside: somebody thinks that the machine hangs.
  *
  * It reaches all CPUs at about the same time. By default they report where they are, one after the other,
- * and continue; the boot option `nmi=` selects the debugger or a panic instead. The only lock taken is the
- * console's, and the wait for it is limited.
+ * and continue; the boot option `nmi=` selects the debugger or a panic. Only the console's lock is taken,
+ * with a limited wait.
  */
 #include <arch/clock.h>
 #include <arch/cpu.h>
@@ -29,11 +29,10 @@ void nmi_boot_options(void)
 
 /* ---- Report ---- */
 
-/* Returns whether this CPU is the first to report for this NMI. A CPU that reports a second time begins the
- * next one. */
+/* Whether this CPU reports first for this NMI. A second report by a CPU begins the next NMI's. */
 static bool is_first(const struct cpu *cpu)
 {
-    static uint64_t reported; /* CPU bits; written by the CPU that holds the report's turn */
+    static uint64_t reported; /* CPU bits; written by the CPU that reports */
     bool first = !reported || reported & cpu->bit;
     reported = first ? cpu->bit : reported | cpu->bit;
     return first;
@@ -64,8 +63,8 @@ static void report(const struct kernel_regs *regs)
 
 static _Atomic uint64_t arrived; /* CPUs that have taken this NMI */
 
-/* Some machines cannot handle the NMI and the session's interrupt on one CPU at the same time
- * (arch_break_in), so wait until all have taken the NMI. */
+/* Some machines fail if the NMI and the session's interrupt hit a CPU at the same time (arch_break_in), so
+ * wait until all have taken the NMI. */
 static void wait_for_others(void)
 {
     uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);

@@ -44,7 +44,7 @@ struct notification *notification_new(void)
 
 void notification_put(struct notification *notification)
 {
-    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
+    /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&notification->references, 1, memory_order_acq_rel) != 1)
         return;
     for (;;) {
@@ -88,7 +88,7 @@ void notification_deliver_bound(struct notification *notification, struct thread
     sched_wake(thread);
 }
 
-/* Sets bits and releases the lock, which the caller holds. */
+/* The caller holds the lock; releases it. */
 static void signal_locked(struct notification *notification, uint64_t bits)
 {
     uint32_t number = notification->number;
@@ -129,7 +129,6 @@ int64_t sys_notification_create(void)
     return slot;
 }
 
-/* Locks the notification in a slot. */
 static int lock_notification(cap_t slot, uint32_t rights, struct notification **notification)
 {
     struct cap cap;

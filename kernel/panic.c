@@ -2,10 +2,10 @@
 /*
  * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says.
  *
- * The first CPU that panics owns the panic. Another one that panics passes its reason to the owner and
- * stops. Damaged data may make the owner panic again in any step: then it says so and continues with the
- * next step. It takes no lock, and every step ends by itself or by an NMI from outside. Tracing stops with
- * the panic, so that the trace ends with the events that led to it.
+ * The first CPU that panics owns the panic. Another one passes its reason to the owner and stops. Damaged
+ * data may make the owner panic again: then it says so and continues with the next step. It takes no lock,
+ * and every step ends by itself or by an NMI from outside. Tracing stops first, so the trace ends with the
+ * events before the panic.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -23,8 +23,8 @@
 #define LINES_DEFAULT 100u
 #define LINES_MIN     20u
 #define LINES_MAX     5000u
-#define LINES_AT_END  4u  /* of those: the empty line at the start, and the lines about the action */
-#define AGAIN_MAX     20u /* limit of panics within a panic: more than there are steps */
+#define LINES_AT_END  4u  /* of those: for the empty first line, and for the action */
+#define AGAIN_MAX     20u /* panics within a panic: more than there are steps */
 
 /* ---- Options ---- */
 
@@ -139,8 +139,7 @@ static void __attribute__((noreturn)) panic_again(const char *text)
 
 /* ---- The other CPUs ---- */
 
-/* Stops the other CPUs: for the debugger where they can be stopped, else for good. Waits for an active
- * session first. */
+/* For the debugger, stops them where they can be stopped; else for good. An active session ends first. */
 static void take_machine(void)
 {
     if (!self)
@@ -276,7 +275,7 @@ void panic_trap(struct kernel_regs *trap, const char *format, ...)
     va_end(arguments); /* not reached */
 }
 
-/* An NMI from outside means that the panic seems to hang: continue with the next step. */
+/* The panic seems to hang: continue with the next step. */
 void panic_interrupt(void)
 {
     if (panic_is_here() && step_name)

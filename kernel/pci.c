@@ -2,8 +2,8 @@
 /*
  * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: pci.h.
  *
- * pci_init() goes over all BARs twice: first to find which parts of the windows are in use, then to assign
- * addresses to those that are 0. Drivers enable their devices.
+ * pci_init() goes over all BARs twice: to find which parts of the windows are in use, then to assign
+ * addresses to BARs at 0. Drivers enable their devices.
  */
 #include <arch/machine.h>
 #include <kernel/kernel.h>
@@ -63,8 +63,7 @@ static void write_bar(const struct bar *bar, uint64_t address)
         write_config(bar->device, bar->at + 4, 4, (uint32_t)(address >> 32));
 }
 
-/* Returns the number of bytes that the BAR decodes; 0: not present. After all ones are written, the address
- * bits read back as ones. */
+/* Returns the BAR's size; 0: not present. After all ones are written, the address bits read as ones. */
 static uint64_t size_bar(const struct bar *bar)
 {
     uint32_t index = (bar->at - PCI_BAR0) / 4, command = read_config(bar->device, PCI_COMMAND, 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * process.c - death of spaces. process.h describes it; how a thread ends: thread.h.
+ * process.c - death of spaces. Interface: process.h; how a thread ends: thread.h.
  *
- * `dying` is set once, under the space's lock; from then on no thread can join. The space is finished by
- * whichever takes the number of threads to 0 while `dying` is set, or sets `dying` while there is no
- * thread. Exactly one does.
+ * `dying` is set once, under the space's lock; then no thread can join. The space is finished by whichever
+ * takes the number of threads to 0 while `dying` is set, or sets `dying` while there is none. Exactly one
+ * does.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -17,7 +17,7 @@
 
 #define STATUS_ABANDONED (-100)
 
-/* Returns a thread that has not been killed yet, with a reference; NULL: there is none. */
+/* Returns a thread that was not killed yet, with a reference; NULL: none. */
 static struct thread *next_victim(struct space *space)
 {
     spin_lock(&space->lock);
@@ -42,7 +42,7 @@ bool space_kill(struct space *space, int32_t status)
     spin_unlock(&space->lock);
     if (!first)
         return false;
-    /* Not under the space's lock: thread_kill may take a wait's lock, which may come first in the lock
+    /* Without the space's lock: thread_kill may take a wait's lock, which may come before it in the lock
      * order. */
     struct thread *thread;
     while ((thread = next_victim(space))) {
@@ -60,8 +60,8 @@ void space_abandon(struct space *space)
         space_kill(space, STATUS_ABANDONED);
 }
 
-/* One iteration is enough: a space without threads gets no more children. Most spaces never had one, so
- * their deaths skip it. */
+/* One walk is enough: a space without threads gets no more children. Most spaces never had one, and skip
+ * it. */
 static void kill_children(const struct space *parent)
 {
     struct space *child = parent->is_parent ? space_next_child(parent->pid, NULL) : NULL;

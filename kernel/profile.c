@@ -2,8 +2,8 @@
 /*
  * profile.c - the sampling profiler. Interface, and what can be sampled: profile.h.
  *
- * Nothing here waits or brings a page in, so a call chain ends where a page of the stack is missing.
- * Instructions are counted where a CPU has a counter; readers of the trace can weight samples by them.
+ * Nothing here waits or brings a page in, so a call chain ends at a missing page of the stack. Where CPUs
+ * count instructions, readers of the trace can weight samples by them.
  */
 #include <arch/clock.h>
 #include <arch/counter.h>
@@ -82,8 +82,7 @@ static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
     return arch_copy_from_user(word, (const void *)address, sizeof *word) == 0;
 }
 
-/* Inserts a possible caller after the interrupted instruction; readers of the trace can tell whether it is
- * one. */
+/* Inserts what may be the interrupted function's caller; readers of the trace can tell. */
 static void put_caller(struct where *where, uint32_t at, uint64_t address)
 {
     if (!address || where->count <= at || where->count == 1 + CHAIN_MAX)
@@ -93,8 +92,7 @@ static void put_caller(struct where *where, uint32_t at, uint64_t address)
     where->chain[at + 1] = address;
 }
 
-/* Appends the call chain of the program that runs or called the kernel. In the middle of a switch another
- * program's tables may be loaded; then there is none. */
+/* Appends the program's call chain; none if another program's tables are loaded, in a switch. */
 static void put_user(struct where *where)
 {
     struct cpu *cpu = this_cpu();
@@ -146,7 +144,7 @@ void profile_timer(uint64_t now)
     timer_set_sample(now + draw(&cpu->profile));
 }
 
-/* Logs a sample of the kernel. `where` has the kernel's part of the chain. */
+/* `where` has the kernel's part of the chain. */
 static void sample_kernel(struct cpu *cpu, struct where *where, uint64_t now)
 {
     account(&cpu->profile, now);
@@ -162,8 +160,8 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* A switch was logged but is not done. If the sample began a packet, the packet's context would name
-     * the old thread as running. The sample is taken when the window closes. */
+    /* A switch was logged but is not done: if the sample began a packet, its context would name the old
+     * thread. The sample is taken when the window closes. */
     if (cpu->switch_told == cpu->switched_at)
         return;
     if (TRACE_ON_PROFILE()) {
@@ -177,7 +175,7 @@ void profile_kernel(const struct kernel_regs *regs)
 
 /* ---- Sleep ---- */
 
-/* A sample that is due but was not taken belongs to the kernel path that leads here. */
+/* A sample that is due belongs to the kernel path that leads here. */
 void profile_sleep(void)
 {
     struct cpu *cpu = this_cpu();
@@ -219,7 +217,7 @@ void profile_open_window(void)
     arch_window_open();
 }
 
-/* The interrupted kernel may have changed the timer meanwhile, so it is set to expire now. */
+/* The interrupted kernel may have changed the timer, so it is set to expire now. */
 void profile_close_window(void)
 {
     struct cpu *cpu = this_cpu();
@@ -279,7 +277,7 @@ static bool is_possible(uint64_t period_ns)
     return period_ns == 0 || (period_ns >= PROFILE_PERIOD_MIN_NS && period_ns <= PROFILE_PERIOD_MAX_NS);
 }
 
-/* Of two concurrent callers the second wins: every CPU uses the period that was stored last. */
+/* If two calls race, every CPU uses the period that was stored last. */
 int64_t profile_set(uint64_t period_ns)
 {
     if (!is_possible(period_ns))

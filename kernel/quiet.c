@@ -2,10 +2,10 @@
 /*
  * quiet.c - epochs: each ends when every CPU has reported once in it. Interface: quiet.h.
  *
- * Why wait for three epochs? A stamp may be one epoch old when it is taken: its CPU does not report before
- * it leaves the kernel, so the next epoch may have begun, but cannot end. Let the stamp be s. The end of s
- * + 1 needs that CPU's report, which comes after the memory became unreachable. The end of s + 2 needs a
- * later report of every CPU. So in s + 3 every CPU has been outside the kernel since.
+ * Why three epochs? A stamp s may be one epoch old when it is taken: its CPU does not report before it
+ * leaves the kernel, so the next epoch may have begun, but cannot end. The end of s + 1 needs that CPU's
+ * report, after the memory became unreachable. The end of s + 2 needs a later report of every CPU. So in s
+ * + 3 every CPU has been outside the kernel since.
  */
 #include <kernel/cpu.h>
 #include <kernel/quiet.h>
@@ -22,7 +22,7 @@ uint64_t quiet_stamp(void)
 
 bool quiet_since(uint64_t stamp)
 {
-    /* Acquire: pairs with quiet_report. Everything that CPUs did before they reported is done. */
+    /* Acquire: pairs with quiet_report; what CPUs did before they reported is done. */
     return atomic_load_explicit(&epoch, memory_order_acquire) >= stamp + EPOCHS_TO_WAIT;
 }
 

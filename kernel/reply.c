@@ -2,8 +2,8 @@
 /*
  * reply.c - replies of the thread that took a message, and saved replies.
  *
- * lock_caller decides whether the caller in a reply_target still waits for this very reply, under the
- * caller's answer_lock (thread.h, Replies). endpoint.h, reply_target, says why it may read the caller.
+ * lock_caller decides, under the caller's answer_lock, whether the caller in a reply_target still waits for
+ * this reply (thread.h, Replies). endpoint.h, reply_target, says why it may read the caller.
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -33,13 +33,13 @@ static struct slab reply_slab = SLAB("reply", struct reply, construct, &reply_sl
 
 /* ---- Replying ---- */
 
-/* Locks a caller that still waits for this reply. */
+/* Returns false if the caller does not wait for this reply any more. */
 static bool lock_caller(struct reply_target target)
 {
     struct thread *caller = target.caller;
     spin_lock(&caller->answer_lock);
-    /* Acquire: pairs with begin_wait, which stores wait_lock without holding the lock. If the thread is
-     * seen to wait for a reply, the call_id is that of this wait, not of an earlier call. */
+    /* Acquire: pairs with begin_wait, which stores wait_lock without the lock. If the thread is seen to
+     * wait for a reply, call_id is that of this wait. */
     if (atomic_load_explicit(&caller->wait_lock, memory_order_acquire) == &caller->answer_lock &&
         caller->call_id == target.call_id)
         return true;
@@ -154,8 +154,8 @@ int64_t sys_ipc_reply_to(uint64_t slot)
     struct reply *reply = object;
     struct reply_target target = {__atomic_load_n(&reply->target.caller, __ATOMIC_RELAXED),
                                   reply->target.call_id};
-    /* Another holder of the capability may reply meanwhile, and the caller may end: its memory stays valid
-     * until we leave the kernel (quiet.h). */
+    /* Another holder of the capability may reply, and the caller end: its memory stays valid until we leave
+     * the kernel (quiet.h). */
     error = target.caller ? ipc_answer(self, target, &woken) : -E_DEAD;
     if (!error)
         __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
@@ -169,7 +169,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
 
 void reply_put(struct reply *reply)
 {
-    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
+    /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&reply->references, 1, memory_order_acq_rel) != 1)
         return;
     struct reply_target target = reply->target;

@@ -59,8 +59,8 @@ void report_title(const char *format, ...)
     va_end(arguments);
 }
 
-/* Prints a line, with its newline, of the current part. The last line that fits is kept until the part's
- * end: if more lines followed, it is counted with those that did not fit. */
+/* The last line that fits is kept until the part's end: if more follow, it is counted with those that do
+ * not fit. */
 static char last_line[LINE_MAX];
 
 static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -152,7 +152,7 @@ static void print_others(void)
             print_other(&cpus[i]);
 }
 
-/* Prints as many events as fit, after a line with their number. */
+/* As many events as fit, after a line with their number. */
 static void print_events(uint64_t which)
 {
     if (report.cpu && report.room > 1)
@@ -170,7 +170,7 @@ static void print_all_events(void)
     print_events(TRACE_ALL_CPUS);
 }
 
-/* percent: of the lines that the earlier parts left. Unused lines are left to later parts. */
+/* percent: of the lines that earlier parts left */
 static const struct {
     const char *name;
     void (*print)(void);

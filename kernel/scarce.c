@@ -2,8 +2,8 @@
 /*
  * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
  *
- * One at a time: while a dying program still holds memory, or its memory is still in empty slabs (slab.h),
- * no other is chosen.
+ * One at a time: none is chosen while a dying program holds memory, or while that is in empty slabs
+ * (slab.h).
  */
 #include <arch/clock.h>
 #include <kernel/cap.h>
@@ -34,7 +34,7 @@ static uint64_t frames_of(const struct memory *memory)
     return memory->kind == MEMORY_DEVICE ? 0 : __atomic_load_n(&memory->frames, __ATOMIC_RELAXED);
 }
 
-/* Counts one more frame for each mapping: its node, and its part of the page tables. Lock held. */
+/* One more frame for each mapping: its node, and its part of the page tables. Lock held. */
 static uint64_t count_mapped(const struct space *space)
 {
     uint64_t frames = space->mapping_count, address = 0;
@@ -63,8 +63,8 @@ static uint64_t count_capable(struct cap_table *table)
     return frames;
 }
 
-/* Estimates what a space holds, well enough to find the largest one: shared memory counts for each space
- * that maps it. 0: the space is ending. */
+/* An estimate, good enough to find the largest: shared memory counts for each space. 0: the space is
+ * ending. */
 static uint64_t count_frames(struct space *space)
 {
     spin_lock(&space->lock);
@@ -82,8 +82,8 @@ struct choice {
     bool under_way; /* a dying program still has memory */
 };
 
-/* Many small programs that start more of themselves have no largest one. Then the youngest ends, and not a
- * shell that happens to hold one page more. */
+/* Of many small programs that start more of themselves the youngest ends, not a shell that holds one page
+ * more. */
 static bool goes_before(const struct space *space, uint64_t frames, const struct choice *choice)
 {
     const uint64_t small = frame_count_total() / SMALL_PART;
@@ -132,8 +132,8 @@ static void end(const struct choice *choice, const struct thread *needy)
     space_kill(space, STATUS_ENDED);
 }
 
-/* Returns whether memory will be free without ending a program. The memory of a dead program goes from its
- * space to empty slabs and then to the free frames. Testing in this order misses none. */
+/* Whether memory will be free without ending a program. It goes from a dead space to empty slabs to the
+ * free frames; tests in this order miss none. */
 static bool is_memory_coming(const struct choice *choice)
 {
     return choice->under_way || slab_count_empty() >= FRAMES_WORTH_WAITING || !frame_is_low();
@@ -161,7 +161,7 @@ bool scarce_wait(struct thread *self)
     if (!end_largest(self))
         return false;
     spin_lock(&self->lock);
-    /* As in a fault: the thread keeps its registers and retries the instruction. */
+    /* As in a fault: the thread retries the instruction. */
     thread_begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock, arch_clock() + timer_ticks(RETRY_NS));
     return true;
 }

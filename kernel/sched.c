@@ -39,7 +39,7 @@ static struct cpu *queued_on(const struct thread *thread)
     return atomic_load_explicit(&thread->queued_on, memory_order_relaxed);
 }
 
-/* No other CPU writes bitmap or length while the lock is held. */
+/* No other CPU writes it while the lock is held. */
 static uint32_t bitmap_of(const struct run_queue *queue)
 {
     return atomic_load_explicit(&queue->bitmap, memory_order_relaxed);
@@ -96,7 +96,7 @@ static void interrupt(struct cpu *cpu)
     arch_send_ipi(cpu, IPI_RESCHEDULE);
 }
 
-/* Claims an idle CPU that no other CPU has claimed: the last one if possible, then this one, then any. */
+/* An idle CPU that no other CPU has claimed: the last one, else this one, else any. */
 static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
 {
     uint64_t preferred[] = {bit_of(last), bit_of(this_cpu()), ~0ull};
@@ -113,8 +113,7 @@ static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
     return NULL;
 }
 
-/* Returns the CPU that runs the thread of lowest priority, if that is below `priority`; else the one with
- * the shortest queue. */
+/* The CPU whose thread has the lowest priority, if below `priority`; else the shortest queue. */
 static struct cpu *choose_busy(struct cpu *last, uint64_t allowed, int priority)
 {
     struct cpu *shortest = NULL, *lowest = NULL;
@@ -214,7 +213,7 @@ void sched_kick(struct thread *thread)
 }
 
 /* Locks the queue of the thread's CPU. If the thread is in no queue, its owner may put it into another one
- * at any time (sched_enqueue), whatever is locked here. Only `queued_on` says where it is. */
+ * at any time (sched_enqueue); only `queued_on` says where it is. */
 static struct cpu *lock_queue_of(struct thread *thread)
 {
     for (;;) {

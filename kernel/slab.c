@@ -2,11 +2,10 @@
 /*
  * slab.c - caches of kernel objects (after Bonwick, USENIX 1994: constructed state survives a free).
  *
- * A slab allocates whole page frames and divides them into objects. A struct at the end of a frame
- * describes its contents. The list of free objects uses a word behind each object, so a free object keeps
- * its contents. Objects come from frames with live ones first, the longest-waiting frame first, so that few
- * frames are partly used; then from an empty frame; then from a new one. An empty frame goes back to the
- * allocator when no CPU can hold a pointer into it (slab.h, quiet.h).
+ * A slab divides page frames into objects. A struct at the end of a frame describes it. The free list uses
+ * a word behind each object, so a free object keeps its contents. Allocation prefers frames with live
+ * objects, longest-waiting first, so that few are partly used; then an empty frame; then a new one. An
+ * empty frame is freed when no CPU can hold a pointer into it (slab.h, quiet.h).
  */
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
@@ -14,8 +13,7 @@
 #include <kernel/slab.h>
 #include <trace/mem.h>
 
-/* Kept per slab. Otherwise an object that is allocated and freed repeatedly would take and give a frame
- * each time. */
+/* Per slab. Otherwise an object that comes and goes would take and give a frame each time. */
 #define EMPTY_KEPT 1u
 
 /* At the end of each page frame. */
@@ -69,7 +67,7 @@ static void make_known(struct slab *slab)
     list_init(&slab->empty);
     slab->known = true;
     slab->other = all_slabs;
-    /* Release, for the whole struct: a walk over the slabs finds initialized lists. */
+    /* Release: a walk over the slabs finds initialized lists. */
     while (!atomic_compare_exchange_weak(&all_slabs, &slab->other, slab))
         ;
 }
@@ -81,7 +79,7 @@ static void trace_grown(const struct slab *slab)
     trace_mem_slab_grow(name, slab->frames);
 }
 
-/* Adds a frame with only free objects, in no list but `all`; NULL: no memory. */
+/* A frame with only free objects, in no list but `all`; NULL: no memory. */
 static struct frame_end *add_frame(struct slab *slab)
 {
     const uint32_t objects = slab_objects_in_frame(slab);
@@ -105,7 +103,7 @@ static struct frame_end *add_frame(struct slab *slab)
     return end;
 }
 
-/* Returns a frame with a free object, in slab->partial; NULL: no memory. */
+/* A frame with a free object, in slab->partial; NULL: no memory. */
 static struct frame_end *find_frame(struct slab *slab)
 {
     if (!slab->known)
@@ -168,7 +166,7 @@ uint64_t slab_live(const struct slab *slab)
 
 /* ---- Giving frames back ---- */
 
-/* Unlinks and returns the frame that has been empty longest, if it may be given back. Lock held. */
+/* Unlinks the frame that has been empty longest, if it may be freed. Lock held. */
 static struct frame_end *take_unreachable(struct slab *slab)
 {
     if (slab->empty_count <= EMPTY_KEPT)
@@ -188,7 +186,7 @@ uint32_t slab_reclaim(uint32_t most)
 {
     uint32_t count = 0;
     for (struct slab *slab = all_slabs; slab && count < most; slab = slab->other) {
-        /* This runs often, so skip slabs that have nothing to give without locking them. */
+        /* Runs often, so it skips slabs with nothing to give without locking them. */
         if (__atomic_load_n(&slab->empty_count, __ATOMIC_RELAXED) <= EMPTY_KEPT ||
             !spin_try_lock(&slab->lock))
             continue;

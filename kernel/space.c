@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * space.c - address spaces: creation, mappings, thread blocks, destruction. Interface and fields: space.h.
- *
- * Page faults are in space_fault.c, the tree of mappings in mapping.c, TLB shootdown in tlb.c.
+ * space.c - address spaces. Interface: space.h. Page faults are in space_fault.c, the tree of mappings in
+ * mapping.c, TLB shootdown in tlb.c.
  *
  * Locking: space->lock, then an object's lock for a short time. space_list_lock is innermost, and held only
- * to link, unlink and iterate.
+ * to link, unlink and walk.
  */
 #include <kernel/cpu.h>
 #include <kernel/endpoint.h>
@@ -68,7 +67,7 @@ static void unlink_space(struct space *space)
     spin_unlock(&space_list_lock);
 }
 
-/* Resets everything that a reused slab object may still hold, except its locks. */
+/* Resets what a reused slab object may still hold, except its locks. */
 static void reset_space(struct space *space)
 {
     space->mappings = NULL;
@@ -138,10 +137,10 @@ void space_release_memory(struct space *space)
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
     space->released = true;
-    /* No thread is left. Only a CPU that has not chosen another thread yet may still use these tables. */
+    /* No thread is left. Only a CPU that has not switched yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
-    /* exclusively ours: nobody reads the mappings of a released space */
+    /* ours alone: nobody reads the mappings of a released space */
     struct tree_node *mappings = space->mappings;
     space->mappings = NULL;
     space->mapping_count = space->private_frames = space->resident = 0;
@@ -222,8 +221,8 @@ static bool hits_info_page(uint64_t address, uint64_t size)
     return address < USER_TRACE_INFO + FRAME_SIZE && address + size > USER_TRACE_INFO;
 }
 
-/* Counts a mapping of the object. Returns false if the object is too small; it may have shrunk since the
- * caller checked. */
+/* Counts a mapping of the object. False: the object is too small, and may have shrunk since the caller
+ * checked. */
 static bool attach_memory(struct memory *memory, uint64_t end)
 {
     spin_lock(&memory->lock);
@@ -294,15 +293,15 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     return result;
 }
 
-/* Frees the private page frames of a mapping and returns their number. Other parts of what was once one
- * mapping may remain and share the object; their offsets differ. */
+/* Frees a mapping's private page frames; returns their number. Other parts of what was once one mapping may
+ * share the object, at other offsets. */
 static uint64_t free_private_frames(struct mapping *mapping)
 {
     uint64_t end = mapping->offset + (mapping->end - mapping->start);
     return mapping->private ? memory_free_range(mapping->private, mapping->offset, end) : 0;
 }
 
-/* Splits a mapping at `address`; the new one, `rest`, begins there. Lock held. */
+/* Splits a mapping at `address`, where `rest` begins. Lock held. */
 static void split_mapping(struct space *space, struct mapping *mapping, uint64_t address,
                           struct mapping *rest)
 {
@@ -320,16 +319,16 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     space->mapping_count++;
 }
 
-/* Returns the mapping that crosses `address`; NULL: none. */
+/* NULL: none. */
 static struct mapping *find_crossing(struct space *space, uint64_t address)
 {
     struct mapping *mapping = mapping_find(space->mappings, address);
     return mapping && mapping->start < address ? mapping : NULL;
 }
 
-/* Splits the mappings that cross the ends of a range, so that each is inside or outside. Uses nodes from
- * spare[2], which the caller allocated without the lock, and sets used ones to NULL. -E_NO_MEMORY: there
- * are too few, and nothing has changed. Lock held. */
+/* Splits the mappings that cross the ends of a range, so that each is inside or outside. Takes nodes from
+ * spare[2], allocated without the lock, and sets them to NULL. -E_NO_MEMORY: too few, nothing has changed.
+ * Lock held. */
 static int cut_at_ends(struct space *space, uint64_t start, uint64_t end, struct mapping *spare[2])
 {
     const uint64_t cuts[2] = {start, end};
@@ -374,7 +373,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     if (!error) {
         struct mapping *mapping;
         uint64_t pages = 0;
-        /* One mapping at a time: the trace info page may be between them, and stays. */
+        /* Mapping by mapping: the trace info page may be between them, and stays. */
         while ((mapping = mapping_find(space->mappings, address)) && mapping->start < address + size) {
             pages += arch_unmap_range(&space->arch, mapping->start, mapping->end - mapping->start);
             mapping_remove(&space->mappings, mapping);
@@ -382,7 +381,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
             mapping->next_gone = gone;
             gone = mapping;
         }
-        /* The order before page frames are freed: page tables, then TLBs, then objects. */
+        /* Frames are freed after page tables and TLBs are clear. */
         if (pages)
             tlb_shootdown(space, address, size);
         space->resident -= pages;
@@ -402,7 +401,7 @@ int space_unmap(struct space *space, uint64_t address, uint64_t size)
     return error;
 }
 
-/* Returns 0 if a range is mapped without gaps and all of it may get these rights. Lock held. */
+/* 0: the range is mapped without gaps, and all of it may get these rights. Lock held. */
 static int check_protect(struct space *space, uint64_t start, uint64_t end, uint32_t flags)
 {
     while (start < end) {

@@ -90,8 +90,8 @@ struct space *space_next(const struct space *previous); /* the same for all spac
  * once, by the last step of space_kill (process.c), after capabilities are closed. */
 void space_release_memory(struct space *space);
 
+/* Returns the address, or -E_*. */
 int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
-                  /* Returns the address, or -E_*. */
                   uint64_t offset, uint32_t flags, uint32_t allowed);
 int space_unmap(struct space *space, uint64_t address, uint64_t size);
 int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags);

@@ -2,8 +2,8 @@
 /*
  * space_fault.c - resolves page faults in a space: demand zero, copy-on-write, or a request to a pager.
  *
- * Called by fault.c with no lock held. Everything happens under the space's lock, so if two threads fault
- * on one page the work is done once; the second finds it done (fault_kind spurious).
+ * Called by fault.c with no lock held. All work is under the space's lock, so if two threads fault on one
+ * page the second finds it done (fault_kind spurious).
  */
 #include <kernel/endpoint.h>
 #include <kernel/kernel.h>
@@ -21,7 +21,7 @@ static bool is_allowed(const struct mapping *mapping, uint32_t access)
     return mapping->flags & needed;
 }
 
-/* Returns a page's frame. *created: it was missing and has been zero-filled. */
+/* *created: the frame was missing and has been zero-filled. */
 static paddr_t get_frame(struct memory *memory, uint64_t offset, bool *created)
 {
     spin_lock(&memory->lock);
@@ -50,7 +50,7 @@ static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, str
     return FAULT_ASK_PAGER;
 }
 
-/* Decides why there is no frame: the pager must supply it, the object shrank, or memory ran out. */
+/* There is no frame: the pager must supply it, the object shrank, or memory ran out. */
 static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset,
                                          struct fault_request *request)
 {
@@ -63,8 +63,8 @@ static enum fault_result explain_missing(struct mapping *mapping, uint64_t offse
     return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
 }
 
-/* If another frame was mapped, it is removed everywhere first: as soon as the new one is reachable, a
- * thread may write to it, and then no other thread may still read the old one. */
+/* Another frame that was mapped goes first, everywhere: once a thread can write to the new one, no other
+ * may read the old one. */
 static enum fault_result install(struct space *space, uint64_t page, paddr_t frame, uint32_t flags)
 {
     uint32_t old_flags;
@@ -82,8 +82,8 @@ static enum fault_result install(struct space *space, uint64_t page, paddr_t fra
     return FAULT_RESOLVED;
 }
 
-/* Handles a write to a private mapping whose page is still the object's: allocates a private frame and
- * copies the page, if there is one. */
+/* A write to a private mapping whose page is still the object's: copies it to a private frame, if there is
+ * a page. */
 static enum fault_result copy_page(struct space *space, struct mapping *mapping, uint64_t page,
                                    uint64_t offset, struct fault_request *request)
 {

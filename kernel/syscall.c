@@ -27,7 +27,6 @@ static bool is_user_range(const void *user, uint64_t size)
     return address < USER_END && size <= USER_END - address;
 }
 
-/* Makes the thread repeat the system call when it runs again. */
 static void restart_call(struct thread *self)
 {
     if (self->traced & TRACED_SYSCALL) {
@@ -37,8 +36,7 @@ static void restart_call(struct thread *self)
     frame_restart_syscall(&self->frame);
 }
 
-/* Handles a copy that stopped at cpu->fault_address. 0: the page is present now, retry; else the handler's
- * result. */
+/* A copy stopped at cpu->fault_address. 0: the page is present now, retry; else the handler's result. */
 static int64_t explain_stop(struct cpu *cpu)
 {
     struct thread *self = cpu->current;
@@ -133,8 +131,8 @@ void thread_trace_resumed(struct thread *thread)
     thread->traced = 0;
 }
 
-/* Calls the handler in a profiling window (profile.h). An IPC handler that does not return must pass
- * kernel_leave, which then closes the window. */
+/* In a profiling window (profile.h). An IPC handler that does not return must pass kernel_leave, which
+ * closes the window. */
 static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
 {
     struct cpu *cpu = this_cpu();
@@ -146,7 +144,7 @@ static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
     return result;
 }
 
-/* The thread keeps the number: if it blocks, the exit is logged when it runs again (switch_to). */
+/* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
 {
     struct thread *self = current_thread();

@@ -2,8 +2,8 @@
 /*
  * syscall_memory.c - system calls on memory objects. memory.c implements them.
  *
- * Reads and writes copy pieces through a buffer on the stack. A user page may have to come from a pager;
- * then the system call returns the number of bytes so far, or starts again.
+ * Reads and writes copy through a buffer on the stack. If a user page must come from a pager, the system
+ * call returns the bytes so far, or starts again.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -130,8 +130,7 @@ int64_t sys_memory_resize(cap_t slot, uint64_t size)
     return error;
 }
 
-/* Copies up to CHUNK bytes between a memory object and the user's buffer. Returns their number, 0 at the
- * end of the object, or an error. */
+/* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */
 typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
 
 static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
@@ -149,7 +148,7 @@ static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user
     return error ? error : memory_copy_in(memory, offset, chunk, size);
 }
 
-/* Returns the bytes copied before an error, unless the system call will be repeated. */
+/* Returns the bytes before an error, unless the system call will be repeated. */
 static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
                            copy_chunk_fn *copy_chunk)
 {

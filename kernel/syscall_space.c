@@ -21,7 +21,7 @@ static struct space *own_space(void)
     return current_thread()->space;
 }
 
-/* Takes a reference to the space in a slot; drop it with space_put. */
+/* Drop the reference with space_put. */
 static int get_space(cap_t slot, uint32_t rights, struct space **space)
 {
     void *object;
@@ -159,12 +159,11 @@ int64_t sys_space_status(cap_t slot)
 
 /* ---- Mappings ---- */
 
-/* Rights of capabilities and mappings are the same three bits. */
 _Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,
                "same bits");
 
-/* Makes a server's mapping fail when memory is short. Here the server can return an error to its client;
- * when it touches the memory it could not. */
+/* A server's mapping fails while memory is short: here the server can return an error to its client, but
+ * not when it touches the memory. */
 static bool is_too_much(const struct space *space, const struct memory *memory, uint64_t size)
 {
     return space->system && space == own_space() && memory->kind == MEMORY_ZERO &&

@@ -10,7 +10,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-/* Takes a reference to the thread in a slot; drop it with thread_put. */
+/* Drop the reference with thread_put. */
 static int get_thread(cap_t slot, uint32_t rights, struct thread **thread)
 {
     void *object;

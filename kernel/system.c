@@ -2,8 +2,8 @@
 /*
  * system.c - system_read: facts about the system, for ps, top and leak tests.
  *
- * Lists are gathered into a page frame under their lock, and copied out without it. If there is no page
- * frame, each call returns less.
+ * Lists are gathered into a page frame under their lock, and copied out without it. Without a page frame,
+ * each call returns less.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -25,7 +25,6 @@
 
 #define SMALL_BYTES 1024u
 
-/* The state of a walk over a list. */
 struct gathering {
     uint64_t skip;        /* elements before the first one wanted */
     uint64_t count, room; /* elements */
@@ -43,8 +42,8 @@ static void *next_element(struct gathering *gathering, size_t size)
     return (char *)gathering->elements + gathering->count++ * size;
 }
 
-/* Called by another CPU, while `cpu` may be switching. Then the run that ends may be counted twice, but the
- * time before it is never counted, which would be an enormous number. */
+/* The CPU may be switching. Then its thread's last run may count twice, but the time before it never, which
+ * would be enormous. */
 static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
 {
     uint64_t since = __atomic_load_n(&cpu->switched_at, __ATOMIC_ACQUIRE);
@@ -137,7 +136,7 @@ static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
     return count;
 }
 
-/* Fills a buffer with whole elements, at most `size` bytes. Returns the number of bytes, or an error. */
+/* Fills a buffer with whole elements. Returns the number of bytes, or an error. */
 static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
 {
     struct gathering gathering = {.skip = index, .elements = buffer};
@@ -167,7 +166,7 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
 
 int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
 {
-    /* Used when memory has run out, which is when people run ps: the caller gets a part at a time. */
+    /* People run ps when memory has run out: then in small parts. */
     char small[SMALL_BYTES] __attribute__((aligned(8)));
     int64_t answer;
     if (explore_program(kind, index, user_buffer, size, &answer))

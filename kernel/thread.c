@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thread.c - creation, suspension and death of threads, and the system calls on them.
+ * thread.c - creation, suspension and death of threads. States: thread.h; waits: wait.c; choice of CPUs:
+ * sched.c.
  *
- * thread.h describes the states and who may change them. Waits: wait.c. Choice of CPUs: sched.c.
- * thread_list_lock is innermost; it covers the list of all threads, for statedumps and ps.
+ * thread_list_lock is innermost; it covers the list of all threads.
  */
 #include <kernel/cap.h>
 #include <kernel/cpu.h>
@@ -39,7 +39,7 @@ static _Atomic uint32_t last_tid;
 
 /* ---- Creation ---- */
 
-/* Resets everything that a reused slab object may still hold, except the locks. A thread begins suspended. */
+/* Resets what a reused slab object may still hold, except the locks. A thread begins suspended. */
 static void reset_thread(struct thread *thread)
 {
     atomic_store_explicit(&thread->on_cpu, 0, memory_order_relaxed);
@@ -81,10 +81,9 @@ static void trace_birth(const struct thread *thread)
                              thread->tid, thread->block->pid);
 }
 
-/* Adds the thread, with a reference, to the space's list and to the list of all threads. -E_DEAD if the
- * space is dying. As soon as the lock is free a space_kill can find the thread, and the thread may end at
- * once, so it must be complete by now. The block can be written only here: a space without threads may be
- * released, with its blocks, at any time. */
+/* Adds the thread, with a reference, to its lists; -E_DEAD if the space is dying. The thread must be
+ * complete: it may be found and killed as soon as the lock is free. Its block can be written only here: a
+ * space without threads may be released, with its blocks, at any time. */
 static int join_space(struct thread *thread, struct space *space, const char *name)
 {
     spin_lock(&space->lock);
@@ -125,7 +124,7 @@ struct thread *thread_new(struct space *space, const struct thread_config *confi
     atomic_store_explicit(&thread->cpu, this_cpu(), memory_order_relaxed);
     frame_init(&thread->frame, config->entry, config->stack, config->arg);
     arch_thread_init(thread, config->tls);
-    /* Before other CPUs can see the thread, it waits to be resumed. */
+    /* It is suspended before other CPUs can see it. */
     atomic_store(&thread->wait_lock, &thread->lock);
     *error = join_space(thread, space, config->name);
     if (*error) {
@@ -207,13 +206,13 @@ void thread_kill(struct thread *thread)
     if (atomic_load(&thread->state) == THREAD_DEAD)
         return;
     atomic_fetch_or(&thread->pending, PENDING_KILL);
-    /* The thread has to run once more to end. At this priority nothing delays that. */
+    /* It must run once more to end; nothing delays it at this priority. */
     sched_set_priority(thread, TARN_PRIORITIES - 1);
     if (!thread_abort_wait(thread, -E_CANCELED))
         sched_kick(thread);
 }
 
-/* Removes the thread from the space's list. Returns true if it was the last one; the space is then dying. */
+/* Returns true if it was the last thread; the space is then dying. */
 static bool leave_space(struct thread *thread, struct space *space)
 {
     spin_lock(&space->lock);
@@ -252,7 +251,7 @@ void thread_finish(struct thread *thread)
 
 void thread_put(struct thread *thread)
 {
-    /* Release: this user's changes. Acquire: the last user sees the changes of all. */
+    /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&thread->references, 1, memory_order_acq_rel) == 1)
         slab_free(&thread_slab, thread);
 }

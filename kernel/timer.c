@@ -2,8 +2,8 @@
 /*
  * timer.c - queues of deadlines, one per CPU, and the hardware timer. Interface: timer.h.
  *
- * A queue is a pairing heap: adding takes one comparison, removing the earliest takes a few, and a timer
- * can be removed from the middle, because each knows the one that points to it.
+ * A queue is a pairing heap: cheap to add to, and a timer can be removed from the middle, because it knows
+ * the one that points to it.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -199,8 +199,8 @@ void timer_set_sample(uint64_t deadline)
     find_periodic(queue);
 }
 
-/* Runs a few times a second on every CPU. All CPUs poll the console, because the CPU that gets its
- * interrupt may be hung. */
+/* On every CPU, a few times a second. All poll the console, because the CPU that gets its interrupt may be
+ * hung. */
 static void beat(struct timer_queue *queue, uint64_t now)
 {
     queue->heartbeat = trace_heartbeat(now);
@@ -211,7 +211,7 @@ static void beat(struct timer_queue *queue, uint64_t now)
     slab_reclaim(RECLAIM_AT_ONCE);
 }
 
-/* The sample comes first, because it records what was interrupted. */
+/* The sample comes first: it records what was interrupted. */
 static void come_round(struct timer_queue *queue, uint64_t now)
 {
     if (now >= queue->sample)

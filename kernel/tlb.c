@@ -2,14 +2,14 @@
 /*
  * tlb.c - TLB shootdown: makes other CPUs drop translations.
  *
- * The initiator has changed the tables (under the space's lock). It finds out which CPUs run the space,
- * writes its request, sets its bit in each target's shootdown_pending, and interrupts the targets. A target
- * flushes and clears its bit in the request's `waiting`. Interrupts are off in the kernel, so a CPU that
- * spins, here or for a lock (lock.c), polls for requests and handles them. Therefore locks may be held.
+ * The initiator has changed the tables under the space's lock. It writes its request, sets its bit in
+ * shootdown_pending of each CPU that runs the space, and interrupts these. A target flushes and clears its
+ * bit in the request's `waiting`. A CPU that spins in the kernel, with interrupts off, polls for requests;
+ * therefore locks may be held.
  *
- * Loading tables drops translations (arch_space_switch), so a CPU is asked only while the tables are
- * loaded. space->cpus has the CPUs that have loaded them at any time, and cpu->space says whether they are
- * loaded now. An idle CPU leaves its last space before it sleeps, so that nobody waits for it to wake up.
+ * Loading tables drops translations (arch_space_switch), so a CPU is asked only while they are loaded.
+ * space->cpus has the CPUs that ever loaded them; cpu->space says what is loaded now. An idle CPU leaves
+ * its last space before it sleeps, so nobody waits for it to wake up.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -25,9 +25,9 @@ static struct request {
     struct space *space;
     uint64_t address, count;  /* pages; 0: everything */
     _Atomic uint64_t waiting; /* CPUs that have not finished */
-} requests[CPUS_MAX];         /* by initiator; one at a time, because it waits for the end */
+} requests[CPUS_MAX];         /* by initiator: one at a time */
 
-/* Out of line: it runs once per CPU and space, and the switch counts its instructions. */
+/* Out of line: runs once per CPU and space, and the switch counts instructions. */
 __attribute__((cold)) void space_add_cpu(struct space *space, struct cpu *cpu)
 {
     atomic_fetch_or_explicit(&space->cpus, cpu->bit, memory_order_relaxed); /* ordered in space_activate */
@@ -43,8 +43,8 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* A CPU without a thread may still have the last space's tables loaded. It unloads them when asked, because
- * the space may be about to free them. */
+/* A CPU without a thread may still have the tables loaded. It unloads them, because the space may be about
+ * to free them. */
 static void leave_if_idle(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space && cpu->current == cpu->idle)
@@ -72,7 +72,7 @@ void tlb_handle_request(void)
     }
 }
 
-/* Returns the other CPUs that may hold translations of the space. The tables have been changed. */
+/* Other CPUs that may hold translations of the space, whose tables have been changed. */
 static uint64_t find_users(struct cpu *cpu, struct space *space)
 {
     /* Orders the change before these loads: pairs with space_activate. */

@@ -17,8 +17,8 @@ void thread_begin_wait(struct thread *self, enum thread_state state, struct spin
     self->wait_deadline = deadline;
     if (deadline != TIMER_NEVER)
         timer_add(&self->timer, deadline); /* on this CPU; interrupts are off, so it cannot expire yet */
-    /* The thread is visible as a waiter from here on. Sequentially consistent: pairs with thread_kill,
-     * which sets `pending` and then reads wait_lock. */
+    /* Visible as a waiter from here on. Sequentially consistent: pairs with thread_kill, which sets
+     * `pending` and then reads wait_lock. */
     atomic_store(&self->wait_lock, lock);
     arch_fence_after_store();
     spin_unlock(lock);
@@ -34,9 +34,8 @@ struct spinlock *thread_lock_wait(struct thread *thread)
         if (!lock)
             return NULL;
         spin_lock(lock);
-        /* Certain under the lock. Acquire: this may be a later wait than the one seen above, begun by the
-         * fast path, which does not take the lock. Pairs with begin_wait: deadline and state are those of
-         * that wait. */
+        /* Certain under the lock. Acquire: pairs with begin_wait in the fast path, which does not take the
+         * lock; deadline and state are those of this wait. */
         if (atomic_load_explicit(&thread->wait_lock, memory_order_acquire) == lock)
             return lock;
         spin_unlock(lock);
@@ -46,12 +45,11 @@ struct spinlock *thread_lock_wait(struct thread *thread)
 void thread_end_wait(struct thread *thread)
 {
     assert(spin_held(atomic_load_explicit(&thread->wait_lock, memory_order_relaxed)));
-    /* Sequentially consistent: a CPU that finds that the thread does not wait then reads which CPU the
-     * thread is on. */
+    /* Sequentially consistent: a CPU that finds no wait then reads which CPU the thread is on. */
     atomic_store(&thread->wait_lock, NULL);
 }
 
-/* Ends the wait whose lock is held, and releases the lock. */
+/* The wait's lock is held; releases it. */
 static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
 {
     enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
@@ -66,7 +64,7 @@ static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t er
     sched_wake(thread);
 }
 
-/* A faulting thread has no result in which to return an error; it would only fault again. */
+/* A faulting thread has nowhere to return an error; it would only fault again. */
 static bool can_tell_error(struct thread *thread)
 {
     uint32_t state = atomic_load_explicit(&thread->state, memory_order_relaxed);

@@ -2,15 +2,15 @@
 /*
  * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
  *
- * One CPU is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
- * go_on_with() until the suspect takes a timer interrupt (and clears its own suspicion), or progress checks
- * show that it executes without taking one (proof.h). Such a CPU gets an NMI, and waits until the observer
- * has reported it (look_at()). If it shows no progress for long, the observer says so and gives up. Other
- * silent CPUs wait for their turn. An observer that stops looking loses the case. All words that other CPUs
- * read are atomic; no lock is taken.
+ * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
+ * go_on_with() until the suspect takes a timer interrupt (and clears its suspicion), or progress checks
+ * show that it executes without taking one (proof.h). Then it gets an NMI, and waits until the observer has
+ * reported it (look_at()). Without progress for long, the observer says so and gives up. Other silent CPUs
+ * wait for their turn. An observer that stops checking loses the case. All words that other CPUs read are
+ * atomic; no lock is taken.
  *
- * A CPU that spins for another one with interrupts off also observes. Otherwise nobody would when all wait
- * for the one that hangs. It is silent nevertheless, see is_dragged().
+ * A CPU that spins for another one with interrupts off observes, too, or nobody would when all wait for the
+ * one that hangs. It is silent nevertheless, see is_dragged().
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -29,13 +29,13 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-/* Graces in the limit. A suspect gets one grace after each sign of progress. */
+/* A limit has this many graces. A suspect gets one after each sign of progress. */
 #define GRACES          8u
-/* Number of limits after which a suspect without progress is reported as such ... */
+/* limits after which a suspect without progress is reported as such, ... */
 #define PATIENCES       4u
-/* ... but not earlier than this: on a busy host a progress check takes seconds. */
+/* ... but not before this: on a busy host a progress check takes seconds. */
 #define PATIENCE_MIN_MS 10000u
-/* Checks by a CPU that spins: as often as other CPUs have heartbeats. */
+/* of a CPU that spins: as many as others have heartbeats */
 #define LOOKS_A_SECOND  4u
 #define STAY_MS         2000u
 
@@ -91,7 +91,7 @@ void watchdog_init(void)
 
 /* ---- On the suspect ---- */
 
-/* Waits until the observer has read the registers and stacks, or does not come. */
+/* Until the observer has read registers and stacks, or does not come. */
 static void stay(struct watch *mine)
 {
     uint64_t begin = arch_clock();
@@ -117,13 +117,12 @@ bool watchdog_answer(const struct kernel_regs *regs)
 
 /* ---- Silence ---- */
 
-/* Clocks of two CPUs may differ slightly. */
 static uint64_t elapsed(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
 
-/* Silence that this CPU can vouch for, because it has observed without a gap. */
+/* Counts only time in which this CPU observed without a gap. */
 static uint64_t silence_since(uint64_t time, uint64_t now)
 {
     uint64_t since = watches[this_cpu()->index].since;
@@ -146,7 +145,7 @@ static bool spins(const struct watch *watch, uint64_t now)
     return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
 }
 
-/* Time stood still for this CPU, and perhaps for all: other CPUs may have had no time to take interrupts. */
+/* Time stood still for this CPU, perhaps for all: others may have had no time. */
 static bool time_stood_still(struct watch *mine, uint64_t gap)
 {
     uint32_t sessions = debugger_sessions();
@@ -256,7 +255,7 @@ static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what
     return true;
 }
 
-/* Reports the suspect and does nothing else, because it may not be hung. */
+/* It may not be hung, so nothing else is done. */
 static void give_up(uint64_t now)
 {
     const struct cpu *target = &cpus[the_case.target];
@@ -297,7 +296,7 @@ static void await_proof(uint64_t now)
         give_up(now);
 }
 
-/* Takes the case if no observer has it, or if its observer is silent. */
+/* Takes the case, unless it has an observer that still checks. */
 static void begin(uint32_t target, uint64_t now)
 {
     struct watch *watch = &watches[target];
@@ -345,13 +344,13 @@ static uint32_t next_online(uint32_t cpu)
     return (uint32_t)__builtin_ctzll(behind ? behind : online);
 }
 
-/* A CPU that hangs makes others silent that wait for it with interrupts off. Those are reported only if
- * there is no CPU for which they could be waiting: then they wait for each other. */
+/* A hung CPU makes others silent that wait for it with interrupts off. Those are reported only if there is
+ * none for which they could be waiting: then they wait for each other. */
 static bool is_dragged(const struct watch *watch, uint64_t now)
 {
     if (!spins(watch, now))
         return false;
-    /* the CPU that it waits for may not be silent for long enough yet */
+    /* the CPU that it waits for may not count as silent yet */
     if (silence(watch, now) <= 2 * limit)
         return true;
     for (uint64_t left = atomic_load(&sched_online_cpus); left; left &= left - 1) {
@@ -362,8 +361,8 @@ static bool is_dragged(const struct watch *watch, uint64_t now)
     return false;
 }
 
-/* Checks the CPUs from the next one on, up to one that has heartbeats or is not silent for long enough.
- * Skips reported ones. Of several suspects it takes the one that has been silent longest. */
+/* Checks the following CPUs up to one that is not silent. Skips reported ones, and takes the one that has
+ * been silent longest. */
 static void look_around(uint64_t now)
 {
     uint32_t me = this_cpu()->index, oldest = me;

@@ -241,8 +241,8 @@ struct irq_message {
 
 /* ---- Start of a program ---- */
 
-/* The argument of the first thread points to this struct, which is on its stack. Pointers are addresses in
- * its space. */
+/* The argument of the first thread points to a struct startup on its stack. Pointers are addresses in its
+ * space. */
 #define STARTUP_MAGIC 0x54617274u
 struct startup_fd {
     int32_t fd;
