@@ -5,11 +5,10 @@
 
 #include <stdint.h>
 
-/* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all have finished.
- * The function sees what the caller stored before, and the caller sees what the function stored. The caller
- * holds no lock, because a target that spins for it would never reply. The function runs with interrupts
- * off, in an interrupt or while the target waits for an smp call of its own. It takes no lock for which a
- * caller of call_on_cpus may spin. */
+/* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all are done. The
+ * function sees what the caller stored before, and the caller what the function stored. Hold no lock: a
+ * target that spins for it would never respond. The function runs with interrupts off, in an interrupt or
+ * while the target waits for an smp call of its own; it takes no lock for which a caller of this may spin. */
 void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argument);
 
 void call_handle_requests(void); /* on IPI_CALL */

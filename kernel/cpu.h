@@ -20,10 +20,10 @@ struct frame_cache { /* frame.c; used only by its CPU */
 struct thread;
 struct space;
 struct cpu {
-    /* Must be first: the logging path finds its ring here, as it does in user threads' blocks. Only self,
-     * window and cpu are valid; the running thread's identity is in current->block. */
+    /* First: the logging path finds its ring here, as in a thread's block. Only self, window and cpu are
+     * valid; see current->block for the thread. */
     struct thread_block block;
-    struct arch_cpu arch;   /* must be second: ports use it before this struct is declared */
+    struct arch_cpu arch;   /* second: ports use it before this struct is declared */
     struct thread *current; /* its registers are in the machine, or were at kernel entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
@@ -31,31 +31,30 @@ struct cpu {
     _Atomic uint32_t need_resched; /* set by any CPU, tested before the return to user mode */
     uint32_t index;
     bool online;
-    bool sleeps;  /* in its idle sleep, or the end of the sleep is not logged yet */
+    bool sleeps;  /* asleep while idle, or its end is not logged yet */
     uint64_t bit; /* 1 << index */
-    /* Whose page tables are loaded. NULL: the kernel's own. SPACE_CHANGING: those of one of two spaces.
-     * Only this CPU writes it, in space_activate and space_leave; a TLB shootdown on another CPU reads it
-     * atomically. */
+    /* Whose page tables are loaded. NULL: the kernel's. SPACE_CHANGING: those of one of two spaces. Written
+     * by this CPU only (space_activate, space_leave); TLB shootdowns read it atomically. */
     struct space *space;
     uint64_t fault_address; /* address at which arch_copy_* faulted */
     uint32_t fault_access;
-    /* arch_copy_* must not bring pages in: arch_backtrace_user. */
+    /* arch_copy_* brings no pages in now: arch_backtrace_user */
     bool copies_present_only;
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */
     _Atomic uint64_t shootdown_pending; /* CPUs that wait for this one's TLB flush, see tlb.c */
     uint64_t switched_at;               /* ticks: start of current's run */
-    /* The value of switched_at when the last switch was logged; equal to it until that switch is done. */
+    /* switched_at when the last switch was logged; equal until that switch is done */
     uint64_t switch_told;
     uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */
     struct space *work;    /* space_do_in_turn: work still to do */
     bool working;
-    _Atomic uint64_t quiet_epoch; /* quiet.c: the last epoch in which this CPU was outside the kernel */
+    _Atomic uint64_t quiet_epoch;                /* quiet.c: last epoch in which it was outside the kernel */
     const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
-    /* By class number: acquisitions of sampled classes since the last one logged. */
+    /* by class number: acquisitions of sampled classes since the last one logged */
     uint32_t acquired[LOCK_CLASSES_MAX];
-    /* Current asked to go behind other threads of its priority. */
+    /* current goes behind its equals */
     bool wants_yield;
     struct profile profile;
 };

@@ -3,18 +3,17 @@
  * endpoint.h - synchronous messages.
  *
  * An endpoint is a lock and two queues, at least one of which is empty: threads that wait to send, and
- * threads that wait to receive. Messages are not buffered: they go from the sender's trap frame to the
- * receiver's.
+ * threads that wait to receive. Messages are not buffered: they go from trap frame to trap frame.
  *
- * A caller that waits for its reply is in no queue. The thread that took its message holds (caller,
- * call_id). The id is unique since boot; it is checked under a lock that only waits for a reply use
- * (thread.h, Replies). So a caller can die or give up at any time without notifying anybody, and a late or
- * second reply finds nobody.
+ * A caller that waits for its reply is in no queue. The receiver of its message holds (caller, call_id).
+ * The id is unique since boot, and checked under a lock that only waits for replies use (thread.h,
+ * Replies). So a caller can die or give up without notifying anybody, and a late or second reply finds
+ * nobody.
  *
- * An endpoint is dead when no capability with RIGHT_RECEIVE is left. Threads that wait on it, and all later
+ * An endpoint is dead when no capability with RIGHT_RECEIVE is left. Threads that wait on it, and later
  * callers, get E_DEAD.
  *
- * endpoint.c: the general path. ipc_fast.c: the two cases that matter most. reply.c: replies and saved
+ * endpoint.c: the general path. ipc_fast.c: the two most important cases. reply.c: replies and saved
  * replies.
  */
 #ifndef KERNEL_ENDPOINT_H
@@ -49,13 +48,12 @@ void endpoint_add_receive_cap(struct endpoint *endpoint);
 void endpoint_drop_receive_cap(struct endpoint *endpoint);
 uint64_t endpoint_count_live(void);
 
-/* A caller, as seen by the thread (or reply object) that has to reply to it.
+/* A caller to reply to; belongs to the thread (or reply object) that has to do it.
  *
- * While the caller waits for this reply it is alive, so the target needs no reference to it. If something
- * else ends that wait, finish_wait (wait.c) takes a reference on behalf of the target. It is dropped with
- * the target: in ipc_fail_caller, or when the target's own thread fails to reply (ipc_answer_own). A reply
- * that finds its caller also ends the target. So messages cost no reference counting, and a target never
- * outlives the caller's memory. */
+ * While the caller waits for this reply it is alive, so this is no counted reference. If the wait ends
+ * otherwise, finish_wait (wait.c) takes one for the target. It is dropped with the target: in
+ * ipc_fail_caller, or when a reply fails (ipc_answer_own). So messages cost no reference counting, and a
+ * target never outlives the caller's memory. */
 struct reply_target {
     struct thread *caller; /* NULL: nobody waits */
     uint64_t call_id;
@@ -65,19 +63,18 @@ struct reply_target {
 struct reply {
     struct spinlock lock;
     _Atomic uint32_t references;
-    /* Constant, except that `caller` becomes NULL when the reply is sent, before that user drops its
-     * reference. */
+    /* Constant, but `caller` becomes NULL with the reply, before that user drops its reference. */
     struct reply_target target;
 };
-/* The last put fails the call with E_DEAD if there was no reply. */
+/* the last one fails the call with E_DEAD if there was no reply */
 void reply_put(struct reply *reply);
 uint64_t reply_count_live(void);
 
-/* Ends a target, and fails the call if the caller still waits. The target may be empty. */
+/* Drops a target, and fails the call if the caller still waits. The target may be empty. */
 void ipc_fail_caller(struct reply_target target, int64_t error);
 
-/* Sends a kernel message on behalf of the current thread, which then waits for the reply (fault.c). First
- * prepare the message, then send it. -E_DEAD: there will never be a reply. */
+/* Send a kernel message on behalf of the current thread, which then waits for the reply (fault.c): prepare,
+ * then send. -E_DEAD: there will be no reply. */
 void ipc_prepare_fault(struct thread *self, uint64_t label, const uint64_t words[IPC_WORDS]);
 int ipc_send_fault(struct endpoint *endpoint);
 

@@ -6,9 +6,8 @@
 #include <kernel/space.h>
 #include <stdint.h>
 
-/* The current thread waits for its pager. `request` comes from a space_fault that returned FAULT_ASK_PAGER;
- * its reference is dropped here. `direct`: try ipc_send_fault_fast first. Returns false if the pager is dead.
- */
+/* The current thread waits for its pager. `request` is from a space_fault that returned FAULT_ASK_PAGER;
+ * drops its reference. `direct`: try ipc_send_fault_fast first. False: the pager is dead. */
 bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * futex.h - waiting for a word of user memory to change. The system calls are in futex.c.
+ * futex.h - waiting for a word of user memory to change. futex.c has the system calls.
  *
- * Each space has its own buckets. So programs never share one, and no choice of addresses can put more
- * waiters into a bucket than the space has threads.
+ * Each space has its own buckets: programs never share one, and a bucket has no more waiters than the space
+ * has threads, whatever addresses it uses.
  */
 #ifndef KERNEL_FUTEX_H
 #define KERNEL_FUTEX_H

@@ -21,24 +21,23 @@ static inline uint64_t ipc_new_call_id(void)
 int64_t ipc_call_general(cap_t slot);
 int64_t ipc_reply_receive_general(cap_t slot);
 
-/* Sends a faulting thread's prepared message straight to a thread that waits for it, and switches to that
- * thread on this CPU; self's trap frame is then no longer accessible. `*where` holds the endpoint and a
- * reference to it, and may change. Returns false if nothing was done. */
+/* Sends a faulting thread's prepared message to a thread that waits for it, and switches to that thread on
+ * this CPU; self's trap frame is then out of reach. `*where` holds the endpoint with a reference, and may
+ * change. False: nothing was done. */
 bool ipc_send_fault_fast(struct thread *self, struct endpoint **where);
-/* Writes the kernel's message about `from` into `to`, which is to reply to it. */
+/* The kernel's message about `from`, to which `to` is to reply. */
 void ipc_put_fault_message(struct thread *from, struct thread *to);
 
-/* Replies to `target` with the message in self's trap frame. Returns 0 and the woken caller, for which the
- * caller of this function calls sched_wake; -E_DEAD if the target no longer waits; or an error of
- * capabilities, in which case nothing has changed. */
+/* Replies to `target` with the message in self's trap frame. 0: the caller must pass *woken to sched_wake.
+ * -E_DEAD: the target no longer waits. An error of capabilities: nothing has changed. */
 int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);
 /* The same for self's own target, which is used up unless capabilities fail. */
 int64_t ipc_answer_own(struct thread *self, struct thread **woken);
 
 /* Writes the bits as a message to a thread whose wait is over. */
 void ipc_put_notification(struct thread *to, uint64_t bits);
-/* Delivers a notification's bits to the thread bound to it, if there are any and the thread waits to
- * receive. The caller holds a reference to the notification. */
+/* Delivers a notification's bits to its bound thread, if there are any and the thread waits to receive. The
+ * caller holds a reference. */
 void notification_deliver_bound(struct notification *notification, struct thread *thread);
 
 #endif

@@ -13,7 +13,7 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Returns whether a waiting thread can run here at once. The lock of its wait is held. */
+/* Can a waiting thread run here at once? The lock of its wait is held. */
 static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
 {
     uint32_t busy = atomic_load_explicit(&thread->on_cpu, memory_order_relaxed) |
@@ -23,9 +23,8 @@ static inline bool can_run_here(const struct cpu *cpu, const struct thread *thre
     return !busy && atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
 }
 
-/* Moves the thread to this CPU. What can_run_here tested may be stale by now: a CPU that has set `pending`
- * since then may have interrupted the thread's old CPU. Both sides are sequentially consistent; pairs with
- * thread_suspend. */
+/* What can_run_here tested may be stale: a CPU that has set `pending` since may have interrupted the
+ * thread's old CPU. Both sides are sequentially consistent; pairs with thread_suspend. */
 static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
 {
     sched_move_here(thread);
@@ -33,8 +32,8 @@ static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct th
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-/* Ends the wait of a thread that continues here. The move comes first: a CPU that finds that the thread
- * does not wait then reads which CPU it is on. */
+/* Ends the wait of a thread that continues here. It moves first: a CPU that finds no wait then reads which
+ * CPU it is on. */
 static inline void take_over(struct cpu *cpu, struct thread *thread)
 {
     if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu)) {
@@ -44,8 +43,7 @@ static inline void take_over(struct cpu *cpu, struct thread *thread)
     atomic_store_explicit(&thread->wait_lock, NULL, memory_order_relaxed);
 }
 
-/* Begins a wait of this thread. The store is sequentially consistent and the load of `pending` follows, as
- * in thread_begin_wait. */
+/* Sequentially consistent, and `pending` is read later, as in thread_begin_wait. */
 static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
 {
     atomic_store_explicit(&self->state, state, memory_order_relaxed);
@@ -59,7 +57,7 @@ static inline bool is_killed(const struct thread *self)
     return unlikely(atomic_load_explicit(&self->pending, memory_order_relaxed) & PENDING_KILL);
 }
 
-/* The next thread has another priority, so a ready thread may now come first. */
+/* The next thread has another priority, so a ready one may come first. */
 static inline void change_priority(struct cpu *cpu, const struct thread *next)
 {
     struct run_queue *queue = &cpu->run_queue;

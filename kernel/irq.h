@@ -3,8 +3,7 @@
  * irq.h - interrupt objects: a line or a message that signals a notification.
  *
  * An interrupt is masked when it is taken and unmasked by irq_acknowledge. There is one object per number.
- * Its lock is taken with interrupts off, as every other lock; the interrupt handler only reads what it
- * protects.
+ * The interrupt handler only reads what the object's lock protects.
  */
 #ifndef KERNEL_IRQ_H
 #define KERNEL_IRQ_H
@@ -25,11 +24,11 @@ struct irq {
     uint64_t bits;
 };
 
-/* The interrupt occurred and is masked: signals its object. Returns false if it has none. */
+/* it occurred and is masked: signals its object; false: none */
 bool irq_deliver(uint32_t number);
 void irq_put(struct irq *irq);
 uint64_t irq_count_live(void);
-/* Calls `visit` with the name of each interrupt, for the statedump. */
+/* Visits each interrupt with its name, for the statedump. */
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
 
 #endif

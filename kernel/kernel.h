@@ -14,19 +14,19 @@ struct thread;
 
 /* Prints one line on the raw console. The format may omit the final \n. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Keeps this CPU's lines together from now on, and prints them even if the owner of the console does not
- * release it. One CPU at a time; log_end_urgent takes the result of log_begin_urgent. */
+/* Keeps this CPU's lines together from now on, and prints them even if the console's owner does not release
+ * it. One CPU at a time; log_end_urgent takes the result. */
 bool log_begin_urgent(void);
 void log_end_urgent(bool locked);
-/* Panics (panic.c): prints a report and does what the boot option `panic=` says. May be called anywhere,
- * with any locks held. panic_trap reports on what a trap interrupted. */
+/* Panics (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with any locks
+ * held. panic_trap reports on what a trap interrupted. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void panic_trap(struct kernel_regs *regs, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 #define PANIC_STATUS      101u /* exit status that arch_shutdown reports to the outside */
 #define assert(condition) ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))
 
-/* Strings for freestanding code. GCC emits calls of the first four. */
+/* For freestanding code; GCC calls the first four itself. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
@@ -34,19 +34,18 @@ int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *s);
 int format_text(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int format_text_list(char *buffer, size_t size, const char *format, va_list arguments);
-/* Copies the value of `name=` in the boot command line, NUL-terminated; false if absent. */
+/* Copies the value of `name=` in the boot command line; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
-/* Returns the index of the option's value in `names`. Absent: 0. Unknown: 0, and logs it. */
+/* Returns the option's index in `names`; 0 if absent, or unknown, which is logged. */
 uint32_t boot_choice(const char *name, const char *const *names, uint32_t count);
 
 /* System calls: kernel/syscall.h.
  *
- * The port's trap code calls the functions below on the CPU's stack, with interrupts off and the user
- * registers in current->frame. Before it returns to user mode, it calls kernel_leave() if need_resched is
- * set, and restores cpu->current. After an interrupt of the idle loop or of a user copy it returns to the
- * interrupted code without that. */
-/* A page fault. `from_kernel`: it interrupted a user copy; returns true if it was resolved, false to stop
- * the copy. For user faults the return value has no meaning: the thread's state says what happens next. */
+ * The port's trap code calls these functions on the CPU's stack, with interrupts off and the user registers
+ * in current->frame. Before it returns to user mode, it calls kernel_leave() if need_resched is set, and
+ * restores cpu->current. An interrupt of the idle loop or of a user copy returns there without that. */
+/* A page fault. `from_kernel`: in a user copy; true: resolved, false: stop the copy. For user faults the
+ * return value has no meaning. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);
 /* from user mode; reason: FAULT_* */
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip);

@@ -3,19 +3,17 @@
  * lock.h - spinlocks with lock classes.
  *
  * The kernel runs with interrupts off, so only other CPUs contend for a lock. An uncontended acquisition is
- * one inlined atomic operation. A contended one continues in lock.c: it counts its spins, handles TLB
- * shootdown requests meanwhile (the holder may be waiting for this CPU's), and logs lock_contended with
- * ticks, spins, holder and call chain. Classes are registered statically and are part of every statedump.
+ * one inlined atomic operation. A contended one spins in lock.c, handles TLB shootdown requests meanwhile
+ * (the holder may be waiting for this CPU's), and logs lock_contended. Classes are registered statically
+ * and are part of every statedump.
  *
  * Of a sampled class, every Nth acquisition per CPU is logged: lock_acquired with N and a call chain, and
- * lock_held when that lock is released. kernel/README.md gives the costs, and says why other acquisitions
- * are not counted.
+ * lock_held at its release. kernel/README.md gives the costs.
  *
  * Lock order, outermost first:
  *   futex bucket -> space -> memory object -> notification -> endpoint -> thread -> capability table
  *   -> run queue -> timer queue -> slab -> frame cache/buddy.
- * Of two locks of one class, the one at the lower address comes first. No object is destroyed while a lock
- * is held.
+ * Of two locks of one class, the lower address comes first. No object is destroyed while a lock is held.
  */
 #ifndef KERNEL_LOCK_H
 #define KERNEL_LOCK_H
@@ -27,9 +25,8 @@
 struct lock_class {
     const char *name;
     uint32_t number; /* in the trace; assigned by lock_init */
-    /* Of each `watch` acquisitions one is logged; 0: none. May change at any time. It is not atomic, so
-     * that the compiler may load it once for lock and unlock. The two may see different values, see
-     * spin_note_released. */
+    /* Of so many acquisitions one is logged; 0: none. May change at any time. Not atomic, so that the
+     * compiler may load it once for lock and unlock; they may still differ, see spin_note_released. */
     uint32_t watch;
     uint64_t watched_since;     /* ticks: when `watch` was set */
     _Atomic uint64_t contended; /* contended acquisitions */
@@ -37,7 +34,7 @@ struct lock_class {
 };
 #define LOCK_CLASSES_MAX 64u
 
-/* Defines a class and puts it into the section from lock_class_first to lock_class_last. */
+/* Defines a class, in the section from lock_class_first to lock_class_last. */
 #define LOCK_CLASS(variable, text) \
     struct lock_class variable __attribute__((section(".lock_classes"), used, aligned(8))) = {.name = text}
 
@@ -45,7 +42,7 @@ struct spinlock {
     _Atomic uint32_t held; /* spin_owner() of the CPU that holds it; 0: free */
     uint32_t reserved;
     struct lock_class *class;
-    /* Ticks, if the hold time is to be logged; else 0, or left over from when the class was last sampled. */
+    /* ticks, if the hold time is to be logged; else 0, or a leftover */
     uint64_t since;
 };
 #define SPINLOCK(lock_class)  \
@@ -54,7 +51,7 @@ struct spinlock {
     }
 
 void lock_init(void); /* numbers the classes; before two CPUs take locks */
-/* Sets `watch` of a class (LOCK_CLASS_ALL: of all classes), including those of programs. -E_NOT_FOUND. */
+/* Sets `watch` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND. */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_watch(uint64_t number, uint32_t every);
 void lock_class_log(const struct lock_class *class); /* logs state_lock_class */
@@ -65,7 +62,7 @@ static inline void spin_lock(struct spinlock *lock);
 static inline bool spin_try_lock(struct spinlock *lock);
 static inline void spin_unlock(struct spinlock *lock);
 static inline bool spin_held(const struct spinlock *lock); /* by this CPU; for asserts */
-/* For the debugger. NULL: free, or not a lock. */
+/* for the debugger; NULL: free, or no lock */
 struct cpu *spin_holder(const struct spinlock *lock);
 
 #include <kernel/lock_inline.h>

@@ -12,7 +12,7 @@ void spin_lock_contended(struct spinlock *lock);
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);
 
-/* Not 0, and different for each CPU: their structs are side by side in the kernel's image. */
+/* Not 0, and different for each CPU: they are side by side in the kernel's image. */
 static inline uint32_t spin_owner(void)
 {
     return (uint32_t)(uintptr_t)this_cpu();
@@ -53,8 +53,8 @@ static inline void spin_unlock(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* For paths that count instructions. Fails for sampled classes, so that the release need not test again.
- * Use only with spin_unlock_unwatched. */
+/* For paths that count instructions: fails for sampled classes, so that spin_unlock_unwatched need not test
+ * again. */
 static inline bool spin_try_lock_unwatched(struct spinlock *lock)
 {
     uint32_t free = 0;
@@ -74,7 +74,7 @@ static inline void spin_unlock_unwatched(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
 }
 
-/* The same if a sequentially consistent fence (arch_fence_after_store) follows everything that the lock
+/* The same before a sequentially consistent fence (arch_fence_after_store) that follows all that the lock
  * covers. */
 static inline void spin_unlock_fenced(struct spinlock *lock)
 {

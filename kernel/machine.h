@@ -18,18 +18,18 @@ struct cpu;
 /* 0 if the current space holds it with these rights; else -E_* */
 int machine_check(cap_t machine, uint32_t rights);
 
-/* Stops the other CPUs for good, whatever they are doing. `self`: the calling CPU; NULL: not known yet. */
+/* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */
 void machine_stop_others(const struct cpu *self);
 
-/* Writes text to the raw console; one CPU at a time (log.c). */
+/* One CPU at a time (log.c). */
 void console_write(const char *text, size_t size);
 bool console_is_busy(void);                              /* another CPU is writing */
 void console_test_panic(void) __attribute__((noreturn)); /* panics inside console_write */
-/* Handles the console's interrupt. Returns false for another interrupt, or if nobody handles it. */
+/* The console's interrupt; false if it is another, or not handled. */
 bool console_interrupt(uint32_t number);
 void console_init(void); /* from now on input is read */
-/* Does the same as the interrupt, from another place, unless a CPU is doing it. So input is read even if
- * the CPU that gets the console's interrupt is hung. */
+/* Does the same as the interrupt, unless a CPU is doing it. So input is read even if the CPU that gets the
+ * interrupt hangs. */
 void console_poll(void);
 
 #endif

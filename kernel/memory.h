@@ -2,8 +2,8 @@
 /*
  * memory.h - memory objects: page frames that can be mapped in many spaces.
  *
- * An object owns its frames until it dies with its last reference, a capability or a mapping. There are
- * four kinds: demand zero, paged by a server, device memory, contiguous.
+ * An object owns its frames until its last reference (capability or mapping) is dropped. Kinds: demand
+ * zero, paged by a server, device memory, contiguous.
  */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
@@ -32,7 +32,7 @@ struct memory {
     /* under lock: */
     uint64_t size; /* bytes, whole pages */
     uint64_t frames;
-    /* Highest byte offset + 1 that a mapping may reach; the object cannot shrink below it. */
+    /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
     uint64_t mapped_end;
     uint32_t mappings;
     uint32_t depth; /* levels of the frame table */
@@ -50,22 +50,20 @@ static inline void memory_get(struct memory *memory)
 }
 void memory_put(struct memory *memory); /* drops a reference; the last one frees the object */
 
-/* Returns the page frame at a page offset. `create`: in a MEMORY_ZERO object, a missing one is allocated
- * and zeroed. FRAME_NONE: there is none, or no memory. The caller holds the lock. */
+/* The frame at a page offset. `create`: a missing one is zero-filled (MEMORY_ZERO). FRAME_NONE: none, or no
+ * memory. Lock held. */
 paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
-/* Inserts a page frame where there is none (for pagers). -E_EXISTS, -E_NO_MEMORY. The caller holds the
- * lock. */
+/* Inserts a missing frame (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
 paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the page must not be mapped */
-/* Frees the pages in [offset, end), which must not be reachable any more. Returns the number of page
- * frames. */
+/* Frees the pages in [offset, end), which must be unreachable; returns how many frames. */
 uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
-/* Moves a page into a paged object, unless the object has that page already. A page that the source does
- * not have is zeroes. 0, -E_BUSY: the source is mapped, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
+/* Moves a page into a paged object that lacks it. A page that the source lacks is zeroes. 0, -E_BUSY: the
+ * source is mapped, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
 int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
 int memory_resize(struct memory *memory, uint64_t size);
-/* Copies between a kernel buffer and the object, up to the object's size. Allocates page frames as needed.
- * Returns the number of bytes, or -E_*. */
+/* Copies between a kernel buffer and the object, up to its size; allocates frames as needed. Bytes, or
+ * -E_*. */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
 int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
 uint64_t memory_count_live(void);

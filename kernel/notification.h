@@ -3,9 +3,9 @@
  * notification.h - asynchronous signals: bits that any thread sets and one thread takes.
  *
  * `bits` is atomic, because a thread that is about to block in a receive reads its bound notification
- * without the lock. The thread first becomes visible as a waiter and then reads the bits; a signal first
- * sets the bits and then looks for the waiter. Both orders are sequentially consistent, so one side sees
- * the other. The exchange of the bits with 0 decides which side delivers them.
+ * without the lock. The thread becomes visible as a waiter and then reads the bits; a signal sets the bits
+ * and then looks for the waiter. Both orders are sequentially consistent, so one sees the other; the
+ * exchange of the bits with 0 decides which delivers them.
  */
 #ifndef KERNEL_NOTIFICATION_H
 #define KERNEL_NOTIFICATION_H
@@ -25,8 +25,7 @@ struct notification {
     _Atomic uint64_t bits; /* set by any thread; taken by exchange */
     /* under lock: */
     struct list waiters; /* thread.link */
-    /* The thread whose receives a signal ends. It holds a reference to this notification, and unbinds it
-     * before it dies. */
+    /* its receives end with a signal; it holds a reference, and unbinds before it dies */
     struct thread *bound;
 };
 
@@ -36,7 +35,7 @@ static inline void notification_get(struct notification *notification)
     atomic_fetch_add_explicit(&notification->references, 1, memory_order_relaxed);
 }
 void notification_put(struct notification *notification);
-/* Sets bits and wakes a waiter. The caller holds a reference, and no object's lock. */
+/* The caller holds a reference, and no object's lock. */
 void notification_signal(struct notification *notification, uint64_t bits);
 /* Unbinds the thread's notification (thread_finish). */
 void notification_unbind(struct thread *thread);

@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-/* Assigns an address in the port's windows to every memory BAR that the firmware left at 0. Only while one
- * CPU runs: sizing a BAR moves its registers for a moment. */
+/* Assigns addresses in the port's windows to memory BARs that the firmware left at 0. Only while one CPU
+ * runs: sizing a BAR moves its registers for a moment. */
 void pci_init(void);
 
-/* Returns the physical address of the registers behind a memory BAR (0 to 5); 0: none. */
+/* Physical address of the registers behind a memory BAR (0 to 5); 0: none. */
 uint64_t pci_bar_address(uint32_t device, uint32_t bar);
 
 #endif

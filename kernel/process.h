@@ -2,9 +2,9 @@
 /*
  * process.h - death of spaces.
  *
- * space_kill marks the space and kills all its threads. A thread ends on the CPU where it is current, when
- * it next passes the scheduler (thread.h). The last one calls space_finish, which closes the capabilities,
- * releases the memory, kills the spaces that this one created, and signals the watcher.
+ * space_kill marks the space and kills its threads. A thread ends on the CPU where it is current, when it
+ * next passes the scheduler (thread.h). The last one calls space_finish, which closes capabilities,
+ * releases memory, kills the spaces that this one created, and signals the watcher.
  */
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
@@ -12,11 +12,10 @@
 #include <stdint.h>
 
 struct space;
-/* The last capability in another space was closed: kills the space, because nobody could do it later. Does
- * not kill init, which no space created. */
+/* The last capability in another space was closed: kills the space, as nobody could later. Not init, which
+ * no space created. */
 void space_abandon(struct space *space);
-/* May be called several times, from anywhere, with no locks held. Returns true the first time: then this
- * call's status counts. */
+/* From anywhere, any number of times, no locks held. True the first time: this call's status counts. */
 bool space_kill(struct space *space, int32_t status);
 void space_finish(struct space *space); /* after the last thread has ended; once */
 

@@ -2,16 +2,16 @@
 /*
  * profile.h - sampling profiler: logs profile_sample events.
  *
- * Each CPU is sampled by its timer after a period of time in which it did not sleep. The period varies at
- * random by a quarter either way, so that periodic work is neither always nor never sampled. An idle CPU
- * sleeps on; the rest of its period counts when it wakes up.
+ * A timer samples each CPU after a period in which it did not sleep. The period varies at random by a
+ * quarter, so that periodic work is neither always nor never sampled. An idle CPU sleeps on; the rest of
+ * its period counts when it wakes up.
  *
  * The kernel runs with interrupts off, so most of it would never be sampled. While sampling is on, system
  * calls and page faults run inside a *profiling window*: the port lets the timer's interrupt through, and
  * no other. The handler only takes a sample: it reads the stack and logs, takes no lock, and changes
  * nothing that the interrupted kernel may be using. It returns with interrupts off, and the timer interrupt
- * comes again as soon as interrupts are enabled outside the window. Code outside of windows (entry and
- * exit, the scheduler, interrupt handlers) is sampled late, at its end, and the sample says how late.
+ * comes again when interrupts are enabled outside the window. Code outside windows (entry and exit, the
+ * scheduler, interrupt handlers) is sampled late, at its end; the sample says how late.
  */
 #ifndef KERNEL_PROFILE_H
 #define KERNEL_PROFILE_H
@@ -39,10 +39,10 @@ struct profile {
 struct cpu;
 struct kernel_regs;
 
-extern uint64_t profile_period; /* ticks: mean period; 0: off. Only profile_set writes it. */
+extern uint64_t profile_period; /* ticks: mean period; 0: off */
 
-/* Not 0: system calls go through syscall_traced, and faults take the longer path, because their class is
- * traced or sampling is on. Call watch_entries() when either may have changed. */
+/* Not 0: system calls go through syscall_traced, and faults take the longer path, because they are traced
+ * or sampled. watch_entries(): either may have changed. */
 extern uint8_t syscall_watched, fault_watched;
 void watch_entries(void);
 
@@ -61,8 +61,7 @@ void profile_kernel(const struct kernel_regs *regs);
 void profile_sleep(void);
 void profile_wake(void);
 
-/* Only while profile_period is not 0. Windows do not nest. profile_close_window is allowed without a
- * window. */
+/* Only while profile_period is not 0. Windows do not nest. Closing without a window is allowed. */
 void profile_open_window(void);
 void profile_close_window(void);
 

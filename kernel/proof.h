@@ -2,9 +2,8 @@
 /*
  * proof.h - progress checks: does a CPU that does not respond still execute instructions?
  *
- * A CPU that its host does not run is not hung, and must not be broken into (arch_nudge explains why). A
- * CPU is hung if it executes instructions several times, with time after each to take a pending interrupt,
- * and takes none.
+ * A CPU that its host does not run is not hung, and must not be broken into (arch_nudge says why). It is
+ * hung if it executes several times, with time after each to take a pending interrupt, and takes none.
  */
 #ifndef KERNEL_PROOF_H
 #define KERNEL_PROOF_H
@@ -14,15 +13,15 @@
 
 struct cpu;
 
-/* All zero: nothing checked yet. Belongs to the CPU that checks; no other CPU checks the same target. */
+/* All zero: nothing checked yet. Used by the CPU that checks; no other checks the same target. */
 struct proof {
     uint32_t count; /* times that it has executed; ARCH_PROOFS are enough */
     /* Ticks; 0: not yet. noted_at: when progress since the nudge was seen. */
     uint64_t nudged_at, noted_at;
 };
 
-/* Continues the check without waiting; call it until it returns true: the target takes no interrupts.
- * `grace`: ticks that the target is given after each sign of progress. */
+/* Continues the check without waiting. Call it until it returns true: the target takes no interrupts.
+ * `grace`: ticks for the target after each sign of progress. */
 bool proof_go_on(struct proof *proof, struct cpu *target, uint64_t now, uint64_t grace);
 
 #endif

@@ -3,10 +3,10 @@
  * quiet.h - detects when no CPU can still hold a pointer that it found earlier.
  *
  * The kernel reads some pointers without a lock or reference, and may lock what they point to (cap.h,
- * thread_lock_wait). It keeps them only in registers and on the CPU's stack, never from one kernel entry to
- * the next. So a CPU seen outside the kernel, when its timer interrupts a program or its sleep, holds none
- * of the pointers that it found before. When every CPU has been seen there, memory that was unreachable
- * before may be used for something else. This is epoch-based reclamation (Fraser, 2004).
+ * thread_lock_wait). It keeps them in registers and on the CPU's stack only, never from one kernel entry to
+ * the next. So a CPU whose timer interrupts a program or its sleep holds none that it found before. When
+ * all CPUs have been seen so, memory that was unreachable before may be reused for anything. This is
+ * epoch-based reclamation (Fraser, 2004).
  */
 #ifndef KERNEL_QUIET_H
 #define KERNEL_QUIET_H
@@ -14,10 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the current time for quiet_since. Call it when the memory is unreachable, in the same kernel
- * entry. */
+/* For quiet_since. Take it when the memory is unreachable, in the same kernel entry. */
 uint64_t quiet_stamp(void);
 bool quiet_since(uint64_t stamp); /* whether every CPU has been outside the kernel since then */
-void quiet_report(void); /* this CPU is outside the kernel; called by its heartbeat, several times a second */
+void quiet_report(void); /* this CPU is outside the kernel; from its heartbeat, several times a second */
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report about a CPU that failed, in parts: reason, what ran there, registers, call chains,
- * the other CPUs, the last events. Used for a panic (panic.c), an NMI from outside (nmi.c) and a hang
- * (watchdog.c).
+ * the other CPUs, the last events. For panics (panic.c), NMIs from outside (nmi.c) and hangs (watchdog.c).
  *
- * A report has a limited number of lines. Each part may use a share of the lines that are left, and says
- * how many it would have needed. No locks, no memory allocation; one report at a time.
+ * A report has a limited number of lines. Each part may use a share of those left, and says how many it
+ * would have needed. No locks, no allocation; one report at a time.
  */
 #ifndef KERNEL_REPORT_H
 #define KERNEL_REPORT_H
@@ -16,16 +15,16 @@
 struct cpu;
 struct kernel_regs;
 
-/* Reserves the right to report; a panic does not ask. Returns false if it is not available for seconds, or
- * if this CPU had it and was interrupted. */
+/* Reserves the report; panics do not ask. False: not available for seconds, or this CPU was interrupted
+ * while it had it. */
 bool report_take_turn(void);
 void report_end_turn(void);
 
-/* `regs`: of the CPU that failed. `cpu` NULL: too early to know the CPU; then the report is short. */
+/* `regs`: where it failed. `cpu` NULL: too early to know; the report is short. */
 void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines);
 /* Prints a line even if no lines are left. Adds "\n". */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same after an empty line, because an unfinished line may be on the console. */
+/* The same after an empty line, because a line may be unfinished. */
 void report_title(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 enum report_part {
@@ -39,7 +38,7 @@ enum report_part {
     REPORT_PARTS
 };
 const char *report_name(enum report_part part);
-/* Prints one part. It may fault if the kernel's data are damaged; then the next part can still be printed. */
+/* May fault if the kernel's data are damaged; the next part can still be printed. */
 void report_print(enum report_part part);
 
 /* A second CPU panicked during a panic; printed with REPORT_OTHERS. Copies `text`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_queue.h - what the two halves of the scheduler share: sched.c, which fills run queues, and leave.c,
- * which empties them. The rest of the kernel uses sched.h.
+ * run_queue.h - what sched.c, which fills run queues, and leave.c, which empties them, share. The rest of
+ * the kernel uses sched.h.
  */
 #ifndef KERNEL_RUN_QUEUE_H
 #define KERNEL_RUN_QUEUE_H
@@ -24,10 +24,10 @@ static inline int top_priority(const struct run_queue *queue)
 void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head);
 void queue_remove(struct cpu *cpu, struct thread *thread);
 
-/* The thread belongs to `cpu` from now on. The caller owns the thread, or holds its queue's lock. */
+/* The thread belongs to `cpu` from now on. The caller owns it, or holds its queue's lock. */
 void sched_move(struct thread *thread, struct cpu *cpu);
-/* Puts a thread that the caller owns into the queue of `cpu`, and interrupts that CPU if the thread has a
- * higher priority than its current one. */
+/* Puts a thread that the caller owns into the queue of `cpu`, and interrupts that CPU if the thread
+ * preempts its current one. */
 void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head);
 
 #endif

@@ -4,11 +4,11 @@
  *
  * Memory is type-stable for one kernel entry: a pointer to a freed object points to an object of that type,
  * free or reused, until all CPUs have been outside the kernel (quiet.h). Lookups without a lock rely on
- * this (cap.h): look up, lock, check again. To keep a pointer longer, take a reference. A page frame whose
+ * this (cap.h): look up, lock, check again. To keep a pointer longer, take a reference. A frame whose
  * objects have all been free for that long is given back; each slab keeps one.
  *
- * The lock inside an object is initialized once, by `construct`, when the slab gets the page frame. It
- * survives free and reuse.
+ * The lock in an object is initialized once, by `construct`, when the slab gets the frame. It survives free
+ * and reuse.
  */
 #ifndef KERNEL_SLAB_H
 #define KERNEL_SLAB_H
@@ -26,7 +26,7 @@ struct slab {
     /* under lock: */
     uint64_t live, frames;
     uint64_t empty_count;
-    /* Page frames: all; those with free and live objects; the empty ones, oldest first. */
+    /* page frames: all; with free and live objects; the empty ones, oldest first */
     struct list all, partial, empty;
     struct slab *other; /* the next slab that has had page frames */
     bool known;         /* is in that list, and its own lists are initialized */
@@ -40,14 +40,13 @@ void *slab_alloc(struct slab *slab); /* contents as the last user left them; NUL
 void slab_free(struct slab *slab, void *object);
 uint64_t slab_live(const struct slab *slab);
 uint64_t slab_frames_total(void); /* of all slabs */
-/* Gives back page frames that no CPU can reach any more, at most `most`; returns how many. Skips slabs
- * whose lock is held, so the caller may hold any locks. */
+/* Gives back at most `most` frames that no CPU can reach; returns how many. Skips slabs whose lock is held,
+ * so any locks may be held. */
 uint32_t slab_reclaim(uint32_t most);
 uint64_t slab_count_empty(void); /* page frames that will be given back at some time */
 
-/* For the debugger, while all CPUs are stopped; without locks. They iterate over all slabs, the frames of a
- * slab, and the objects of a frame. Free objects are included, as their last user left them. NULL as
- * `previous`: the first one; NULL as result: no more. */
+/* For the debugger, without locks, while all CPUs are stopped: all slabs, a slab's frames, a frame's
+ * objects (free ones included, as last left). NULL as `previous`: the first; NULL as result: no more. */
 const struct slab *slab_next_unlocked(const struct slab *previous);
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous);
 uint32_t slab_objects_in_frame(const struct slab *slab);

@@ -16,18 +16,17 @@ struct thread;
 struct endpoint;
 struct notification;
 
-/* A range of a space that maps a range of a memory object. A node of the space's tree (mapping.h). */
+/* A range of a space that maps a range of a memory object; a node of the space's tree (mapping.h). */
 struct mapping {
     uint64_t start, end;   /* user addresses, page aligned */
     uint64_t offset;       /* in the object */
     struct memory *memory; /* a reference */
-    /* MAP_PRIVATE: the page frames written to, at the same offsets. A reference, or NULL if there are none
-     * yet. */
+    /* MAP_PRIVATE: frames written to, at the same offsets; a reference, or NULL */
     struct memory *private;
-    /* MAP_*: in force, and the maximum that the capability allowed. */
+    /* MAP_*: in force, and the capability's maximum */
     uint32_t flags, allowed;
     struct tree_node node;
-    /* Of this subtree: its extent, and the largest gap between two mappings. mapping.c */
+    /* of this subtree: extent, largest gap; mapping.c */
     uint64_t first, last, hole;
     struct mapping *next_gone; /* space_unmap */
 };
@@ -36,12 +35,12 @@ struct space {
     struct arch_space arch; /* tables are under lock */
     struct spinlock lock;
     _Atomic uint32_t references;
-    /* Capabilities to it in other spaces' tables: cap.c. */
+    /* capabilities to it in other spaces: cap.c */
     _Atomic uint32_t holders;
     uint32_t pid, parent_pid;
-    /* init, or a server that init created (scarce.h). Constant once others know the space. */
+    /* init or a server (scarce.h); constant once others know the space */
     bool system;
-    /* Has ever created a space. Written by its own threads, read when they are gone. */
+    /* has ever created a space; written by its threads, read when they are gone */
     bool is_parent;
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus;      /* CPUs that have run it; each sets its own bit, see space_activate */
@@ -56,12 +55,12 @@ struct space {
     /* threads: see thread.h (the list's lock is the space's) */
     struct thread *threads;
     uint32_t thread_count;
-    uint16_t trace_classes; /* application classes that it has registered, a bit each: under trace_lock */
+    uint16_t trace_classes; /* application classes that it registered, a bit each: trace_lock */
     bool dying;             /* accepts no more mappings, threads or capabilities */
     bool released;          /* its memory is freed */
     bool returned;          /* it is dead, and everything is freed */
     int32_t status;
-    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c also reads it without the lock */
+    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
     struct notification *watcher;   /* a reference, or NULL */
     uint64_t watcher_bits;
     char image_path[128]; /* from trace_image, for statedumps */
@@ -78,16 +77,15 @@ static inline void space_get(struct space *space)
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
 }
 void space_put(struct space *space);
-/* Does work(space) now, or, if called inside such work, right after it. Hold no locks. Destroying a space
- * drops capabilities, which may be the last ones to other spaces, and so on. A program can make this chain
- * as long as it likes, so recursion must not follow it. */
+/* Does work(space) now or, inside such work, right after it. Hold no locks. Destroying a space may drop the
+ * last capability to another one, and so on: programs can make that chain too long for recursion. */
 void space_do_in_turn(struct space *space, void (*work)(struct space *space));
-/* Iterates over the spaces that `pid` created and that are not dying: returns the one after `previous`
- * (NULL: the first), or NULL. Returns a reference, which the caller drops after the next step. */
+/* Walks the spaces that `pid` created and that are not dying: the one after `previous` (NULL: the first),
+ * or NULL. Drop its reference after the next step. */
 struct space *space_next_child(uint32_t pid, const struct space *previous);
-struct space *space_next(const struct space *previous); /* the same for all spaces, including dying ones */
-/* Frees the memory of a space whose last thread has ended: unmaps everything, frees page tables. Called
- * once, by the last step of space_kill (process.c), after capabilities are closed. */
+struct space *space_next(const struct space *previous); /* the same for all spaces, dying ones included */
+/* Frees all memory and page tables. Once, by the last step of space_kill (process.c): no threads,
+ * capabilities closed. */
 void space_release_memory(struct space *space);
 
 /* Returns the address, or -E_*. */
@@ -117,20 +115,19 @@ struct fault_request {
 };
 enum fault_result space_fault(struct space *space, struct fault_request *request);
 
-/* Allocates a thread block and returns its kernel and user addresses. -E_NO_MEMORY, -E_NO_SLOT. Takes the
- * lock. */
+/* Allocates a thread block; returns its kernel and user address. -E_NO_MEMORY, -E_NO_SLOT. Takes the lock. */
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
 
 #define SPACE_CHANGING ((struct space *)1)
-void space_add_cpu(struct space *space, struct cpu *cpu); /* the first time that the space runs on that CPU */
+void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */
 
-/* Loads the space's page tables on this CPU; every switch to a thread calls this.
+/* Loads the space's page tables; every switch to a thread calls this.
  *
- * A TLB shootdown changes the tables, then reads space->cpus and cpu->space (tlb.c). This function writes
- * the bit and SPACE_CHANGING before it loads the tables; arch_space_switch orders this. So the shootdown
- * sees them, or this CPU sees the changed tables. The old space's tables may be freed once no CPU shows
+ * A TLB shootdown changes the tables, then reads space->cpus and cpu->space (tlb.c). Here the bit and
+ * SPACE_CHANGING are written before the tables are loaded, which arch_space_switch orders: the shootdown
+ * sees them, or this CPU loads the changed tables. The old space's tables may be freed once no CPU shows
  * that space: it is replaced after they are out of use, which arch_space_switch orders, too. */
 static inline void space_activate(struct cpu *cpu, struct space *space)
 {
@@ -143,7 +140,7 @@ static inline void space_activate(struct cpu *cpu, struct space *space)
     __atomic_store_n(&cpu->space, space, __ATOMIC_RELAXED);
 }
 
-/* Loads the kernel's own page tables. This CPU then takes no part in TLB shootdowns of user addresses. */
+/* Loads the kernel's page tables; this CPU then gets no TLB shootdowns. */
 static inline void space_leave(struct cpu *cpu)
 {
     if (!cpu->space)
@@ -153,17 +150,15 @@ static inline void space_leave(struct cpu *cpu)
 }
 
 /* Makes all CPUs that run the space drop translations of [address, address + size) (size 0: all), and waits
- * for them. The tables are changed already. Locks may be held: CPUs that spin for them respond while they
- * spin. */
+ * for them. The tables are changed already. Locks may be held: CPUs that spin for them respond. */
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
 void tlb_handle_request(void);                  /* from the IPI, and from CPUs that spin */
 uint64_t tlb_unanswered(const struct cpu *cpu); /* for the debugger: CPUs for whose TLB flush `cpu` waits */
 
-/* Calls visit for each space, under space_list_lock. For statedumps and system_read. */
+/* Under space_list_lock; for statedumps and system_read. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
 uint64_t space_count_live(void);
-/* Returns the newest space; `next` leads to the others. Without the lock, for the debugger, while all CPUs
- * are stopped. */
+/* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */
 struct space *space_first_unlocked(void);
 uint64_t space_count_mappings(void); /* of all spaces */
 

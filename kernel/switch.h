@@ -2,8 +2,8 @@
 /*
  * switch.h - the switch from one thread to another on this CPU.
  *
- * Inline, because IPC does it twice per call. The caller owns `next` (thread.h), and has decided what
- * becomes of the running thread.
+ * Inline, because IPC does it twice per call. The caller owns `next` (thread.h), and has settled the
+ * running thread.
  */
 #ifndef KERNEL_SWITCH_H
 #define KERNEL_SWITCH_H
@@ -28,7 +28,7 @@ static inline void trace_switch(const struct thread *prev, const struct thread *
                        (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
-/* Updates run times and registers. The next thread's space is active already. */
+/* Accounting and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, struct thread *prev,
                                                             struct thread *next)
 {
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
 }
 
-/* `prev_state`: the state of the old thread, for the trace. */
+/* `prev_state`: the old thread's, for the trace. */
 static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_state prev_state)
 {
     struct thread *prev = cpu->current;
@@ -59,8 +59,8 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_s
         thread_trace_resumed(next);
 }
 
-/* Waits until the CPU that ran `next` last has released it. This CPU releases its own thread first, so that
- * two CPUs that want each other's thread do not deadlock. */
+/* Waits until the CPU that ran `next` last has released it. Releases this CPU's own thread first, so that
+ * two CPUs that want each other's do not deadlock. */
 static inline void wait_until_free(struct cpu *cpu, struct thread *next)
 {
     if (next == cpu->current)

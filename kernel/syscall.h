@@ -3,10 +3,9 @@
  * syscall.h - the contract between the port's system call entry and the handlers.
  *
  * The port saves the user registers in current->frame, checks the number, and calls syscall_table[number]
- * with the six argument registers; while syscall_watched (profile.h) is not 0 it calls syscall_traced
- * instead. It stores the result, unless that is SYSCALL_NO_RESULT, in the frame of the thread *that
- * entered*. Then it calls kernel_leave() if need_resched is set, and restores the registers of the thread
- * that is then current.
+ * with the six argument registers, or syscall_traced while syscall_watched (profile.h) is not 0. It stores
+ * the result, unless SYSCALL_NO_RESULT, in the frame of the thread *that entered*. Then it calls
+ * kernel_leave() if need_resched is set, and restores the thread that is current by then.
  */
 #ifndef KERNEL_SYSCALL_H
 #define KERNEL_SYSCALL_H
@@ -16,12 +15,12 @@
 #include <stdint.h>
 
 struct thread;
-/* Logs what is due when a thread that blocked in a traced system call or fault runs again. */
+/* A thread that blocked in something traced runs again. */
 void thread_trace_resumed(struct thread *thread);
 
-/* User copies that bring in pages which only a pager has. They return 0, -E_BAD_ADDRESS, or
- * SYSCALL_NO_RESULT: the thread waits for its pager and will repeat its system call. The handler must
- * return any result but 0 at once, before it has changed anything. */
+/* User copies, which bring in pages that only a pager has. 0, -E_BAD_ADDRESS, or SYSCALL_NO_RESULT: the
+ * thread waits for its pager and will repeat the system call. Return any result but 0 at once, before
+ * anything has changed. */
 int64_t user_read(void *to, const void *user_from, uint64_t size);
 int64_t user_write(void *user_to, const void *from, uint64_t size);
 int64_t user_read_word(uint32_t *value, const uint32_t *user_from);

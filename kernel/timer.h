@@ -2,14 +2,13 @@
 /*
  * timer.h - deadlines: time-outs of threads, ends of time slices, heartbeats of the trace.
  *
- * Each CPU has a queue of the deadlines that were set on it (a pairing heap with its own lock) and one
- * hardware timer. timer_program() sets the hardware timer to the earliest of: the queue's root, the end of
- * the running thread's time slice, and the periodic deadlines, which are the heartbeat of the trace and
- * samples (profile.h). It never sets it too late, and does not touch it when it is early enough: an extra
- * interrupt costs less than setting it at every switch.
+ * Each CPU has a queue of the deadlines that were set on it (a pairing heap, own lock) and one hardware
+ * timer. timer_program() sets that to the earliest of: the queue's root, the end of the time slice, and the
+ * periodic deadlines (trace heartbeat, samples of profile.h). It leaves a timer alone that is early enough:
+ * an extra interrupt costs less than setting it at every switch.
  *
- * A timer only says which thread to check. thread_expire() decides under the lock of the wait whether the
- * thread still waits with that deadline, so removing a timer late is harmless.
+ * A timer only says which thread to check. thread_expire() decides under the lock of the wait whether that
+ * deadline still counts, so removing a timer late is harmless.
  */
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H

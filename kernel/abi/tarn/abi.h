@@ -2,12 +2,12 @@
 /*
  * abi.h - the interface between kernel and programs: capabilities, messages, memory, addresses.
  *
- * System calls are declared in kernel/syscalls.def and errors in kernel/errors.def. The build generates
- * <tarn/syscall.h> (stubs, numbers) and <tarn/error.h> from them, in build/gen/include/tarn.
+ * kernel/syscalls.def declares system calls and kernel/errors.def errors; <tarn/syscall.h> and
+ * <tarn/error.h> are generated from them (kernel/gen).
  *
- * Conventions: a system call returns >= 0, or a negative E_*. Sizes and offsets are bytes; memory is mapped
- * in whole pages. Deadlines are absolute nanoseconds of the monotonic clock (0: do not wait, TARN_FOREVER:
- * no limit).
+ * A system call returns >= 0, or a negative E_*. Sizes and offsets are bytes; memory is mapped in whole
+ * pages. Deadlines are absolute nanoseconds of the monotonic clock (0: do not wait, TARN_FOREVER: no
+ * limit).
  */
 #ifndef TARN_ABI_H
 #define TARN_ABI_H
@@ -23,18 +23,18 @@ typedef uint32_t cap_t; /* a slot of the calling space's capability table; 0 is 
 #define TARN_PRIO_USER   8  /* programs that proc starts */
 #define TARN_PRIO_SERVER 16
 
-/* Lock classes of programs (libc-glue). The kernel's own classes follow. */
+/* Lock classes of programs (libc-glue); the kernel's follow. */
 enum tarn_lock_class {
     TARN_LOCK_MUTEX, /* everything based on a lock word, including spin locks and newlib's locks */
     TARN_LOCK_READ,  /* readers of a read-write lock */
     TARN_LOCK_WRITE, /* its writers */
     TARN_LOCK_ONCE,
-    /* From here on there is no holder: a wait is for another thread to make progress. */
+    /* from here on there is no holder: a wait is for another thread to make progress */
     TARN_LOCK_SEMAPHORE,
     TARN_LOCK_CONDITION,
     TARN_LOCK_BARRIER,
     TARN_LOCK_JOIN,
-    /* Waiting for memory shared with a server, when all of it is in use. */
+    /* all of the memory shared with a server is in use */
     TARN_LOCK_WINDOW,
     TARN_LOCK_CLASSES_USER,
 };
@@ -51,7 +51,7 @@ enum cap_type {
     CAP_IRQ,
     CAP_TRACE,
     CAP_MACHINE, /* authority over the machine: devices, interrupts, raw console, power */
-    CAP_REPLY,   /* a caller that waits for its reply; ipc_reply_to uses it up */
+    CAP_REPLY,   /* a caller that waits for its reply; used up by ipc_reply_to */
 };
 
 /* Rights of a capability. cap_copy can only remove them. */
@@ -64,7 +64,7 @@ enum cap_type {
 #define RIGHT_GRANT   64u /* may be copied by cap_copy or passed in a message */
 #define RIGHT_ALL     127u
 
-/* Slots of a new process that its creator (init or proc) fills. */
+/* Slots of a new process, filled by its creator (init or proc). */
 enum {
     SLOT_SPACE = 1,  /* its own space */
     SLOT_THREAD = 2, /* its first thread */
@@ -91,14 +91,14 @@ enum {
 /* Sent to a pager. Words: object, offset, access, tid, pid. */
 #define IPC_LABEL_PAGE         (~2ull)
 
-/* A message as a C struct. In flight it is in registers (<arch/ipc_stub.h>), with all capabilities in one
- * of them, in their layout here. When sent they are the sender's slots (copied with their rights; needs
- * RIGHT_GRANT), when received they are new slots of the receiver. */
+/* A message. In flight it is in registers (<arch/ipc_stub.h>), all capabilities in one, laid out as here.
+ * Sent capabilities are the sender's slots (copied with their rights; needs RIGHT_GRANT), received ones are
+ * new slots. */
 struct ipc_message {
     uint64_t label;
     uint64_t word[IPC_WORDS];
     uint16_t cap[IPC_CAPS]; /* 0: none */
-    uint64_t badge;         /* when received: badge of the capability that was used to send */
+    uint64_t badge;         /* received only: badge of the capability that was called */
 };
 
 enum fault_reason {
@@ -109,19 +109,18 @@ enum fault_reason {
     FAULT_PROTECTION,
     FAULT_ALIGNMENT,
 };
-#define FAULT_REPLY_RESUME 0u /* label of the reply: retry the instruction */
-#define FAULT_REPLY_KILL   1u /* label of the reply: kill the thread */
+#define FAULT_REPLY_RESUME 0u /* reply label: retry the instruction */
+#define FAULT_REPLY_KILL   1u /* reply label: kill the thread */
 
 /* ---- Memory ---- */
 
 #define MAP_READ     1u
 #define MAP_WRITE    2u
 #define MAP_EXECUTE  4u  /* not together with MAP_WRITE */
-#define MAP_PRIVATE  8u  /* copy-on-write: writes go to page frames of this mapping only */
+#define MAP_PRIVATE  8u  /* copy-on-write: writes go to the mapping's own page frames */
 #define MAP_FIXED    16u /* at exactly the given address; else the kernel chooses */
 #define MAP_UNCACHED 32u
 
-/* User addresses, the same on every port. */
 #define USER_BASE          0x0000000000010000ull
 /* Trace info page, read-only. A 32-bit displacement reaches it. */
 #define USER_TRACE_INFO    0x0000000000100000ull
@@ -162,9 +161,9 @@ struct system_lock_class {
 };
 
 struct system_stats {
-    /* Page frames; free ones include those in per-CPU caches. */
+    /* free ones include those in per-CPU caches */
     uint64_t frames_total, frames_free;
-    /* Existing objects. */
+    /* that exist */
     uint64_t spaces, threads, endpoints, notifications, memories, irqs, replies, mappings;
     uint64_t cpus;
     uint64_t idle_ns;     /* sum over all CPUs, since boot */
@@ -175,35 +174,35 @@ struct system_stats {
 enum machine_debug_operation {
     MACHINE_DEBUG_ENTER,      /* start a session of the kernel debugger on the console */
     MACHINE_DEBUG_BREAKPOINT, /* the same, by a breakpoint instruction in the kernel */
-    /* Hang for `argument` milliseconds (lower 32 bits) with interrupts off: this CPU, or those whose bits
-     * the upper 32 bits hold. For tests and demonstrations; needs the boot option debug.hang=1. */
+    /* Hang with interrupts off: for milliseconds (lower 32 bits), this CPU or those of the upper 32 bits.
+     * For tests and demonstrations; needs the boot option debug.hang=1. */
     MACHINE_DEBUG_HANG,
-    /* The same while holding a kernel lock, always the same one. */
+    /* the same with a kernel lock held, always the same one */
     MACHINE_DEBUG_LOCK,
-    /* enum machine_debug_panic. For tests; needs debug.panic=1. */
+    /* enum machine_debug_panic; for tests, needs debug.panic=1 */
     MACHINE_DEBUG_PANIC,
 };
-/* In place of milliseconds: hang until the watchdog has reported all these CPUs and done its action, or
- * until a debugger session ends. */
+/* In place of milliseconds: until the watchdog has reported all these CPUs and done its action, or a
+ * debugger session ends. */
 #define MACHINE_HANG_NOTICED UINT32_MAX
 enum machine_debug_panic {
     MACHINE_PANIC_PLAIN,
     MACHINE_PANIC_NULL,    /* the kernel stores to address 0 */
     MACHINE_PANIC_CONSOLE, /* while holding the console's lock */
-    /* All CPUs panic at once; this one waits for the others. */
+    /* all CPUs at once */
     MACHINE_PANIC_ALL,
     MACHINE_PANIC_FAULTS, /* every step of the panic faults */
 };
 
 /* A lock of a program (libc-glue) is a word: 0 when free, else the holder's tid and whether a thread may be
- * waiting in futex_wait. While readers hold a read-write lock, the word has their number instead. The
- * kernel debugger reads these words. */
+ * in futex_wait. While a read-write lock is held by readers, it is their number. The kernel debugger reads
+ * these words. */
 #define LOCK_WORD_HELD   0x40000000u
 #define LOCK_WORD_WANTED 0x80000000u
-#define LOCK_WORD_TIMED  0x20000000u /* the holder knows since when, and will log the hold time */
+#define LOCK_WORD_TIMED  0x20000000u /* the hold time will be logged */
 #define LOCK_WORD_TID    0x1fffffffu
 
-/* The trace has its own numbers for these states: kernel/traced_state.h. */
+/* The trace numbers them differently: kernel/traced_state.h. */
 enum thread_state {
     THREAD_RUNNING = 0,
     THREAD_READY = 1,
@@ -228,20 +227,20 @@ struct system_thread {
 
 struct system_space {
     uint32_t pid, parent_pid, threads, dying;
-    uint64_t resident; /* pages of its mappings that are in memory, including shared ones */
+    uint64_t resident; /* pages of its mappings in memory, shared ones included */
     char name[TARN_NAME_BYTES];
 };
 
 /* What to write into a device's MSI-X table. */
 struct irq_message {
-    uint64_t address; /* 0: nothing to write, it is done already */
+    uint64_t address; /* 0: nothing, it is done already */
     uint32_t data;
     uint32_t reserved;
 };
 
 /* ---- Start of a program ---- */
 
-/* The argument of the first thread points to a struct startup on its stack. Pointers are addresses in its
+/* The first thread's argument points to a struct startup on its stack; pointers are addresses in its
  * space. */
 #define STARTUP_MAGIC 0x54617274u
 struct startup_fd {
@@ -263,9 +262,9 @@ struct startup {
     const char *path; /* of the executable */
     uint64_t image_base, image_size;
     uint64_t stack_low, stack_high;
-    /* CPUs for the process and its children, a bit each; 0: all. */
+    /* CPUs of the process and its children, a bit each; 0: all */
     uint64_t affinity;
-    /* Of the first thread, and of others that do not ask for another one. */
+    /* of the first thread, and of others that do not ask for another one */
     uint64_t priority;
 };
 

@@ -2,8 +2,7 @@
 /*
  * any_value.h - an undefined register value, for a message word that nobody reads.
  *
- * Costs no instruction. The asm is volatile because otherwise the compiler may treat two of these as the
- * same value, and copy it.
+ * Costs no instruction. Volatile, or the compiler might treat two of these as the same value, and copy it.
  */
 #ifndef TARN_ANY_VALUE_H
 #define TARN_ANY_VALUE_H

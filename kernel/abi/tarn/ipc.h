@@ -2,15 +2,15 @@
 /*
  * ipc.h - sending and receiving messages from a program.
  *
- * All functions are inlined, so that a message whose fields are known costs no memory traffic:
+ * Everything is inlined, so that a message whose fields are known costs no memory traffic:
  *
  *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to     struct ipc_message
  *     ipc_call_label, ipc_reply_receive_label     the label only; words and capabilities are ignored
  *     ipc_call_words4, ipc_reply_receive_words4   the label and four words
  *
- * Those that can wait have a *_deadline variant. The label and words4 variants send no capabilities. They
- * leave the other words as the registers happen to be, so use them only between parties that may see each
- * other's data. If a call fails, the message's contents are undefined.
+ * Those that wait have a *_deadline variant. The label and words4 variants send no capabilities, and leave
+ * the other words as the registers happen to be: use them between parties that may see each other's data. A
+ * failed call leaves the message undefined.
  */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
@@ -72,7 +72,6 @@ IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *
     return result;
 }
 
-/* Sends the message and waits for the reply, which replaces it. */
 IPC_INLINE int64_t ipc_call_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
 {
     return ipc_exchange(SYS_ipc_call, endpoint, message, deadline);
@@ -187,7 +186,6 @@ IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *lab
     return result;
 }
 
-/* Replaces label and words by the reply's. */
 IPC_INLINE int64_t ipc_call_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
                                             uint64_t deadline)
 {

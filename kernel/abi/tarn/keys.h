@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * keys.h - decodes the keys of a VT100-like terminal, for line editors in the kernel's debugger and in
- * programs.
+ * keys.h - decodes keys of a VT100-like terminal, for line editors in the kernel debugger and in programs.
  */
 #ifndef TARN_KEYS_H
 #define TARN_KEYS_H
@@ -31,7 +30,6 @@ enum tarn_key {
     KEY_PENDING, /* the sequence is not complete */
 };
 
-/* Zero-initialized. */
 struct key_decoder {
     enum { KEY_PLAIN, KEY_BEHIND_ESCAPE, KEY_IN_SEQUENCE } state;
     uint32_t number; /* first number of the sequence */
@@ -87,8 +85,8 @@ static inline int key_of_sequence(int byte, uint32_t number)
     }
 }
 
-/* Decodes the next byte. Returns a key (enum tarn_key, or the byte itself), or `byte` if it is negative
- * (end of input). ESC [ and ESC O begin a sequence: numbers separated by semicolons, then the final byte. */
+/* Returns the key (enum tarn_key, or the byte itself) that ends with this byte, or a negative `byte` (end
+ * of input). ESC [ and ESC O begin a sequence: numbers separated by semicolons, then the final byte. */
 static inline int key_decode(struct key_decoder *decoder, int byte)
 {
     if (byte < 0)

@@ -2,10 +2,10 @@
 /*
  * thread_block.h - what a thread can read about itself without a system call.
  *
- * Each thread has one block. The kernel writes it; the thread sees it read-only, at USER_THREAD_BLOCKS.
- * While the thread runs, the port's thread-block register points to it (x86_64: GS base), so the logging
- * path finds the CPU's trace ring with one load that migration cannot make unsafe. struct cpu in the kernel
- * begins with the same struct, so that kernel and programs share the source of the logging path.
+ * The kernel writes the block; the thread sees it read-only, at USER_THREAD_BLOCKS. While the thread runs,
+ * the port's thread-block register points to it (x86_64: GS base), so the logging path finds the CPU's
+ * trace ring with one load that migration cannot make unsafe. struct cpu begins with the same struct, so
+ * the kernel shares the logging path's source.
  */
 #ifndef TARN_THREAD_BLOCK_H
 #define TARN_THREAD_BLOCK_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * utf8.h - UTF-8 in line editing: where characters begin, and how many terminal columns they take.
+ * utf8.h - UTF-8 in line editing: where characters begin, and how many terminal columns they take. For the
+ * shell's prompt and the console's line discipline.
  *
- * Used by the shell's prompt and the console's line discipline. A character is a code point and the
- * combining marks that follow it. Bytes that are not UTF-8 count as characters of one column each, so that
- * damaged text can be edited.
+ * A character is a code point with the combining marks that follow it. An invalid byte is a character of
+ * one column, so that damaged text can be edited.
  */
 #ifndef TARN_UTF8_H
 #define TARN_UTF8_H
@@ -18,7 +18,7 @@ static inline size_t utf8_length(unsigned char first)
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-/* Returns the code point at `text` and its length in bytes. An invalid byte is a code point of length 1. */
+/* Returns the code point at `text` and its length. An invalid byte has length 1. */
 static inline uint32_t utf8_decode(const char *text, size_t size, size_t *length)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -73,7 +73,6 @@ static inline size_t utf8_width(uint32_t code)
     return utf8_is_among(code, utf8_wide, sizeof(utf8_wide) / sizeof(utf8_wide[0])) ? 2 : 1;
 }
 
-/* Returns the number of columns of a text. */
 static inline size_t utf8_columns(const char *text, size_t size)
 {
     size_t columns = 0, length;
@@ -95,8 +94,8 @@ static inline size_t utf8_next(const char *text, size_t size, size_t at)
     return at;
 }
 
-/* Returns where the last character before `at` begins. Scans from the start of the line, because damaged
- * text cannot be read backwards reliably; lines are short. */
+/* Returns where the last character before `at` begins. Scans from the start, because damaged text cannot be
+ * read backwards reliably; lines are short. */
 static inline size_t utf8_previous(const char *text, size_t at)
 {
     size_t begin = 0;
