@@ -39,13 +39,10 @@ struct cap_slot {
 
 struct cap_table {
     struct spinlock lock;
-    struct cap_slot **leaves; /* a page frame of pointers; constant */
-    /* slots that have memory; grows under lock (release, pairs with lookups) */
-    _Atomic uint32_t size;
-    /* under lock; first_free 0: none */
-    uint32_t first_free, used;
-    /* under lock: the space is dying, no inserts */
-    bool closed;
+    struct cap_slot **leaves;  /* a page frame of pointers; constant */
+    _Atomic uint32_t size;     /* slots that have memory; grows under lock (release, pairs with lookups) */
+    uint32_t first_free, used; /* under lock; first_free 0: none */
+    bool closed;               /* under lock: the space is dying, no inserts */
 };
 
 /* What a lookup found. */

@@ -38,15 +38,13 @@ struct cpu {
     struct space *space;
     uint64_t fault_address; /* address at which arch_copy_* faulted */
     uint32_t fault_access;
-    /* arch_copy_* brings no pages in now: arch_backtrace_user */
-    bool copies_present_only;
+    bool copies_present_only; /* arch_copy_* brings no pages in now: arch_backtrace_user */
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */
     _Atomic uint64_t shootdown_pending; /* CPUs that wait for this one's TLB flush, see tlb.c */
     uint64_t switched_at;               /* ticks: start of current's run */
-    /* switched_at when the last switch was logged; equal until that switch is done */
-    uint64_t switch_told;
+    uint64_t switch_told;  /* switched_at when the last switch was logged; equal until that switch is done */
     uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */
     struct space *work;    /* space_do_in_turn: work still to do */
     bool working;
@@ -54,8 +52,7 @@ struct cpu {
     const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
     /* by class number: acquisitions of sampled classes since the last one logged */
     uint32_t acquired[LOCK_CLASSES_MAX];
-    /* current goes behind its equals */
-    bool wants_yield;
+    bool wants_yield; /* current goes behind its equals */
     struct profile profile;
 };
 

@@ -66,8 +66,7 @@ struct reply {
     /* Constant, but `caller` becomes NULL with the reply, before that user drops its reference. */
     struct reply_target target;
 };
-/* the last one fails the call with E_DEAD if there was no reply */
-void reply_put(struct reply *reply);
+void reply_put(struct reply *reply); /* the last one fails the call with E_DEAD if there was no reply */
 uint64_t reply_count_live(void);
 
 /* Drops a target, and fails the call if the caller still waits. The target may be empty. */

@@ -24,8 +24,7 @@ struct irq {
     uint64_t bits;
 };
 
-/* it occurred and is masked: signals its object; false: none */
-bool irq_deliver(uint32_t number);
+bool irq_deliver(uint32_t number); /* it occurred and is masked: signals its object; false: none */
 void irq_put(struct irq *irq);
 uint64_t irq_count_live(void);
 /* Visits each interrupt with its name, for the statedump. */

@@ -47,11 +47,11 @@ uint32_t boot_choice(const char *name, const char *const *names, uint32_t count)
 /* A page fault. `from_kernel`: in a user copy; true: resolved, false: stop the copy. For user faults the
  * return value has no meaning. */
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel);
-/* from user mode; reason: FAULT_* */
-void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip);
-void handle_wake(void); /* first step of every interrupt: logs the end of an idle sleep */
-/* a device interrupted at `ip`; arch_irq_end was not called yet */
-void handle_interrupt(uint32_t irq, uint64_t ip);
+void handle_exception(uint32_t vector, uint32_t reason, uint64_t code,
+                      uint64_t ip); /* from user mode; reason: FAULT_* */
+void handle_wake(void);             /* first step of every interrupt: logs the end of an idle sleep */
+void handle_interrupt(uint32_t irq,
+                      uint64_t ip); /* a device interrupted at `ip`; arch_irq_end was not called yet */
 void handle_timer(void);
 void handle_ipi(uint32_t kind);            /* enum ipi_kind */
 void handle_nmi(struct kernel_regs *regs); /* a non-maskable interrupt from outside (nmi.c) */

@@ -42,8 +42,7 @@ struct spinlock {
     _Atomic uint32_t held; /* spin_owner() of the CPU that holds it; 0: free */
     uint32_t reserved;
     struct lock_class *class;
-    /* ticks, if the hold time is to be logged; else 0, or a leftover */
-    uint64_t since;
+    uint64_t since; /* ticks, if the hold time is to be logged; else 0, or a leftover */
 };
 #define SPINLOCK(lock_class)  \
     {                         \
@@ -62,8 +61,7 @@ static inline void spin_lock(struct spinlock *lock);
 static inline bool spin_try_lock(struct spinlock *lock);
 static inline void spin_unlock(struct spinlock *lock);
 static inline bool spin_held(const struct spinlock *lock); /* by this CPU; for asserts */
-/* for the debugger; NULL: free, or no lock */
-struct cpu *spin_holder(const struct spinlock *lock);
+struct cpu *spin_holder(const struct spinlock *lock);      /* for the debugger; NULL: free, or no lock */
 
 #include <kernel/lock_inline.h>
 #endif

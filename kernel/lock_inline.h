@@ -6,8 +6,7 @@
 #include <arch/cpu.h>
 #include <kernel/explore.h>
 
-/* lock.c: waits for the lock, and logs. */
-void spin_lock_contended(struct spinlock *lock);
+void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */
 /* lock.c: log acquisitions and hold times of sampled classes. */
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);

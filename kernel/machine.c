@@ -40,8 +40,7 @@ static struct {
     struct spinlock lock;
     struct notification *notification; /* under lock: a reference, or NULL */
     uint64_t bits;                     /* under lock */
-    /* under lock: bytes[taken..put), modulo INPUT_MAX */
-    uint64_t put, taken;
+    uint64_t put, taken;               /* under lock: bytes[taken..put), modulo INPUT_MAX */
     char bytes[INPUT_MAX];
     uint32_t matched; /* under lock: how many of DEBUGGER_KEYS came last and are held back */
 } input = {.lock = SPINLOCK(&console_input_class)};

@@ -15,8 +15,8 @@ struct cpu;
 
 #define PCI_DEVICE_LAST 0xffffu /* bus << 8 | slot << 3 | function */
 
-/* 0 if the current space holds it with these rights; else -E_* */
-int machine_check(cap_t machine, uint32_t rights);
+int machine_check(cap_t machine,
+                  uint32_t rights); /* 0 if the current space holds it with these rights; else -E_* */
 
 /* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */
 void machine_stop_others(const struct cpu *self);

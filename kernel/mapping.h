@@ -16,8 +16,8 @@ struct mapping;
 struct mapping *mapping_find(struct tree_node *root, uint64_t address);
 void mapping_insert(struct tree_node **root, struct mapping *mapping); /* must not overlap another */
 void mapping_remove(struct tree_node **root, struct mapping *mapping);
-/* shortens it to `end` */
-void mapping_end_at(struct tree_node **root, struct mapping *mapping, uint64_t end);
+void mapping_end_at(struct tree_node **root, struct mapping *mapping,
+                    uint64_t end); /* shortens it to `end` */
 /* As tree_take_any(). */
 struct mapping *mapping_take_any(struct tree_node **root);
 /* The lowest address >= `from` with `size` free bytes below `limit`; 0: none. Leaves a free page at each

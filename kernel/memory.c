@@ -197,8 +197,8 @@ static int move_page(struct memory *target, uint64_t offset, struct memory *sour
     if (error && fresh)
         frame_free(frame);
     else if (error)
-        /* back to its place: its tables exist, so this cannot fail */
-        memory_insert(source, source_offset, frame);
+        memory_insert(source, source_offset,
+                      frame); /* back to its place: its tables exist, so this cannot fail */
     return error;
 }
 

@@ -32,8 +32,7 @@ struct memory {
     /* under lock: */
     uint64_t size; /* bytes, whole pages */
     uint64_t frames;
-    /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
-    uint64_t mapped_end;
+    uint64_t mapped_end; /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
     uint32_t mappings;
     uint32_t depth; /* levels of the frame table */
     paddr_t table;  /* radix tree of 512 entries per level; leaves: page frames or FRAME_NONE */

@@ -25,8 +25,8 @@ struct notification {
     _Atomic uint64_t bits; /* set by any thread; taken by exchange */
     /* under lock: */
     struct list waiters; /* thread.link */
-    /* its receives end with a signal; it holds a reference, and unbinds before it dies */
-    struct thread *bound;
+    struct thread
+        *bound; /* its receives end with a signal; it holds a reference, and unbinds before it dies */
 };
 
 struct notification *notification_new(void); /* one reference; NULL: no memory */

@@ -35,8 +35,7 @@ struct run_queue {
     _Atomic int32_t running; /* priority of the running thread; SCHED_IDLE_PRIORITY when idle */
 };
 
-/* idle and wanting work; a CPU that sends work clears the bit */
-extern _Atomic uint64_t sched_idle_cpus;
+extern _Atomic uint64_t sched_idle_cpus; /* idle and wanting work; a CPU that sends work clears the bit */
 extern _Atomic uint64_t sched_online_cpus;
 
 void sched_init_cpu(struct cpu *cpu);

@@ -26,8 +26,8 @@ struct slab {
     /* under lock: */
     uint64_t live, frames;
     uint64_t empty_count;
-    /* page frames: all; with free and live objects; the empty ones, oldest first */
-    struct list all, partial, empty;
+    struct list all, partial,
+        empty;          /* page frames: all; with free and live objects; the empty ones, oldest first */
     struct slab *other; /* the next slab that has had page frames */
     bool known;         /* is in that list, and its own lists are initialized */
 };

@@ -140,8 +140,8 @@ void space_release_memory(struct space *space)
     /* No thread is left. Only a CPU that has not switched yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
-    /* ours alone: nobody reads the mappings of a released space */
-    struct tree_node *mappings = space->mappings;
+    struct tree_node *mappings =
+        space->mappings; /* ours alone: nobody reads the mappings of a released space */
     space->mappings = NULL;
     space->mapping_count = space->private_frames = space->resident = 0;
     for (unsigned i = 0; i < sizeof space->block_frames / sizeof space->block_frames[0]; i++) {

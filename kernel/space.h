@@ -26,22 +26,18 @@ struct mapping {
     /* MAP_*: in force, and the capability's maximum */
     uint32_t flags, allowed;
     struct tree_node node;
-    /* of this subtree: extent, largest gap; mapping.c */
-    uint64_t first, last, hole;
-    struct mapping *next_gone; /* space_unmap */
+    uint64_t first, last, hole; /* of this subtree: extent, largest gap; mapping.c */
+    struct mapping *next_gone;  /* space_unmap */
 };
 
 struct space {
     struct arch_space arch; /* tables are under lock */
     struct spinlock lock;
     _Atomic uint32_t references;
-    /* capabilities to it in other spaces: cap.c */
-    _Atomic uint32_t holders;
+    _Atomic uint32_t holders; /* capabilities to it in other spaces: cap.c */
     uint32_t pid, parent_pid;
-    /* init or a server (scarce.h); constant once others know the space */
-    bool system;
-    /* has ever created a space; written by its threads, read when they are gone */
-    bool is_parent;
+    bool system;    /* init or a server (scarce.h); constant once others know the space */
+    bool is_parent; /* has ever created a space; written by its threads, read when they are gone */
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus;      /* CPUs that have run it; each sets its own bit, see space_activate */
     struct cap_table caps;      /* own lock, see cap.h */
@@ -52,8 +48,7 @@ struct space {
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
     uint64_t block_used[8];
-    /* threads: see thread.h (the list's lock is the space's) */
-    struct thread *threads;
+    struct thread *threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
     uint16_t trace_classes; /* application classes that it registered, a bit each: trace_lock */
     bool dying;             /* accepts no more mappings, threads or capabilities */

@@ -24,8 +24,8 @@ void thread_trace_resumed(struct thread *thread);
 int64_t user_read(void *to, const void *user_from, uint64_t size);
 int64_t user_write(void *user_to, const void *from, uint64_t size);
 int64_t user_read_word(uint32_t *value, const uint32_t *user_from);
-/* truncated to fit, the rest zeroed */
-int64_t user_read_string(char *text, const char *user_from, size_t size);
+int64_t user_read_string(char *text, const char *user_from,
+                         size_t size);                        /* truncated to fit, the rest zeroed */
 int64_t user_read_name(char name[16], const char *user_from); /* up to 16 bytes, truncated and padded */
 
 #endif

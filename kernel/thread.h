@@ -76,10 +76,8 @@
 #define PENDING_SUSPEND 2u
 
 /* Parts of thread->traced: what to log when it runs again. */
-/* 1 + number of the system call that returns; 0: none */
-#define TRACED_SYSCALL 0xffffu
-/* an ipc call returns, or a fault ends */
-#define TRACED_CALL    0x10000u
+#define TRACED_SYSCALL 0xffffu  /* 1 + number of the system call that returns; 0: none */
+#define TRACED_CALL    0x10000u /* an ipc call returns, or a fault ends */
 
 /* What a thread in an endpoint's queue of senders does. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
@@ -94,13 +92,12 @@ struct thread {
     struct thread_block *block; /* kernel address; constant */
     uint64_t block_user;        /* its user address; constant */
     struct space *space;        /* a reference; constant. Idle threads: NULL */
-    /* where it runs or ran last; written by the thread's owner */
-    _Atomic(struct cpu *) cpu;
-    _Atomic uint32_t on_cpu;   /* release when that CPU has released it, acquire by the next */
-    _Atomic uint32_t pending;  /* PENDING_* */
-    _Atomic uint32_t state;    /* enum thread_state, see above */
-    _Atomic uint32_t priority; /* may change at any time; the queue uses the next one */
-    uint32_t queued_priority;  /* under the run queue's lock: whose list `link` is in */
+    _Atomic(struct cpu *) cpu;  /* where it runs or ran last; written by the thread's owner */
+    _Atomic uint32_t on_cpu;    /* release when that CPU has released it, acquire by the next */
+    _Atomic uint32_t pending;   /* PENDING_* */
+    _Atomic uint32_t state;     /* enum thread_state, see above */
+    _Atomic uint32_t priority;  /* may change at any time; the queue uses the next one */
+    uint32_t queued_priority;   /* under the run queue's lock: whose list `link` is in */
     /* Whose run queue it is in; NULL: none. Changes only under that queue's lock, so under X's lock it is
      * certain whether it is X's. */
     _Atomic(struct cpu *) queued_on;
@@ -164,8 +161,8 @@ void thread_put(struct thread *thread);
 void thread_resume(struct thread *thread);
 void thread_suspend(struct thread *thread);
 void thread_kill(struct thread *thread);
-/* on the thread's CPU, which has switched away from it; hold no locks */
-void thread_finish(struct thread *thread);
+void thread_finish(
+    struct thread *thread); /* on the thread's CPU, which has switched away from it; hold no locks */
 void thread_park(struct thread *self); /* the scheduler found PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint64_t thread_count_live(void);

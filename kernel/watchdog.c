@@ -31,12 +31,10 @@
 #define SECONDS_DEFAULT 10u
 /* A limit has this many graces. A suspect gets one after each sign of progress. */
 #define GRACES          8u
-/* limits after which a suspect without progress is reported as such, ... */
-#define PATIENCES       4u
+#define PATIENCES       4u /* limits after which a suspect without progress is reported as such, ... */
 /* ... but not before this: on a busy host a progress check takes seconds. */
 #define PATIENCE_MIN_MS 10000u
-/* of a CPU that spins: as many as others have heartbeats */
-#define LOOKS_A_SECOND  4u
+#define LOOKS_A_SECOND  4u /* of a CPU that spins: as many as others have heartbeats */
 #define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
@@ -305,8 +303,8 @@ static void begin(uint32_t target, uint64_t now)
         return;
     if (!atomic_compare_exchange_strong(&the_case.observer, &observer, this_cpu()->index + 1))
         return;
-    /* or the last observer's suspicion */
-    atomic_compare_exchange_strong(&watch->suspicion, &trusting, SUSPECTED);
+    atomic_compare_exchange_strong(&watch->suspicion, &trusting,
+                                   SUSPECTED); /* or the last observer's suspicion */
     the_case.target = target;
     the_case.proof = (struct proof){0};
     the_case.asked_at = 0;

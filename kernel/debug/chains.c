@@ -3,13 +3,12 @@
  * chains.c - command waits: chains of waiting threads, and deadlocks.
  *
  * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must flush
- * its TLB) or for any of several (the threads of the servers that may receive from an endpoint, or that
- * hold a saved reply). Threads that wait for no particular thread (for a message, a signal, a time) may
- * continue by themselves, and so may all that wait for at least one that may. The rest wait for each other:
- * a deadlock.
+ * its TLB) or for any of several (threads of servers that may receive from an endpoint, or that hold a
+ * saved reply). A thread that waits for no particular one (for a message, a signal, a time) may continue by
+ * itself, and so may those that wait for at least one that may. The rest wait for each other: a deadlock.
  *
  * Of a server's threads only those count that serve a call or receive from the endpoint; if there are none,
- * all count. A lock in user memory is a word that contains its holder: LOCK_WORD_* of tarn/abi.h.
+ * all. A lock in user memory contains its holder: LOCK_WORD_* of tarn/abi.h.
  */
 #include <kernel/cpu.h>
 #include <kernel/debug/debug.h>
@@ -87,7 +86,7 @@ static const struct thread *find_server(const struct thread *caller)
     return NULL;
 }
 
-/* For a saved reply, every holder of the capability may reply. */
+/* Every holder of a saved reply may reply. */
 static void add_reply_holders(void *object, void *context)
 {
     struct node *node = context;
@@ -155,7 +154,7 @@ static void collect(void)
                 is_in_spaces(&nodes[i], nodes[k].thread) && is_counted_on(&nodes[i], nodes[k].thread);
 }
 
-/* Returns a node that `node` waits for; `stuck`: one that is in a deadlock. NULL: none. */
+/* One that `node` waits for; `stuck`: in a deadlock. NULL: none. */
 static struct node *next_node(const struct node *node, bool stuck)
 {
     for (uint32_t i = 0; i < node_count; i++)
@@ -215,7 +214,7 @@ static void put_cycle(struct node *first)
     }
 }
 
-/* Follows the stuck nodes, which must end in a cycle, after at most as many steps as there are nodes. */
+/* Follows the stuck nodes, which must end in a cycle. */
 static void put_deadlock_of(struct node *node)
 {
     struct node *at = node;
@@ -230,7 +229,7 @@ static void put_deadlock_of(struct node *node)
     }
 }
 
-/* Ends when it meets a thread for the second time. */
+/* Ends when it meets a thread again. */
 static void put_chain(const struct node *node)
 {
     const struct node *seen[HOPS_MAX];

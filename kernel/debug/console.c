@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * console.c - the raw console, polled: pages of output, lines of input.
- *
- * Needs a VT100-like terminal. Output stops after each page until a key is pressed. A command that prints
- * more than LINES_MAX lines ends.
+ * console.c - the raw console, polled: pages of output, lines of input. For a VT100-like terminal. A
+ * command that prints more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
 #include <kernel/cpu.h>
@@ -167,8 +165,7 @@ static void remember(void)
 
 /* ---- Completion ---- */
 
-/* Returns the length of the longest common prefix of all completions, and the first completion and their
- * number. */
+/* The length of the common prefix of all completions; also the first one and their number. */
 static uint32_t common_length(const char *start, uint32_t length, const char **first, uint32_t *count)
 {
     uint32_t common = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.h - what the debugger's files share. All of it runs only in a session, on one CPU, with the others
+ * debug.h - what the debugger's files share. All of it runs in a session, on one CPU, with the others
  * stopped.
  *
- * Commands print with debug_print. They may end at any time, by a fault, by too much output or by the user
- * (debug_end_command does not return). So they hold nothing that must be released.
+ * A command may end in any debug_print or fault (debug_end_command does not return), so it holds nothing
+ * that must be released.
  */
 #ifndef KERNEL_DEBUG_DEBUG_H
 #define KERNEL_DEBUG_DEBUG_H
@@ -29,9 +29,9 @@ enum stop_state {
     STOP_SESSION, /* runs the session */
 };
 enum stop_state debug_stop_state(uint32_t cpu);
-/* Continues stopping CPUs that do not respond, while the session waits. */
+/* Continues to stop CPUs that do not respond, while the session waits. */
 void debug_press_on(void);
-/* Registers of the CPU where it stopped; NULL: unknown. Valid during the session. */
+/* Where the CPU stopped; NULL: unknown. Valid during the session. */
 const struct kernel_regs *debug_regs(uint32_t cpu);
 
 /* ---- session.c ---- */
@@ -39,7 +39,7 @@ const struct kernel_regs *debug_regs(uint32_t cpu);
 /* `continues`: what `continue` does, as text */
 void debug_session(const char *reason, const char *continues);
 void debug_end_command(void) __attribute__((noreturn));
-/* Calls function(argument); returns false if it faulted. Does not nest. */
+/* Calls function(argument); false: it faulted. Not nested. */
 bool debug_try(void (*function)(void *argument), void *argument);
 void debug_fail_try(void); /* on a fault: does not return inside debug_try */
 
@@ -59,22 +59,22 @@ extern const uint32_t debug_command_count;
 
 /* ---- console.c ---- */
 
-/* Prints on the raw console; waits for a key after each page. */
+/* Waits for a key after each page. */
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void debug_begin_output(void); /* of a command: resets the line counts */
 int debug_read_key(void);
 void debug_set_page(uint32_t lines); /* 0: no pages */
-/* with editing, history and completion; valid until the next call */
-char *debug_read_line(const char *prompt);
-/* session.c: the index-th word or symbol that continues `start`, given the line before it; NULL: no more. */
+char *debug_read_line(
+    const char *prompt); /* with editing, history and completion; valid until the next call */
+/* session.c: the index-th word or symbol that continues `start`, behind the given line; NULL: no more. */
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
 /* ---- words.c: arguments ---- */
 
 bool debug_is(const char *a, const char *b);
-/* Returns the text after "NAME=" if the word begins so; else NULL. */
+/* The text after "NAME=" if the word begins so; else NULL. */
 const char *debug_value(const char *word, const char *name);
-/* Parses a decimal number, or a hexadecimal one with 0x. Otherwise prints an error and ends the command. */
+/* A decimal number, or hexadecimal with 0x. Otherwise prints an error and ends the command. */
 uint64_t debug_number(const char *text);
 /* Parses a number, a symbol, or either + number. */
 uint64_t debug_address(const char *text);
@@ -87,8 +87,8 @@ struct debug_symbol {
     const char *name;
     uint64_t address;
 };
-/* the last one that begins at or below `address` */
-bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol);
+bool debug_symbol_at(uint64_t address,
+                     struct debug_symbol *symbol); /* the last one that begins at or below `address` */
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol);
 bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol); /* in order of address */
 const char *debug_name_of(uint64_t address); /* "symbol+0x12"; valid until the next call */
@@ -104,28 +104,28 @@ bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
 
 /* ---- objects.c: kernel objects ---- */
 
-/* Returns the next one (`previous` NULL: the first); NULL: no more. Ends even if a list is damaged. */
+/* The next one (`previous` NULL: the first); NULL: no more. Ends even if a list is damaged. */
 struct thread *debug_next_thread(struct thread *previous, uint32_t *count);
 struct space *debug_next_space(struct space *previous, uint32_t *count);
 struct thread *debug_find_thread(uint64_t tid); /* not idle threads */
 struct space *debug_find_space(uint64_t pid);
-/* Calls visit for each object of the slab, including free ones. */
+/* Visits each object of the slab, free ones included. */
 void debug_each_object(const char *slab, void (*visit)(void *object, void *context), void *context);
-/* Calls visit for each held lock. */
+/* Visits each held lock. */
 struct spinlock;
 void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context);
-/* Returns whether the space has a capability to the object with these rights. */
+/* Has the space a capability to the object with these rights? */
 bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights);
-/* "sh(12)" for a thread, "sh[3]" for a space. Several results may be in use at once. */
+/* "sh(12)" for a thread, "sh[3]" for a space. Several may be in use at once. */
 const char *debug_thread_name(const struct thread *thread);
 const char *debug_space_name(const struct space *space);
 const char *debug_thread_state(const struct thread *thread);
-/* What it waits for, as in "call to endpoint 3 of fs[4]"; empty if it does not wait. */
+/* As in "call to endpoint 3 of fs[4]"; empty if it does not wait. */
 const char *debug_wait_reason(const struct thread *thread);
 struct endpoint *debug_waits_at_endpoint(const struct thread *thread); /* NULL: not at an endpoint */
 /* The CPU on which it is current; NULL: none. */
 struct cpu *debug_cpu_of(const struct thread *thread);
-/* The index-th holder of a right to receive from the endpoint; NULL: no more. */
+/* The index-th holder of a right to receive; NULL: no more. */
 struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index);
 
 /* ---- Commands ---- */
@@ -133,7 +133,7 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 typedef void debug_run(const struct debug_words *words);
 debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat,
     debug_mask; /* trace.c */
-/* Names of the known event classes and event types; NULL: no more. */
+/* The known event classes and types; NULL: no more. */
 const char *debug_class_nth(uint32_t index);
 const char *debug_event_nth(uint32_t index);
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */

@@ -8,15 +8,12 @@
  *     kernel.
  *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (proof.h).
  *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without
- *     it, and continues the progress checks while it waits for keys, because the host may be busy or
- *     stopped itself.
+ *     it; the progress checks continue while it waits for keys, because the host may be busy or stopped.
  *
  * A stopped CPU parks in a trap with all registers in memory, sets its bit in `stopped`, and waits until
  * its bit in `wanted` is clear. A CPU that meets a breakpoint meanwhile parks, too, and starts its own
- * session afterwards.
- *
- * A panic owns the other CPUs in the same way before it has a session (`holds`) and after it: they never
- * continue.
+ * session afterwards. A panic owns the other CPUs in the same way before it has a session (`holds`) and
+ * after it: they never continue.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -33,8 +30,7 @@
 #define ASK_MS   2000u
 #define GRACE_MS 100u   /* after a sign of progress */
 #define STOP_MS  10000u /* without progress */
-#define GAP_MS \
-    100u /* maximum that one turn of a wait counts; in a longer one the host did not run this CPU */
+#define GAP_MS   100u   /* of a turn; in a longer one the host did not run this CPU */
 
 static _Atomic uint32_t owner; /* 1 + number of the CPU that has the session; 0: none */
 static _Atomic uint32_t sessions;
@@ -43,7 +39,7 @@ static _Atomic uint64_t stopped; /* CPUs that have stopped */
 static _Atomic uint64_t ended;   /* CPUs that will never run again */
 static _Atomic uint64_t forced;  /* CPUs to which an NMI is on its way; the CPU clears its bit */
 
-static bool holds; /* the owner has no session, so its faults do not come from a command */
+static bool holds; /* the owner has no session, so no command is to blame for faults */
 static _Atomic bool none_goes_on;
 
 static struct {
@@ -56,8 +52,8 @@ static const char asked_to_stop[] = "asked to stop"; /* a reason that starts no 
 
 /* ---- Parking ---- */
 
-/* `answers`: the CPU was stopped between two instructions of its own code, so it handles TLB shootdown
- * requests. CPUs that wait for those then need no NMI. */
+/* `answers`: stopped between two instructions of its own code, so it handles TLB shootdowns; CPUs that wait
+ * for those need no NMI. */
 static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
 {
     stops[cpu->index].regs = regs;
@@ -124,7 +120,6 @@ static void force(struct cpu *target)
     arch_break_in(target);
 }
 
-/* A number that grows with progress. */
 static uint32_t progress(void)
 {
     uint32_t sum = (uint32_t)__builtin_popcountll(atomic_load(&stopped));
@@ -192,11 +187,10 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
     stops[self->index].regs = regs;
     stop_others(self);
     debug_session(reason, "lets the system go on");
-    /* while all are stopped, so that measurements that begin afterwards do not count it */
-    atomic_fetch_add(&sessions, 1);
+    atomic_fetch_add(&sessions, 1); /* while all are stopped, so that later measurements do not count it */
     let_go();
     atomic_store(&owner, 0);
-    /* The next heartbeat handles other console input, because that takes locks. */
+    /* The next heartbeat handles other input, because that takes locks. */
 }
 
 static bool owns_session(const struct cpu *cpu)

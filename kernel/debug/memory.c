@@ -2,8 +2,8 @@
 /*
  * memory.c - commands mem and sym, and reading of memory.
  *
- * Kernel memory is read directly. A process's memory is read through its page tables and the direct map, so
- * no page is brought in and no space is loaded.
+ * A process's memory is read through its page tables and the direct map: no page is brought in, no space is
+ * loaded.
  */
 #include <arch/debug.h>
 #include <arch/mmu.h>
@@ -18,7 +18,7 @@
 #define BYTES_MAX    4096u
 #define BYTES_A_LINE 16u
 
-/* Returns how many bytes of the page are present. */
+/* Returns how many bytes are present. */
 static uint64_t read_user_page(const struct space *space, uint64_t address, void *to, uint64_t size)
 {
     uint32_t flags;

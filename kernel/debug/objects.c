@@ -2,13 +2,9 @@
 /*
  * objects.c - finds threads, spaces, endpoints and locks, and says what a thread waits for.
  *
- * It takes no locks: all CPUs are stopped, but one may have been stopped in the middle of a change. This is
- * safe because
- *
- *   - lists can be walked forwards at any time;
- *   - the memory of objects keeps its type while all CPUs are stopped (slab.h);
- *   - all loops are bounded;
- *   - a bad pointer causes a fault, which ends only the command.
+ * It takes no locks: all CPUs are stopped, but perhaps in the middle of a change. Lists can be walked
+ * forwards at any time, the memory of objects keeps its type while all are stopped (slab.h), loops are
+ * bounded, and a bad pointer causes a fault, which ends only the command.
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
@@ -233,8 +229,7 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
 extern const char data_start[], kernel_end[];                   /* from the link script */
 extern struct lock_class lock_class_first[], lock_class_last[]; /* from the link script */
 
-/* Recognizes a lock by the pointer to its class: nothing else in the kernel has such a pointer after the
- * number of a CPU. */
+/* A lock has a pointer to its class: nothing else in the kernel has that after the number of a CPU. */
 static bool is_held_lock(const struct spinlock *lock)
 {
     uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
@@ -258,8 +253,8 @@ static void scan_page(void *argument)
             scan->visit((const struct spinlock *)at, scan->context);
 }
 
-/* Skips pages that are unmapped on purpose, below stacks. A lock that crosses the end of a page is found
- * with the page where it begins. */
+/* Skips pages that are unmapped on purpose, below stacks. A lock across the end of a page is found with the
+ * page where it begins. */
 static void scan_image(struct lock_scan *scan)
 {
     const char *end = kernel_end;

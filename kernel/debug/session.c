@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session.c - the command loop: prints why the session began, then reads and runs commands until
- * `continue`.
+ * session.c - the command loop: says why the session began, then runs commands until `continue`.
  *
- * A command may end early, by a fault or because the user quits its output; debug_end_command() then
- * returns to the prompt. Commands hold nothing that must be released.
+ * A command may end early, by a fault or because the user quits its output: debug_end_command() returns to
+ * the prompt.
  */
 #include <arch/debug.h>
 #include <arch/machine.h>
@@ -57,7 +56,7 @@ static void reboot(const struct debug_words *words)
     arch_reboot();
 }
 
-/* The dump is made from outside, so the machine only has to stand still. */
+/* The dump is made from outside; the machine only has to stand still. */
 static void hold_for_dump(const struct debug_words *words)
 {
     debug_print(

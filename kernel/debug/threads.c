@@ -15,15 +15,14 @@ static const struct space *space_of(const struct cpu *cpu)
     return cpu->current ? cpu->current->space : NULL;
 }
 
-/* A CPU that was asked to stop was about to return to a thread, whose registers are in its trap frame, or
- * in the idle loop. */
+/* A CPU that was asked to stop was about to return to a thread, which is in its trap frame, or to the idle
+ * loop. */
 static bool was_left_in_frame(const struct cpu *cpu)
 {
     return debug_stop_state(cpu->index) == STOP_ASKED && space_of(cpu);
 }
 
-/* Prints the chain from where the CPU was stopped: the kernel's and then the program's, or the program's
- * only. */
+/* From where the CPU stopped: the kernel's chain and then the program's, or only that. */
 static void put_cpu_chain(struct cpu *cpu)
 {
     const struct kernel_regs *regs = debug_regs(cpu->index);

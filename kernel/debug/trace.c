@@ -3,11 +3,10 @@
  * trace.c - commands trace, n, p, follow, stat, mask: events of one CPU or all, merged by time and
  * filtered.
  *
- * A view is a filter and a position, the number of matching events from the end. To show it, the newest
- * packets of the rings are read twice: to count the matches, and to print. More packets are read until
- * enough events match. Context and switch events say which thread ran on a CPU. The rings do not change,
- * because all CPUs are stopped. A CPU that could not be stopped may still log; what it overwrites is
- * skipped.
+ * A view is a filter and a number of matching events from the end. To show it, the newest packets of the
+ * rings are read twice: to count the matches, and to print; more packets until enough match. Context and
+ * switch events say which thread ran. The rings do not change, because all CPUs are stopped; what one that
+ * could not be stopped overwrites is skipped.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu.h>
@@ -53,7 +52,7 @@ static const struct trace_field_info *find_field(const struct trace_event_info *
     return NULL;
 }
 
-/* Reads only fields of the fixed part, whose length has_body checked. */
+/* Only for fields of the fixed part, which has_body checked. */
 static uint64_t field_value(const struct trace_moment *moment, const struct trace_field_info *field)
 {
     const char *at = (const char *)(moment->event + 1) + field->offset;
@@ -166,7 +165,7 @@ static uint64_t count_matches(uint64_t packets)
     return total;
 }
 
-/* Returns how many packets per ring are needed, and how many events in them match. */
+/* How many packets per ring are needed, and how many events in them match. */
 static uint64_t choose_packets(uint64_t wanted, uint64_t *total)
 {
     const uint64_t most =
@@ -261,7 +260,7 @@ const char *debug_class_nth(uint32_t index)
     return NULL;
 }
 
-/* Numbers the event types by class and minor; event_at returns NULL for a number without one. */
+/* Events by class and minor; NULL: none. */
 #define EVENTS_MOST (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
 static const struct trace_event_info *event_at(uint32_t place)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user_symbols.c - symbols of programs, read from their files in the boot archive, which keep their symbol
- * tables.
+ * user_symbols.c - symbols of programs, from their files in the boot archive.
  *
  * A space knows path and build-id of its program (trace_image). A file with another build-id is another
- * program, so its symbols are not used. Programs may write to the archive's memory, so everything in it is
- * validated.
+ * program. Programs may write to the archive's memory, so everything in it is validated.
  */
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
@@ -126,7 +124,7 @@ static bool is_function(const struct elf_symbol *symbol)
     return (symbol->info & 15) == SYMBOL_FUNCTION;
 }
 
-/* Finds the function that contains `place`, and prints the distance of `address` from its start. */
+/* The function that contains `place`, and the distance of `address` from its start. */
 static int format_user_symbol(char *text, size_t size, const struct space *space, uint64_t place,
                               uint64_t address)
 {

@@ -60,7 +60,7 @@ uint64_t debug_number(const char *text)
     return number;
 }
 
-/* Users mostly copy addresses from output, where they have no 0x. */
+/* Users copy addresses from output, where they have no 0x. */
 static bool parse_address(const char *text, uint64_t *address)
 {
     struct debug_symbol symbol;

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * syscallgen.c - generates everything that follows from the lists of system calls and errors.
+ * syscallgen.c - generates everything that follows from the lists of system calls and errors
+ * (kernel/gen/README.md).
  *
  *     syscallgen SYSCALLS.def ERRORS.def OUTPUT_DIRECTORY
  *
- * writes below the directory
- *
- *     include/tarn/error.h           E_* and their texts
- *     include/tarn/errno_of.h        errno_of(): the errno of each
- *     include/tarn/syscall.h         SYS_* and the user stubs sys_NAME(), on arch/syscall_stub.h
- *     include/tarn/syscall_kernel.h  prototypes of the kernel's sys_NAME()
- *     kernel/syscall_table.c         the table that the port's system call entry calls through
- *     syscalls.enum                  `name = number` lines for the trace schema
- *     docs/syscalls.md               reference page
- *
- * The comments at the top of the two lists give the grammar. An error in them ends the build with file,
- * line and reason.
+ * The comments at the top of the lists give their grammar. An error in them ends the build with file, line
+ * and reason.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -272,9 +263,9 @@ static void write_prototype(FILE *file, const struct call *call)
     fputs(call->argument_count ? ")" : "void)", file);
 }
 
-/* User code passes whole registers, and a C function may rely on the upper half of a narrow argument. So
- * calls with narrow arguments are entered through a function that truncates them. Handlers of messages,
- * where every instruction counts, take whole registers. */
+/* User code passes whole registers, and C may rely on the upper half of a narrow argument. So calls with
+ * narrow arguments are entered through a function that truncates them. Handlers of messages, where every
+ * instruction counts, take whole registers. */
 static void write_register_prototype(FILE *file, const char *prefix, const struct call *call)
 {
     fprintf(file, "int64_t %s_%s(", prefix, call->name);

@@ -34,8 +34,7 @@ enum tarn_lock_class {
     TARN_LOCK_CONDITION,
     TARN_LOCK_BARRIER,
     TARN_LOCK_JOIN,
-    /* all of the memory shared with a server is in use */
-    TARN_LOCK_WINDOW,
+    TARN_LOCK_WINDOW, /* all of the memory shared with a server is in use */
     TARN_LOCK_CLASSES_USER,
 };
 
@@ -161,10 +160,8 @@ struct system_lock_class {
 };
 
 struct system_stats {
-    /* free ones include those in per-CPU caches */
-    uint64_t frames_total, frames_free;
-    /* that exist */
-    uint64_t spaces, threads, endpoints, notifications, memories, irqs, replies, mappings;
+    uint64_t frames_total, frames_free; /* free ones include those in per-CPU caches */
+    uint64_t spaces, threads, endpoints, notifications, memories, irqs, replies, mappings; /* that exist */
     uint64_t cpus;
     uint64_t idle_ns;     /* sum over all CPUs, since boot */
     uint64_t slab_frames; /* page frames in caches of kernel objects */
@@ -177,10 +174,8 @@ enum machine_debug_operation {
     /* Hang with interrupts off: for milliseconds (lower 32 bits), this CPU or those of the upper 32 bits.
      * For tests and demonstrations; needs the boot option debug.hang=1. */
     MACHINE_DEBUG_HANG,
-    /* the same with a kernel lock held, always the same one */
-    MACHINE_DEBUG_LOCK,
-    /* enum machine_debug_panic; for tests, needs debug.panic=1 */
-    MACHINE_DEBUG_PANIC,
+    MACHINE_DEBUG_LOCK,  /* the same with a kernel lock held, always the same one */
+    MACHINE_DEBUG_PANIC, /* enum machine_debug_panic; for tests, needs debug.panic=1 */
 };
 /* In place of milliseconds: until the watchdog has reported all these CPUs and done its action, or a
  * debugger session ends. */
@@ -189,9 +184,8 @@ enum machine_debug_panic {
     MACHINE_PANIC_PLAIN,
     MACHINE_PANIC_NULL,    /* the kernel stores to address 0 */
     MACHINE_PANIC_CONSOLE, /* while holding the console's lock */
-    /* all CPUs at once */
-    MACHINE_PANIC_ALL,
-    MACHINE_PANIC_FAULTS, /* every step of the panic faults */
+    MACHINE_PANIC_ALL,     /* all CPUs at once */
+    MACHINE_PANIC_FAULTS,  /* every step of the panic faults */
 };
 
 /* A lock of a program (libc-glue) is a word: 0 when free, else the holder's tid and whether a thread may be
@@ -264,8 +258,7 @@ struct startup {
     uint64_t stack_low, stack_high;
     /* CPUs of the process and its children, a bit each; 0: all */
     uint64_t affinity;
-    /* of the first thread, and of others that do not ask for another one */
-    uint64_t priority;
+    uint64_t priority; /* of the first thread, and of others that do not ask for another one */
 };
 
 #endif

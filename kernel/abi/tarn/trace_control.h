@@ -8,11 +8,10 @@
 #define TARN_TRACE_CONTROL_H
 
 enum trace_operation {
-    TRACE_OP_SET_MASK = 1,     /* a = class mask; a change from 0 logs a statedump */
-    TRACE_OP_SET_MODE = 2,     /* a = enum trace_mode */
-    TRACE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
-    /* a = bytes of a buffer, b = buffers of a ring. Clears the rings. */
-    TRACE_OP_SET_GEOMETRY = 4,
+    TRACE_OP_SET_MASK = 1,      /* a = class mask; a change from 0 logs a statedump */
+    TRACE_OP_SET_MODE = 2,      /* a = enum trace_mode */
+    TRACE_OP_SET_SWITCHES = 3,  /* a = class, b = bits of its minors */
+    TRACE_OP_SET_GEOMETRY = 4,  /* a = bytes of a buffer, b = buffers of a ring. Clears the rings. */
     TRACE_OP_CLEAR = 5,         /* drops all logged events */
     TRACE_OP_FLUSH = 6,         /* closes the open packet of CPU a (~0: all) */
     TRACE_OP_STATEDUMP = 7,     /* logs what exists */

@@ -2,9 +2,8 @@
 /*
  * symbolgen.c - makes the kernel's table of its own symbols:   nm -n KERNEL | symbolgen >table.c
  *
- * The build links the kernel three times: without a table, to get the table's size; with a table of that
- * size, to get all addresses; and with the final table. The output depends only on names and addresses of
- * the symbols. kernel/debug/symbols.c reads it.
+ * The build links the kernel three times: without a table, to get its size; with a table of that size, to
+ * get the addresses; and with the final table. The output depends only on the symbols' names and addresses.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -52,7 +51,7 @@ static void add(uint64_t address, const char *name)
     count++;
 }
 
-/* Sorts by address. Of several at one address, the most useful name comes last. */
+/* By address; at one address, the most useful name comes last. */
 static int compare(const void *left, const void *right)
 {
     const struct symbol *a = left, *b = right;
@@ -77,7 +76,7 @@ static void read_symbols(uint64_t *base)
     }
 }
 
-/* Drops symbols below the kernel's base; they are not addresses. */
+/* Symbols below the kernel's base are no addresses. */
 static void drop_below(uint64_t base)
 {
     size_t kept = 0;

@@ -3,15 +3,14 @@
  * answer_test.c - tests that every reply finds the wait that it belongs to, or nobody, in every state that
  * two callers, a server and two saved replies can reach.
  *
- * It runs the kernel's own sources: endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c, cap.c.
- * The test replaces only the scheduler: it chooses which thread acts next. States are searched breadth
- * first. To reach a state, its steps are replayed on a new machine. A state is identified by the contents
- * of kernel and model (write_key); a state seen before is not followed further. So the search ends, and has
- * then seen all states.
+ * It runs the kernel's endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c and cap.c; in place
+ * of the scheduler, it chooses which thread acts next. The search is breadth first. A state is reached by
+ * replaying its steps on a new machine, and identified by the contents of kernel and model (write_key).
+ * States seen before are not followed, so the search ends, and has then seen all.
  *
- * The model knows for each caller which reply it waits for, and for each reply in hand to which wait it
- * belongs: every wait has a serial number, which is the message's label. After each step, every thread's
- * registers and wait are compared with those before. Only threads that the model allows may have changed.
+ * The model knows which reply each caller waits for, and to which wait each reply in hand belongs: every
+ * wait has a serial number, which is the message's label. After each step every thread's registers and wait
+ * are compared with those before: only threads that the model allows may have changed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +185,6 @@ static void start_machine(void)
         saved[i] = none;
 }
 
-/* Makes the thread current on this CPU. */
 static void let_run(struct thread *thread)
 {
     this_cpu()->current = thread;
@@ -278,7 +276,6 @@ static void prepare_frame(struct thread *thread, uint64_t label, uint64_t deadli
     thread->frame.deadline = deadline;
 }
 
-/* The server received a message. */
 static void note_received(void)
 {
     uint64_t serial = frame_label(&threads[SERVER]->frame);
@@ -318,7 +315,7 @@ static void ask(unsigned who, bool fault, bool general)
         note_received();
 }
 
-/* Models a reply: returns whether a caller waits for it; its wait is then over. */
+/* Models a reply; false: the caller does not wait for it any more. */
 static bool take_answer(struct answer answer)
 {
     if (answer.caller < 0 || awaits[answer.caller] != answer.serial)
@@ -588,7 +585,6 @@ static void take_server_step(struct step step)
     }
 }
 
-/* Steps that others do to a thread. */
 static void take_foreign_step(struct step step)
 {
     struct thread *thread = threads[step.who];
@@ -632,7 +628,7 @@ static void take_step(struct step step)
 
 /* ---- States ---- */
 
-/* Everything on which later steps can depend. Serials count only to distinguish waits. */
+/* Everything on which later steps can depend. Serials only distinguish waits. */
 struct key {
     uint8_t thread[THREADS][7], held[3], saved[SAVED][3], copied, senders[CALLERS];
 };
@@ -675,8 +671,7 @@ static void write_swapped(struct key *key, unsigned callers, unsigned slots)
             (uint8_t)(1 + ((list_object(link, struct thread, link) == threads[SECOND]) ^ callers));
 }
 
-/* The callers are interchangeable, and so are the saved replies: of states that differ only in that, one is
- * enough. */
+/* The callers are interchangeable, and so are the saved replies: one of such states is enough. */
 static void write_key(struct key *key)
 {
     struct key other;
@@ -761,7 +756,6 @@ static void replay(const struct step *path, unsigned depth)
         take_step(path[i]);
 }
 
-/* Returns the steps that are possible in a state. */
 static unsigned list_steps(const struct step *path, unsigned depth, struct step *steps)
 {
     unsigned count = 0;
@@ -774,7 +768,7 @@ static unsigned list_steps(const struct step *path, unsigned depth, struct step 
     return count;
 }
 
-/* Adds the state to which the path's last step leads. Returns false if the step breaks a rule. */
+/* Adds the state to which the path's last step leads. False: the step breaks a rule. */
 static bool follow(uint32_t from, const struct step *path, unsigned depth)
 {
     struct key key;

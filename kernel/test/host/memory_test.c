@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_test.c - compares page frames, slabs, memory objects, mappings and faults with simple models,
- * under random operations and sanitizers. After each test all page frames must be free again.
+ * under random operations and sanitizers. Each test ends with all page frames free.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,8 +248,8 @@ static void test_slab_frames(void)
     tap_check(frame_count_free() == before - 1, "and those go with their last object");
 }
 
-/* CPUs find objects without a lock, and read them after others have freed them. Frames that are given back
- * are overwritten at once. */
+/* CPUs find objects without a lock, and read them after others have freed them. Freed frames are
+ * overwritten at once. */
 enum { SHARED_THINGS = 64, READER_ROUNDS = 20000 };
 static LOCK_CLASS(shared_class, "shared thing");
 static struct slab shared_slab = SLAB("shared thing", struct thing, construct_thing, &shared_class);
@@ -700,7 +700,7 @@ static void test_no_memory(void)
     free(hoard);
 }
 
-/* Runs: their position, and that the blocks from which they were taken merge again. */
+/* Where runs are, and that the blocks from which they were taken merge again. */
 static void test_runs(void)
 {
     uint64_t before = frame_count_free();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps by hand, then
- * CPUs that are host threads and wake, block, steal and move threads concurrently.
+ * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps, then CPUs that
+ * are host threads and wake, block, steal and move threads concurrently.
  *
- * A golden schedule is a line with the threads that the CPUs run after each step; '-' is idle.
+ * A golden schedule lists the threads that the CPUs run after each step; '-' is idle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static void leave_kernel(unsigned cpu)
         sched_idle_cpus &= ~bit;
 }
 
-/* Runs the kernel exit of each CPU that was asked to, and notes what all CPUs run. */
+/* Runs the kernel exit of each CPU that was asked to, and notes what runs. */
 static void settle(unsigned cpu_total)
 {
     for (bool again = true; again;) {
@@ -365,8 +365,8 @@ static _Atomic bool stop;
 static _Atomic int runs_on[THREADS_MAX]; /* 1 + number of the CPU */
 static _Atomic uint64_t turns[THREADS_MAX], doubly;
 
-/* A CPU: its current thread blocks now and then. Any CPU can wake a blocked thread, under the thread's
- * lock, as in a real wait. */
+/* Its thread blocks now and then. Any CPU can wake a blocked thread, under that thread's lock, as in a real
+ * wait. */
 static void *be_processor(void *argument)
 {
     unsigned index = (unsigned)(uintptr_t)argument, seed = index + 1;
