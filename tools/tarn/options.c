@@ -26,7 +26,7 @@ static void print_help(const struct command_line *line, const char *name, const 
         line->print_help(stdout, context);
 }
 
-/* Lists the options that begin with the LENGTH bytes at TEXT, separated by commas. */
+/* Lists the options that begin with the LENGTH bytes at TEXT. */
 static unsigned list_options(const struct option *known, const char *text, size_t length, char *list,
                              size_t size)
 {

@@ -17,24 +17,24 @@ struct command_line {
     /* the text of --help below the usage; NULL: call print_help */
     const char *help;
     void (*print_help)(FILE *to, const void *context);
-    /* ended by an entry without a name */
+    /* ended by a NULL name */
     const struct option *known;
     /* short options in getopt's form, or "" */
     const char *letters;
-    /* the allowed number of arguments */
+    /* allowed number of arguments */
     int least, most;
-    /* VALUE is NULL for options without a value. On false, FAIL says what is expected. */
+    /* VALUE is NULL for options without a value. False: FAIL. */
     bool (*take)(void *context, int option, const char *value, struct fail *fail);
 };
 
-/* Returns the exit status to leave with, after printing any message, or -1 to continue: argv[optind] is then
- * the first argument. argv[0] is the subcommand's name. */
+/* Returns the exit status to leave with, or -1 to continue: argv[optind] is then the first argument. argv[0]
+ * is the subcommand's name. */
 int take_command_line(const struct command_line *line, void *context, int argc, char **argv);
 
 /* Reports wrong arguments of subcommand NAME; returns EXIT_USAGE. */
 int complain_of_words(const struct command_line *line, const char *name, const char *what);
 
-/* Parse an option's value. On false, FAIL says what is wrong. */
+/* False: FAIL. */
 bool option_real(const char *value, double least, double most, double *number, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
 /* Stores WANTED in FORM, which must be 0 or WANTED: the options in CHOICES exclude each other. */

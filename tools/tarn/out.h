@@ -2,8 +2,8 @@
 /*
  * out.h - fast text output: a large buffer, and number formatting that cannot overrun it.
  *
- * A caller reserves capacity for all that it writes next (out_reserve), writes through plain pointers with
- * the put_* functions, which return the new end, and passes the end back (out_commit).
+ * A caller reserves capacity for what it writes next (out_reserve), writes through plain pointers with put_*
+ * functions, which return the new end, and passes the end back (out_commit).
  */
 #ifndef TARN_OUT_H
 #define TARN_OUT_H

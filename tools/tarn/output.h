@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes all SIZE bytes. On false, errno is set and never 0, also on a full disk. */
+/* Writes all SIZE bytes. On false, errno is set and never 0. */
 bool output_write(int fd, const void *bytes, size_t size);
 /* Whether PATH still names the open file or directory. On false, errno is set. */
 bool output_is_there(int fd, const char *path);

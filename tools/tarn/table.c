@@ -35,7 +35,7 @@ static uint64_t hash_row(uint64_t key, const char *name)
     return hash ^ hash >> 32;
 }
 
-/* Returns the place of the row, or the free place where it belongs. */
+/* Returns the row's place, or a free one. */
 static struct table_row **find_place(const struct table *table, uint64_t key, const char *name)
 {
     for (uint64_t at = hash_row(key, name);; at++) {

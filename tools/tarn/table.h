@@ -38,7 +38,6 @@ struct table_column {
     bool is_key;      /* for COLUMN_TEXT: part of the row's identity when traces are compared */
 };
 
-/* Initializers for an array of columns. */
 /* clang-format off */
 #define COLUMN_CALLED(heading_, key_, kind_, sum_, decimals_) \
     {.key = (key_), .heading = (heading_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
@@ -108,7 +107,6 @@ struct table {
     struct arena arena;
 };
 
-/* Initializers for a table whose columns are an array. */
 /* clang-format off */
 #define TABLE_AS(key_, heading_, others_, columns_, order_, is_extra_, is_whole_)                    \
     {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
@@ -148,7 +146,7 @@ const char *column_heading(const struct table_column *column, char text[HEADING_
 /* Finds a column by its key or its heading in text, with or without a time's unit: "waited_ns", "waited ms",
  * "waited". Returns TABLE_BY_NAME for "name" and for the heading of the names, -3 if there is none. */
 int table_find_column(const struct table *table, const char *called);
-/* Sets ROW to the sum of no rows: zeros, or unknown where the column does not add up. */
+/* Sets ROW to the sum of no rows: zeros, or unknown in columns that do not add up. */
 void table_clear_cells(const struct table *table, struct table_row *row);
 /* Adds ROW to SUM, which has the same columns but need not be in the table. */
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row);

@@ -49,7 +49,6 @@ int run_goto(int argc, char **argv);
 int run_explore(int argc, char **argv);
 int run_top(int argc, char **argv);
 
-/* An error message for the user. */
 struct fail {
     char text[512];
 };
@@ -61,7 +60,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *alloc_zero(size_t count, size_t size);
 void *alloc_more(void *old, size_t count, size_t size);
 
-/* Memory that is freed all at once. */
+/* Freed all at once. */
 struct arena {
     struct arena_block *blocks;
 };

@@ -62,7 +62,6 @@ void export_close_file(struct export *export, struct out *out, const char *path)
 /* Keeps only the first failure. */
 void export_fail(struct export *export, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A value in a row or an event. */
 enum value_kind { VALUE_NULL, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_HEX, VALUE_TEXT };
 struct value {
     enum value_kind kind;

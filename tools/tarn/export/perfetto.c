@@ -115,7 +115,7 @@ static void end_packet(struct perfetto *perfetto)
 
 /* ---- names by number ------------------------------------------------------------------------------- */
 
-/* Returns the number of a name; defines it in the current packet if it is new. */
+/* Defines the name in the current packet if it is new. */
 static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name_owner owner, uint64_t a,
                             uint64_t b, const char *name)
 {
@@ -132,7 +132,7 @@ static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name
     return *number;
 }
 
-/* For names that are constants of this program. */
+/* For constants of this program. */
 static uint64_t word_number(struct perfetto *perfetto, unsigned index, const char *word)
 {
     return name_number(perfetto, index, OWNER_WORD, (uintptr_t)word, 0, word);

@@ -51,7 +51,7 @@ static inline void protobuf_text(struct buffer *to, unsigned field, const char *
     protobuf_bytes(to, field, text, strlen(text));
 }
 
-/* Begins a message as a field. It contains what is added until protobuf_end(MARK), less than 256 MiB. */
+/* Begins a nested message, of less than 256 MiB. protobuf_end(MARK) ends it. */
 static inline size_t protobuf_begin(struct buffer *to, unsigned field)
 {
     protobuf_number(to, field << 3 | 2);

@@ -360,7 +360,6 @@ static void write_places(struct relations *relations)
     }
 }
 
-/* Writes the names of numbers in events. */
 static void write_names(struct relations *relations)
 {
     static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};

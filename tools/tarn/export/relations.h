@@ -37,7 +37,7 @@ struct relation_table {
 
 struct relations;
 
-/* Writes rows to a format. Failures are reported by export_fail. */
+/* Failures are reported by export_fail. */
 struct relation_writer {
     bool (*open)(struct relations *relations, struct fail *fail);
     void (*row)(struct relations *relations, unsigned table, const struct value *values);

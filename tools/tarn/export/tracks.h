@@ -52,7 +52,6 @@ struct tracks {
 };
 
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);
-/* Returns what a CPU is shown to run. */
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread);
 void tracks_finish(struct answer *answer);
 void tracks_close(struct answer *answer);

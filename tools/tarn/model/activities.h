@@ -37,7 +37,6 @@ static inline uint32_t activity_outside(const struct model_thread *thread)
     return thread->is_idle && !thread->is_asleep ? ACTIVITY_AWAKE : ACTIVITIES;
 }
 
-/* The mode in which a thread runs in an activity of this kind. */
 static inline uint8_t activity_mode(uint32_t kind)
 {
     static const uint8_t modes[ACTIVITY_AWAKE + 1] = {
@@ -48,7 +47,6 @@ static inline uint8_t activity_mode(uint32_t kind)
     return modes[kind];
 }
 
-/* Whether the innermost activity is of one of these kinds. */
 static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
 {
     enum activity top = activity_top(thread);

@@ -3,18 +3,18 @@
  * beginning.c - facts that held when the trace began but are logged later; see model.h.
  *
  * A pull starts with a statedump. In the trace it comes after the events that the guest's buffers held
- * before, so those have no names yet. Therefore the first name of a process, a lock or an interrupt that is
- * logged before the end of the first complete statedump holds from the start of the trace, unless the
- * process was created, executed a program or was renamed before. The range of time has no influence, so
- * every part of a trace has the same names, in the view and in the subcommands.
+ * before, so those have no names yet. Therefore the first name of a process, a lock or an interrupt, up to
+ * the end of the first complete statedump, holds from the start of the trace, unless the process was
+ * created, executed a program or was renamed before. This does not depend on the range of time, so every
+ * part of a trace has the same names, in the view and in the subcommands.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/read/order.h>
 
-/* The maximum of events before the end of the statedump, more than the largest usual buffers hold. Otherwise
- * a trace without a statedump would be read completely, which takes as long as an analysis of all of it. */
+/* The maximum of events before the end of the statedump, more than the largest usual buffers hold. Without
+ * it, a trace without a statedump would be read completely. */
 #define EVENTS_MOST 4000000u
 
 /* What is known of a process. */

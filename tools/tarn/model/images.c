@@ -18,7 +18,7 @@ void images_close(struct images *images)
     memset(images, 0, sizeof(*images));
 }
 
-/* Returns PID's place, or the free place where it belongs. The table is never full. */
+/* Returns PID's place, or a free one. */
 static const struct image **find_place(const struct images *images, uint32_t pid)
 {
     for (uint32_t at = pid * 2654435761u >> 7;; at++) {

@@ -4,7 +4,7 @@
  *
  * Learned from state_image: one event for each mapped executable, at the start of a process and in a
  * statedump. The latest event for an address counts. Process 0 is the kernel, which is mapped in every
- * process. The table is bounded; when it is full, nothing more is learned.
+ * process. Beyond the limits nothing is learned.
  */
 #ifndef TARN_IMAGES_H
 #define TARN_IMAGES_H
@@ -35,7 +35,7 @@ struct images {
 
 void images_open(struct images *images);
 void images_close(struct images *images);
-/* Adds a copy of IMAGE, whose `path` and `next` are ignored. */
+/* Copies IMAGE; its `path` and `next` are ignored. */
 void images_add(struct images *images, const struct image *image, const char *path, size_t length);
 /* Returns the executable at an address of a process or of the kernel; NULL: unknown. */
 const struct image *images_find(const struct images *images, uint32_t pid, uint64_t address);

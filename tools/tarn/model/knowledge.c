@@ -2,8 +2,8 @@
 /*
  * knowledge.c - saves and restores the model's long-lived facts, in pieces; see model.h.
  *
- * These are processes, their names, executables, and names of locks. Few change between two checkpoints, so
- * a piece contains only those that did. The data may be damaged: every field is validated when read.
+ * These are processes, their names, executables, and names of locks. A piece contains only those that
+ * changed. The data may be damaged: every field is validated when read.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>

@@ -16,7 +16,7 @@ void lock_names_close(struct lock_names *names)
     *names = (struct lock_names){0};
 }
 
-/* Returns the place of a lock, or the free place where it belongs. The table is never full. */
+/* Returns the place of a lock, or a free one. */
 static struct lock_name *find_place(const struct lock_names *names, uint32_t pid, uint64_t lock)
 {
     uint64_t hash = (lock ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15ull;

@@ -2,7 +2,7 @@
 /*
  * lock_names.h - the names that programs give their locks (lock_name).
  *
- * A bounded hash table; when it is full, nothing more is learned. The latest name of an address counts.
+ * A bounded hash table. The latest name of an address counts.
  */
 #ifndef TARN_LOCK_NAMES_H
 #define TARN_LOCK_NAMES_H

@@ -44,7 +44,7 @@ static void set_actions(struct model *model)
     }
 }
 
-/* Returns the number of a system call by its name in the metadata; UINT32_MAX: none. */
+/* Returns the number of a system call; UINT32_MAX: none. */
 static uint32_t find_syscall(const struct schema *schema, const char *name)
 {
     const struct field *number = schema_find_field(schema_find_event(schema, "syscall_entry"), "number");

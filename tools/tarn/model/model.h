@@ -6,15 +6,15 @@
  * of activities, each begun by one event and ended by another: a POSIX call, in it a system call, in it a
  * page fault, interrupted by an interrupt. A segment is the time between two changes of the state or the
  * stack. Segments cover a thread's time without gaps or overlaps, from when it is first known to its end, so
- * a sum over segments counts each tick once. Likewise for a CPU: the segments of the threads that run on it,
- * together with lost time, cover its time. A sleeping CPU runs its idle thread.
+ * a sum over segments counts each tick once. The same holds for a CPU: the segments that run on it, and lost
+ * time, cover its time. A sleeping CPU runs its idle thread.
  *
- * The model is fed the events of all CPUs in order (order.h). It reports what it finds to observers: the
- * analyses (tools/tarn/answer) and the view's index. It does not guess across lost events: a thread that may
- * have run meanwhile is MODEL_UNKNOWN until an event says more, and its activities end with `is_cut`.
+ * The model takes the events of all CPUs in order (order.h), and reports to observers: the analyses
+ * (tools/tarn/answer) and the view's index. It does not guess across lost events: a thread that may have run
+ * meanwhile is MODEL_UNKNOWN until an event shows its state, and its activities end with `is_cut`.
  *
  * Times are ticks of the trace's clock. Memory is bounded: all threads beyond MODEL_THREADS_MAX share one
- * record, number MODEL_NOBODY, which also stands for an unknown running thread; it has no segments. Thread
+ * record with tid MODEL_NOBODY, which also stands for an unknown running thread; it has no segments. Thread
  * records stay valid until model_close. There are no locks: a model belongs to one thread.
  */
 #ifndef TARN_MODEL_H
@@ -131,7 +131,7 @@ struct model_thread {
     struct model_call call;               /* its last call as client */
     struct model_thread *previous, *next; /* in the list of living threads */
     struct model_thread *same_place;      /* next in the hash bucket */
-    /* when it last reported a state interval; the CPU of the last run reported */
+    /* period of the last interval reported; CPU of the last run reported */
     uint32_t stays_period, stint_cpu;
     bool is_listed, is_named, has_pending_wakeup;
     uint8_t frame_room;
@@ -262,8 +262,8 @@ struct model {
     struct arena arena;
 };
 
-/* Whether SCHEMA, which may be of another version, lacks events or fields that the model uses; those of
- * activities and calls count unless ONLY_SCHEDULING. If so, TEXT names them and what their absence means. */
+/* Whether SCHEMA, which may be of another version, lacks events or fields that the model uses (without those
+ * of activities and calls if ONLY_SCHEDULING). TEXT then names them and the effect. */
 bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, size_t size);
 
 /* Only FROM <= time < TO (ticks) counts; see walk.h. */
@@ -296,9 +296,8 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
 /* NULL: unknown. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);
 
-/* Saves what is needed to continue from here: living threads, activities and calls in progress, CPUs.
- * Long-lived facts (names, processes, executables, ended threads) are not included. Returns the number of
- * bytes. */
+/* Saves what is needed to continue from here: living threads, activities and calls in progress, CPUs; not
+ * the long-lived facts (names, processes, executables, ended threads). Returns the number of bytes. */
 size_t model_save(const struct model *model, struct buffer *out);
 /* Restores a model of the same trace, which may be new or used. It continues after the event taken last
  * before the save, with the same thread numbers. Counts from before the model's range are discarded. On
@@ -317,7 +316,7 @@ bool model_restore_knowledge(struct model *model, const void *bytes, size_t size
 bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail);
 void model_settle(struct model *model); /* the next piece starts here */
 
-/* Returns the ticks that FRAME's thread has run since FRAME began, up to the end of the last segment. */
+/* Returns the ticks that FRAME's thread has run in FRAME, up to the end of the last segment. */
 static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)
 {
     return thread->ran - frame->ran;

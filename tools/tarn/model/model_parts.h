@@ -56,7 +56,7 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
 struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank);
 /* Returns the record NUMBER, which is in no table. */
 struct model_thread *thread_record(struct model *model, uint32_t number);
-void thread_make_room(struct model *model, uint32_t count);           /* allocates numbers below COUNT */
+void thread_make_room(struct model *model, uint32_t count);           /* for numbers below COUNT */
 void thread_forget(struct model *model, struct model_thread *thread); /* removes it from the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
@@ -167,7 +167,6 @@ void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
 /* Events of CPU are lost from AT until now. Every thread that does not run elsewhere may have run there. */
 void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at);
-/* NEXT runs on CPU from SINCE on. */
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
 /* power_cpu_idle: the CPU goes to sleep or wakes up. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);

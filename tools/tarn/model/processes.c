@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 
-/* Returns PID's place, or the free place where it belongs. The table is never full. */
+/* Returns PID's place, or a free one. */
 static struct model_process **find_place(const struct model *model, uint32_t pid)
 {
     for (uint32_t at = pid * 2654435761u >> 7;; at++) {

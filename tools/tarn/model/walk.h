@@ -17,8 +17,8 @@
 #include <tools/tarn/read/order.h>
 
 /* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If possible, the merge advances
- * before the event is taken: the indirect call to the event's handler is unpredictable, and the merge fills
- * the time of the misprediction. */
+ * first: the indirect call to the event's handler is unpredictable, and the merge fills the time of the
+ * misprediction. */
 static inline struct cursor *model_take_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];

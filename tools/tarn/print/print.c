@@ -8,7 +8,6 @@
 #define ROOM_MAX     (64u << 20)
 #define PREFIX_ROOM  512u /* time, CPU, thread with an escaped name, class */
 
-/* Literal text of a program under construction. */
 struct literal {
     char *text;
     size_t length, size;
@@ -29,7 +28,6 @@ static void add_text(struct literal *literal, const char *text)
     add_literal(literal, text, strlen(text));
 }
 
-/* Formats the small values of an enumeration in advance. */
 static void compile_labels(struct printer *printer, struct print_op *op)
 {
     char *scratch = alloc_zero(1, value_room(op->field, false));
@@ -290,7 +288,7 @@ static int64_t ns_between(int64_t from, int64_t to)
     return (int64_t)((uint64_t)to - (uint64_t)from);
 }
 
-/* Formats seconds with nine decimals; the text of the whole seconds is cached. */
+/* Seconds with nine decimals; the text of the whole seconds is cached. */
 static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_column)
 {
     int64_t second = ns / 1000000000, rest = ns % 1000000000;

@@ -3,8 +3,8 @@
  * print.h - events to text, JSON lines, CSV, and babeltrace2's text.
  *
  * For each event type and style, a small program is compiled once: literal text, then a field, and so on.
- * Printing an event runs it, without look-ups or allocation. A program never writes more than `room` bytes,
- * computed from the layout when it is compiled, so one reservation covers a line.
+ * Printing an event runs it, without look-ups or allocation. A program writes at most `room` bytes, so one
+ * reservation covers a line.
  */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H

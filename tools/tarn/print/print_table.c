@@ -14,13 +14,11 @@
 #define CELL_WIDTH_MIN 8u
 #define BAR_WIDTH      30u
 
-/* The unit of a column of times. */
 struct unit {
     const char *suffix; /* in the heading */
     double ns;
 };
 
-/* A column in text. */
 struct layout {
     unsigned width;
     struct unit unit;
@@ -184,7 +182,7 @@ static void put_row(FILE *to, const struct table *table, const struct table_row 
     }
 }
 
-/* Prints a row without trailing blanks. */
+/* No trailing blanks. */
 static void print_row_text(FILE *to, const struct table *table, const struct table_row *row,
                            const struct layout *layouts, unsigned name_width)
 {

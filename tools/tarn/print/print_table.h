@@ -20,7 +20,7 @@ struct table_limits {
 
 /* TOP: maximum number of rows. */
 void table_print_text(FILE *to, const struct table *table, uint64_t top);
-/* The same with a limited line width: cuts names, then leaves columns out until it fits. */
+/* Cuts names, then leaves columns out, until lines fit. */
 void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
                              const struct table_limits *limits);
 void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KEY":[{...},...] */

@@ -41,7 +41,6 @@ static char *put_hex_byte(char *at, const char *before, unsigned char c)
     return at;
 }
 
-/* Writes one character that needs escaping. */
 static char *put_special(char *at, unsigned char c, enum print_style style)
 {
     char letter = c < sizeof(escape_letters) ? escape_letters[c] : 0;

@@ -113,7 +113,7 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
     cursor->previous_seq = header->packet_seq_num;
 }
 
-/* Reads the packet before the start, so that losses before the next packet can be counted. */
+/* Reads the packet before the start, to count losses before the next packet. */
 static void look_back(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
@@ -252,7 +252,7 @@ static void keep_running(struct cursor *cursor)
     cursor->running_of = NULL;
 }
 
-/* Checks that the packet's last event, the end event, has the time at which the packet ends. */
+/* Checks that the end event has the time at which the packet ends. */
 static void check_end(const struct cursor *cursor)
 {
     if (cursor->at != NULL && !cursor->is_broken && cursor->ticks != cursor->packet.header.timestamp_end)
@@ -295,7 +295,6 @@ static bool next_packet(struct cursor *cursor)
     return false;
 }
 
-/* After a damaged event, skips the rest of the packet. */
 static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
 {
     send_report(cursor, (struct report){.anomaly = anomaly,

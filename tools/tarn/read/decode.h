@@ -18,7 +18,7 @@ struct event {
     uint32_t words;       /* includes the header */
 };
 
-/* A problem in a stream, or in the trace as a whole (judge.h). */
+/* A problem in a stream, or in the whole trace (judge.h). */
 struct report {
     enum anomaly anomaly;
     const struct stream *stream; /* NULL: see `oddity`, or ANOMALY_UNFINISHED */
@@ -36,7 +36,6 @@ struct reporter {
     void (*report)(struct reporter *reporter, const struct report *report);
 };
 
-/* The thread that runs on a CPU. */
 struct running {
     uint32_t pid, tid;
     char comm[TRACE_NAME_BYTES + 1];
@@ -105,15 +104,13 @@ static inline uint32_t event_id(const struct schema *schema, const struct event 
     return event_head(schema, event->bytes).id;
 }
 
-/* Length of a string or text field in bytes, up to the NUL. */
 size_t field_text_length(const struct field *field, const struct event *event);
-/* Number of elements of a sequence or array. */
 static inline uint64_t field_count(const struct field *field, const struct event *event)
 {
     return field->kind == FIELD_SEQUENCE ? field_integer(field->counter, event->bytes) : field->count;
 }
 
-/* Reports the losses between CURSOR's previous packet and the one with HEADER; also used by check. */
+/* Reports the losses before the packet with HEADER; also used by check. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset);
 
 /* Reports the losses before CURSOR's current packet again, to REPORTER. */
@@ -124,7 +121,6 @@ void cursor_open(struct cursor *cursor, const struct trace *trace, const struct 
                  struct reporter *reporter);
 void cursor_close(struct cursor *cursor);
 
-/* A place between two events of a stream. */
 struct position {
     uint64_t packet; /* offset in the file */
     uint64_t event;  /* offset of the next event in the packet; 0: the first event */
@@ -134,7 +130,6 @@ struct position cursor_position(const struct cursor *cursor); /* before CURSOR's
  * again. A position inside an event means the next event. */
 bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
                     struct position position, struct reporter *reporter);
-/* Sets RUNNING from a context or switch event. */
 void running_set(struct running *running, const struct schema *schema, struct teller teller);
 const struct running *cursor_find_running(struct cursor *cursor);
 
@@ -196,7 +191,7 @@ static inline bool cursor_next(struct cursor *cursor)
     return __builtin_expect(cursor_step(cursor), 1) || cursor_next_slow(cursor);
 }
 
-/* The time of the current event; see schema_ns. */
+/* See schema_ns. */
 static inline int64_t cursor_ns(const struct cursor *cursor)
 {
     return schema_ns(&cursor->trace->schema, cursor->ticks);

@@ -69,8 +69,8 @@ static void take_end(struct trace *trace, const struct stream *stream, uint64_t 
     trace->end = end > trace->end ? end : trace->end;
 }
 
-/* Reads the first and the last packet for the CPU, the packet size, and the time that the stream covers.
- * Returns the anomaly of the first header. */
+/* Reads the first and the last packet: CPU, packet size, the time covered. Returns the anomaly of the first
+ * header. */
 static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
 {
     struct trace_packet header;
@@ -186,7 +186,7 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     return fine;
 }
 
-/* ---- one file for each processor ------------------------------------------------------------------- */
+/* ---- one file for each CPU ------------------------------------------------------------------------- */
 
 static bool is_named_after_processor(const struct stream *stream)
 {

@@ -124,7 +124,6 @@ static bool resolve_times(struct filter *filter, const struct trace *trace, stru
            fail_set(fail, "--from %s is later than --to %s", filter->from, filter->to ? filter->to : "");
 }
 
-/* Marks the streams of the CPUs that the option names. */
 static bool resolve_streams(struct filter *filter, const struct trace *trace, struct fail *fail)
 {
     bool any = trace->stream_count == 0;

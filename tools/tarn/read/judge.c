@@ -180,7 +180,7 @@ static bool is_of_thread(const struct sign *sign)
     return sign->kind >= SIGN_BIRTH;
 }
 
-/* Sorts by call or thread, then in the order of the steps. */
+/* By call or thread, then in the order of the steps. */
 static int by_course(const void *left, const void *right)
 {
     const struct sign *a = left, *b = right;
@@ -194,7 +194,6 @@ static int by_course(const void *left, const void *right)
     return a->ticks != b->ticks ? (a->ticks < b->ticks ? -1 : 1) : 0;
 }
 
-/* Notes that CAUSE's clock is TICKS ahead, if the two are on different CPUs. */
 static void note_lead(struct lead *leads, const struct sign *cause, const struct sign *effect, uint64_t ticks)
 {
     if (cause->rank != effect->rank && ticks > leads[cause->rank].ticks)

@@ -22,7 +22,7 @@
 /* for callers that must not read it all: half from the start, half from the end */
 #define JUDGE_BYTES (32ull << 20)
 
-/* Reports to REPORTER. Checks the clocks in at most BYTES of the trace. */
+/* Reports to REPORTER. Reads at most BYTES to compare clocks. */
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter);
 
 #endif

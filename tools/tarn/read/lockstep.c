@@ -96,7 +96,7 @@ static inline bool is_alike(const struct lockstep *pair)
     return has_same_fields(&a->event, &b->event);
 }
 
-/* ---- one processor --------------------------------------------------------------------------------- */
+/* ---- one CPU --------------------------------------------------------------------------------------- */
 
 bool lockstep_next(struct lockstep_side *side)
 {
@@ -131,7 +131,6 @@ static bool is_at_end(const struct lockstep_side *side)
             cursor->next_packet >= cursor->stream->size);
 }
 
-/* Moves both sides to the first common packet. */
 static bool join(struct lockstep *pair)
 {
     struct lockstep_side *a = &pair->sides[0], *b = &pair->sides[1];

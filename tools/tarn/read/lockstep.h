@@ -12,7 +12,7 @@
 
 #include <tools/tarn/read/filter.h>
 
-/* Events types that have the same layout in both schemas, so that their bytes can be compared. */
+/* Event types that have the same layout in both schemas: their bytes can be compared. */
 struct lockstep_types {
     const struct event_type **same; /* by the index of A's type; NULL: compare field by field */
 };
@@ -30,7 +30,7 @@ struct lockstep_side {
 
 enum lockstep_difference {
     LOCKSTEP_ALIKE,
-    LOCKSTEP_EVENT,   /* a different event, time or value */
+    LOCKSTEP_EVENT,
     LOCKSTEP_PACKETS, /* packets missing on one side, which has those from its cursor on */
 };
 
@@ -38,7 +38,7 @@ struct lockstep {
     uint32_t cpu;
     const struct lockstep_types *types;
     struct lockstep_side sides[2];
-    uint64_t alike; /* events that both have */
+    uint64_t alike; /* common events */
     /* number of the first common packet, if `is_joint` */
     uint64_t first_packet;
     bool is_joint;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * losses.h - a reporter that prints damage and losses, and counts both.
+ * losses.h - a reporter that prints and counts damage and losses, and determines the exit status.
  *
- * For subcommands that continue after damage; it also determines their exit status. `tarn check` has its
- * own, complete reporter.
+ * For subcommands that continue after damage. `tarn check` has its own, complete reporter.
  */
 #ifndef TARN_LOSSES_H
 #define TARN_LOSSES_H
@@ -16,7 +15,7 @@ struct losses {
     bool as_babeltrace; /* word losses as babeltrace2 does */
     bool quiet;         /* count, print nothing */
     uint64_t from, to;  /* ticks: count only losses that overlap [from, to); unset: all */
-    uint64_t damaged;   /* number of reports of damage */
+    uint64_t damaged;   /* number of reports */
     uint64_t lost_events, lost_packets, cut_packets;
     bool lost_unknown;  /* something was lost before the first packet of a stream */
     bool is_unfinished; /* the pull ended early: later losses are unknown */
@@ -27,8 +26,8 @@ struct losses {
 void losses_open(struct losses *losses, const struct trace *trace);
 /* Reports what is wrong with the trace as a whole (judge.h), even if QUIET. Call it once per trace. */
 void losses_judge(struct losses *losses);
-void losses_add(struct losses *sum, const struct losses *part); /* adds the counts of PART */
-void losses_summary(const struct losses *losses);               /* to stderr */
+void losses_add(struct losses *sum, const struct losses *part);
+void losses_summary(const struct losses *losses); /* to stderr */
 /* Returns the exit status of a subcommand that produced output: EXIT_DAMAGE if it read damage or the schema
  * lacks something, else EXIT_FINE. */
 int losses_status(const struct losses *losses);

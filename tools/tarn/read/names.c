@@ -52,7 +52,7 @@ void names_close(struct names *names)
     names->told_by = NULL;
 }
 
-/* Returns PID's place, or the free place where it belongs. The table is never full. */
+/* Returns PID's place, or a free one. */
 static struct process_name *find_place(const struct names *names, uint32_t pid)
 {
     uint32_t at = pid * 2654435761u;

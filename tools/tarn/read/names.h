@@ -15,7 +15,6 @@
 
 #define NAME_SOURCES 9u
 
-/* Fields of an event that name a process. */
 struct name_source {
     const struct field *pid, *name;
     bool is_thread; /* a thread's name: used only while the process has none */

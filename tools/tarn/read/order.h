@@ -30,7 +30,7 @@ struct merge {
 /* Opens the streams for which WANTED is true; NULL: all. */
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
                 struct reporter *reporter);
-/* Slow paths of merge_next: for the first event or after the end, and when the first stream ends. */
+/* Slow paths of merge_next: no current event; end of the first stream. */
 struct cursor *merge_start(struct merge *merge);
 struct cursor *merge_leave(struct merge *merge);
 
@@ -82,7 +82,7 @@ static inline struct cursor *merge_step(struct merge *merge, struct cursor *curs
 /* Stores the positions of all streams, by rank: before the event that merge_next returned last, or at the
  * end. */
 void merge_save(const struct merge *merge, struct position *positions);
-/* Opens MERGE at saved positions. It then returns the same events in the same order. */
+/* Continues at saved positions, with the same events in the same order. */
 void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
                    struct reporter *reporter);
 void merge_close(struct merge *merge);

@@ -57,7 +57,6 @@ static void swap_header(struct trace_packet *header)
         *words[i] = __builtin_bswap64(*words[i]);
 }
 
-/* Reads all SIZE bytes, or returns false. */
 static bool read_at(const struct stream *stream, uint64_t offset, void *bytes, uint64_t size)
 {
     for (uint64_t done = 0; done < size;) {
@@ -72,7 +71,7 @@ static bool read_at(const struct stream *stream, uint64_t offset, void *bytes, u
     return true;
 }
 
-/* Checks a header in host byte order. LEFT is the number of bytes in the file from its start on. */
+/* LEFT: bytes in the file from the header on. */
 static enum anomaly judge_header(const struct trace *trace, const struct stream *stream,
                                  const struct trace_packet *header, uint64_t left)
 {

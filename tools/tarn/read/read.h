@@ -3,9 +3,9 @@
  * read.h - stage "read": the files of a trace to packets.
  *
  * A stream is one file: the packets of one CPU, back to back. Packets are read one at a time with pread into
- * the caller's buffer, so memory does not depend on the length of the trace, and a file may grow or shrink
- * meanwhile. There is no index: stream_seek finds a time by binary search over the packet headers in the
- * file, or from header to header if packets vary in size.
+ * the caller's buffer, so memory is bounded, and a file may grow or shrink meanwhile. There is no index:
+ * stream_seek finds a time by binary search over the packet headers, or from header to header if packets
+ * vary in size.
  *
  * Each defect of a packet has a name (enum anomaly). `tarn check` lists them; other subcommands skip the
  * packet and report it. Next stage: decode.h.
@@ -94,7 +94,6 @@ struct oddity {
     uint64_t count; /* ANOMALY_COPY: the CPU; ANOMALY_MISSING: how many */
 };
 
-/* One packet in memory. */
 struct packet {
     struct trace_packet header; /* in host byte order */
     uint64_t offset;            /* in the file */
@@ -102,7 +101,7 @@ struct packet {
     uint64_t packet_bytes, content_bytes;
 };
 
-/* A buffer for packets; grows to the largest packet seen. */
+/* Grows to the largest packet seen. */
 struct packet_buffer {
     uint8_t *bytes;
     size_t size;
@@ -137,7 +136,7 @@ unsigned trace_count_partial(const struct trace *trace);
 enum trace_news { TRACE_SAME, TRACE_GROWN, TRACE_CHANGED };
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from);
 
-/* Reads the header of the packet at OFFSET and checks all that a header can show. */
+/* Reads and checks the header of the packet at OFFSET. */
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header);
 /* Reads the whole packet. It can be walked if this returns ANOMALY_NONE, or ANOMALY_CPU or later. */

@@ -48,7 +48,6 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
     return true;
 }
 
-/* Adds TYPE to the table of its class. */
 static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];

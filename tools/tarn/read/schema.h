@@ -37,7 +37,6 @@ struct field {
     const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array */
 };
 
-/* Whether an event names the running thread. */
 enum event_role { EVENT_PLAIN, EVENT_CONTEXT, EVENT_SWITCH };
 
 struct event_type {
@@ -92,7 +91,7 @@ const struct event_type *schema_find_event(const struct schema *schema, const ch
 /* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);
 
-/* How accurate the clock's rate is, according to the trace. */
+/* The accuracy of the clock's rate. */
 struct clock_trust {
     const char *sources; /* how the rate was determined */
     uint64_t error_ppm;  /* maximum error of the rate */
@@ -101,7 +100,7 @@ struct clock_trust {
 /* false: the trace does not say */
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust);
 
-/* Returns the number of CPUs of the system according to the metadata; 0: unknown. */
+/* 0: unknown. */
 uint64_t schema_cpu_count(const struct schema *schema);
 
 static inline const struct event_type *schema_event(const struct schema *schema, uint32_t id)
@@ -169,7 +168,7 @@ static inline struct event_head event_head(const struct schema *schema, const ui
     return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
 }
 
-/* Loads an integer of 1, 2, 4 or 8 bytes; sign-extends signed ones. */
+/* WIDTH is 1, 2, 4 or 8. Signed integers are sign-extended. */
 static inline uint64_t load_integer(const uint8_t *bytes, unsigned width, bool is_signed, bool swap)
 {
     uint16_t half;

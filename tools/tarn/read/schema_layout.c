@@ -83,7 +83,6 @@ static bool is_foreign(const struct schema *schema, const struct tsdl_type *type
     return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* Sets the properties of an integer, which is the field itself or the element of an array. */
 static bool set_scalar(const struct schema *schema, struct field *field, const struct tsdl_type *type)
 {
     if (type->kind != TSDL_INTEGER && type->kind != TSDL_ENUM)

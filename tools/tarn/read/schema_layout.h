@@ -8,7 +8,6 @@
 
 #include <tools/tarn/read/schema.h>
 
-/* Checks packet headers, packet contexts and event headers. */
 bool schema_check_envelope(const struct tsdl *tsdl, struct fail *fail);
 unsigned schema_count_fields(const struct tsdl_type *type); /* NULL: 0 */
 /* Lays out the fields of TYPE, a struct, from bit START into FIELDS, which has capacity for all of them.

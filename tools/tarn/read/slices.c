@@ -7,14 +7,13 @@
 #define PACKETS_PER_CUT 6u /* minimum per stream: packets that cross a cut are read twice */
 #define WORTH_CUTTING   3u /* the minimum number of slices */
 
-/* The start times of all packets of all streams. */
 struct begins {
     uint64_t *ticks;
     size_t count, size;
     uint64_t bytes; /* total of the packets */
 };
 
-/* Adds the packets of a stream; false unless all are whole, of one size, and in order. */
+/* False unless all packets are whole, of one size, and in order. */
 static bool note_packets(struct begins *begins, const struct trace *trace, const struct stream *stream)
 {
     uint64_t end = 0, bytes = stream->first_packet_bytes;
@@ -58,7 +57,6 @@ static void add_slice(struct slices *slices, const struct trace *trace, uint64_t
     slices->slices[slices->count++] = (struct slice){ticks > slack ? ticks - slack : 0, ns, INT64_MAX};
 }
 
-/* Cuts into slices with about the same number of packets. */
 static void cut_evenly(struct slices *slices, const struct trace *trace, struct begins *begins,
                        const struct filter *filter)
 {

@@ -93,7 +93,7 @@ bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *f
     return fine;
 }
 
-/* Receives one packet into client->packet. Skips what is between packets (acknowledgements). */
+/* Receives one packet into client->packet. Skips acknowledgements. */
 static bool receive_any(struct gdb_client *client, double until, struct fail *fail)
 {
     unsigned sum = 0;
@@ -123,8 +123,7 @@ static bool receive_any(struct gdb_client *client, double until, struct fail *fa
     return !client->acknowledges || send_bytes(client, "+", 1, fail);
 }
 
-/* Receives the reply to a request. The stop reply caused by the connection may arrive before it, at any
- * time. */
+/* Receives the reply to a request. The stop reply may arrive before it, at any time. */
 static bool receive_until(struct gdb_client *client, double until, struct fail *fail)
 {
 

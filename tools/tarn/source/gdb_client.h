@@ -22,7 +22,7 @@ struct gdb_client {
     char packet[GDB_PACKET_MAX]; /* the last one, NUL-terminated */
 };
 
-/* ADDRESS: HOST:PORT, or a socket's path. The caller closes CLIENT, also after a failure. */
+/* ADDRESS: HOST:PORT, or a socket's path. Close CLIENT even after a failure. */
 bool gdb_client_open(struct gdb_client *client, const char *address, struct fail *fail);
 void gdb_client_close(struct gdb_client *client);
 bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *fail);
@@ -36,9 +36,8 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);
 /* Waits until the server behind a socket's path has read all that was sent. */
 bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail *fail);
-/* Waits until the guest reports that it has stopped. */
 bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail);
-/* Returns the value of a hexadecimal digit; -1: not a digit. */
+/* -1: not a digit. */
 int gdb_hex_digit(char c);
 
 #endif

@@ -176,7 +176,6 @@ bool image_is_changed(struct image *image)
            image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
 }
 
-/* Uses the store at an address if it is valid. */
 static bool take_store(struct image *image, uint64_t physical, struct fail *fail)
 {
     struct trace_store header;

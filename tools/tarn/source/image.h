@@ -3,10 +3,10 @@
  * image.h - reads a trace from guest memory: finds the store and reads its rings.
  *
  * The counterpart of trace/ring/read.h for memory read from outside: same packet states, same order of
- * loads, same cuts. But the memory may have the other byte order, may be a dump taken at any moment (then it
- * never changes, and there is nothing to wait for), and may contain anything: every address, size and count
- * is checked before use. image.c finds and checks the store, image_ring.c reads packets, image_source.c
- * turns it into a `struct source`.
+ * loads, same cuts. But the memory may have the other byte order, may be a dump (which never changes, so
+ * there is nothing to wait for), and may contain anything: every address, size and count is checked before
+ * use. image.c finds and checks the store, image_ring.c reads packets, image_source.c turns it into a
+ * `struct source`.
  */
 #ifndef TARN_IMAGE_H
 #define TARN_IMAGE_H
@@ -25,7 +25,7 @@ struct image {
     struct fail fail;
 };
 
-/* Searches all of memory for the store of age AGE. MEMORY remains the caller's. False: FAIL. */
+/* Searches MEMORY, which remains the caller's, for the store of age AGE. False: FAIL. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail);
 void image_close(struct image *image);
 /* Whether the rings are written while they are read. Rings from before a reset are not. */
@@ -47,7 +47,7 @@ char *image_metadata(struct image *image, size_t *size);
 /* Live memory: whether the rings were cleared or resized since the store was read. If not, everything copied
  * before the call is valid. */
 bool image_is_changed(struct image *image);
-/* Returns a word of the info page; 0: no info page. */
+/* 0: no info page. */
 uint64_t image_info64(struct image *image, size_t offset);
 
 static inline uint32_t image_32(const struct image *image, uint32_t value)
@@ -80,7 +80,7 @@ struct image_ring {
     size_t extent_count;
 };
 
-/* False: FAIL says what is missing. Call it again when the image has grown. */
+/* False: FAIL says what is missing. Call it again when the store has grown. */
 bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
 /* Returns the place (memory_range) of byte OFFSET of the ring's control page or buffers. */
 uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);

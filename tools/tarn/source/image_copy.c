@@ -97,7 +97,7 @@ uint64_t image_copy_find_hole(const struct image *image, const uint8_t *copy, ui
     return walk.position;
 }
 
-/* Ends the content of a copy at word POSITION with an end event, and a filler up to SIZE. */
+/* Ends the content at word POSITION with an end event, and a filler up to SIZE. */
 static void end_content(const struct image *image, uint8_t *copy, struct trace_packet *packet,
                         uint64_t position, uint64_t size, uint64_t time)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image_copy.h - works on a copy of a packet from guest memory, in the guest's byte order: its header, its
- * events, the end of its content. For image_ring.c.
+ * image_copy.h - works on a copy of a packet from guest memory, in guest byte order. For image_ring.c.
  */
 #ifndef TARN_IMAGE_COPY_H
 #define TARN_IMAGE_COPY_H

@@ -113,7 +113,6 @@ void image_source_close(struct source *source)
     free(image);
 }
 
-/* Reads everything that a pull needs, once the image is open. */
 static bool prepare(struct image_source *image, struct fail *fail)
 {
     fill_hello(image);

@@ -98,7 +98,7 @@ static void read_pieces(struct image_ring *ring, const struct memory_piece *piec
     }
 }
 
-/* Copies words of the ring in guest byte order, piece by piece as extents and ranges require. */
+/* Copies words of the ring, piece by piece as extents and ranges require. */
 static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
     struct memory_piece pieces[PIECES_MAX];
@@ -152,14 +152,13 @@ static uint64_t buffer_words(const struct image_ring *ring)
     return ring->image->store.buffer_bytes / 8;
 }
 
-/* Returns the offset of packet NUMBER's buffer, which may hold another packet now. */
+/* That buffer may hold another packet now. */
 static uint64_t packet_at(const struct image_ring *ring, uint64_t number)
 {
     const struct trace_store *store = &ring->image->store;
     return TRACE_BUFFERS_OFFSET + (number & (store->buffer_count - 1)) * store->buffer_bytes;
 }
 
-/* Whether a packet's header conforms to FORMAT.md. */
 static bool header_is_sound(const struct image_ring *ring, uint64_t number, const struct trace_packet *packet)
 {
     return memcmp(packet->uuid, ring->image->store.uuid, sizeof(packet->uuid)) == 0 &&

@@ -4,8 +4,8 @@
  *
  * Memory that does not change is read once: every ring from its oldest packet to the written part of the
  * open one. The memory of a running guest is followed: packets that are overwritten before or during the
- * copy are counted as lost, and none of their bytes are used (image_ring.c). The trace of the previous boot
- * in a running guest does not change until the guest drops it. Nothing ever writes to guest memory.
+ * copy count as lost, and none of their bytes are used (image_ring.c). The previous boot's trace in a
+ * running guest does not change until the guest drops it.
  */
 #include <string.h>
 #include <time.h>
@@ -142,7 +142,7 @@ static void pass_over_open(struct drain *drain, bool has_events)
         drain->lost += drain->end - drain->sent_end;
 }
 
-/* Takes the open packet as the last one. If it was closed meanwhile, it is a normal packet. */
+/* Takes the open packet, or the normal packet that it has become, as the last one. */
 static bool take_open(struct image_source *image, uint32_t cpu)
 {
     struct drain *drain = &image->drain[cpu];
@@ -162,7 +162,6 @@ static bool take_open(struct image_source *image, uint32_t cpu)
     return false;
 }
 
-/* Skips packets that are gone. */
 static void pass_over(struct image_source *image, struct drain *drain)
 {
     uint64_t head = image_ring_head(&drain->ring), oldest = image_ring_oldest(&drain->ring);
@@ -237,7 +236,6 @@ static bool all_done(const struct image_source *image)
 
 /* ---- items ---- */
 
-/* Reacts to changes of live memory. */
 static bool look_around(struct image_source *image, struct fail *fail)
 {
     double now = now_seconds();

@@ -9,7 +9,6 @@
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
 
-/* The state of reading one CPU's ring. */
 struct drain {
     struct image_ring ring;
     uint64_t next;        /* next packet to read */

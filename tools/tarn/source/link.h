@@ -3,8 +3,8 @@
  * link.h - frames over a file descriptor (trace/format/WIRE.md), and the source built on them.
  *
  * A malicious peer can make these functions fail, but not wait forever, read out of bounds or use more
- * memory than one maximal frame. link_source.c turns a link into a `struct source`; link_tcp.c and
- * link_serial.c connect it.
+ * memory than one frame. link_source.c turns a link into a `struct source`; link_tcp.c and link_serial.c
+ * connect it.
  */
 #ifndef TARN_LINK_H
 #define TARN_LINK_H
@@ -21,7 +21,7 @@ struct link {
 void link_open(struct link *link, int fd);
 void link_close(struct link *link);
 bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail);
-/* Receives one frame; PAYLOAD is valid until the next call. */
+/* PAYLOAD is valid until the next call. */
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);
 
@@ -32,7 +32,6 @@ struct source *open_link_source(const struct source_class *class,
                                 int (*connect)(const char *address, struct fail *fail), const char *address,
                                 double wait_seconds, struct fail *fail);
 
-/* The methods of a source_class that uses a link. */
 bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                      struct fail *fail);
 bool link_end_pull(struct source *source, struct fail *fail);

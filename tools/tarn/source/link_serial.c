@@ -4,8 +4,8 @@
  * tty.
  *
  * The port may lose or change bytes, so segments (trace/format/segment.h) make a reliable stream of it. A
- * thread does that between the port and one end of a socket pair; the other end is the link, as if it were a
- * TCP connection. So the guest gets timely acknowledgements, however long the caller takes for a packet.
+ * thread does that between the port and one end of a socket pair; the other end is the link. So the guest
+ * gets timely acknowledgements, however long the caller takes for a packet.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +123,7 @@ static void take_from_caller(struct pump *pump)
     }
 }
 
-/* Waits until there is work. False: poll failed. */
+/* False: poll failed. */
 static bool wait_for_work(struct pump *pump, struct pollfd poller[2])
 {
     uint64_t now = now_ns(), until = segment_deadline(&pump->stream);

@@ -40,7 +40,6 @@ void memory_settle_ranges(struct memory *memory)
     memory->range_count = kept;
 }
 
-/* Returns the range of an address; NULL: none. */
 static const struct memory_range *range_of(const struct memory *memory, uint64_t physical)
 {
     size_t low = 0, high = memory->range_count;

@@ -23,7 +23,6 @@ struct memory {
     size_t range_count;
 };
 
-/* A read request within one range. */
 struct memory_piece {
     uint64_t place;
     void *to;
@@ -52,7 +51,6 @@ extern const struct memory_class memory_ram;
 
 /* Returns the range of a physical address; NULL: it has none, or BYTES reach beyond it. */
 const struct memory_range *memory_find(const struct memory *memory, uint64_t physical, uint64_t bytes);
-/* Whether all of it can be read, possibly from several ranges. */
 bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t bytes);
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
 /* Live memory: returns the address in this process; NULL: none. */

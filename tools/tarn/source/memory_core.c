@@ -49,7 +49,7 @@ static uint64_t get(const struct core *core, const void *field, unsigned bytes)
 }
 #define GET(core, field) get(core, &(field), sizeof(field))
 
-/* Reads the number of program headers; very large ones are in a section header. */
+/* Very large numbers of program headers are in a section header. */
 static bool count_segments(const struct core *core, const Elf64_Ehdr *header, uint64_t *count)
 {
     Elf64_Shdr section;

@@ -22,7 +22,6 @@ struct gdb {
 
 /* ---- reading ---- */
 
-/* Receives the reply to an `m` packet. */
 static bool take_bytes(struct gdb *gdb, uint64_t place, uint8_t *to, size_t bytes, struct fail *fail)
 {
     if (!gdb_client_receive(&gdb->client, fail))

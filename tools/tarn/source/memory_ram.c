@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_ram.c - memory that a running guest shares with the host through a file: QEMU's memory-backend-file
- * with share=on. It is mapped read-only; the guest notices nothing.
+ * with share=on. It is mapped read-only.
  *
  * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB, and the RAM
- * continues at 4 GiB; the size of the part below depends on the machine. It can be computed from a thing at
- * a known place in the file that contains its own physical address, if that is above the hole. Otherwise the
- * usual sizes are tried.
+ * continues at 4 GiB; the size of the part below depends on the machine. It follows from a thing at a known
+ * place in the file that contains its own physical address, if that is above the hole. Otherwise the usual
+ * sizes are tried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static void watch_mapping(char *from, uint64_t bytes)
 
 /* ---- the guest's end ------------------------------------------------------------------------------- */
 
-/* The kernel grants a read lease only while no process has the file open or mapped for writing. */
+/* The host's kernel grants a read lease only while no process has the file open or mapped for writing. */
 static bool ram_ended(struct memory *memory)
 {
     const struct ram *ram = ram_of(memory);

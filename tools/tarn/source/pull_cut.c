@@ -12,7 +12,6 @@ struct content {
     uint64_t begin, latest; /* times of the packet */
 };
 
-/* Returns what is wrong with the event at AT. */
 static enum anomaly judge(const struct content *content, const uint8_t *at, struct event *event)
 {
     uint32_t time = event_head(content->schema, at).time;
@@ -66,7 +65,6 @@ static void count_lost(const struct content *content, const uint8_t *at, struct 
     }
 }
 
-/* How far a packet's events were walked. */
 struct walk {
     const uint8_t *at;
     uint64_t time, events;
@@ -75,7 +73,7 @@ struct walk {
 };
 
 /* Walks to the first event that does not decode, or to the end of the content. It runs for every pulled
- * event, so it keeps its state in registers. */
+ * event, so its state is in registers. */
 static enum anomaly walk_events(const struct content *content, struct walk *to)
 {
     const struct schema *schema = content->schema;

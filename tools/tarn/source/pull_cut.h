@@ -2,9 +2,9 @@
 /*
  * pull_cut.h - finds the first event of a pulled packet that does not decode.
  *
- * Any program can write into the system's buffers, so it can log an event with an undeclared id, a length
- * that does not fit its fields, or a time outside its packet. No reader of the trace gets past such an
- * event, so pull_writer.c ends the packet before it.
+ * Any program can write into the system's buffers, and so log an event with an undeclared id, a length that
+ * does not fit its fields, or a time outside its packet. No reader gets past such an event, so pull_writer.c
+ * ends the packet before it.
  */
 #ifndef TARN_PULL_CUT_H
 #define TARN_PULL_CUT_H

@@ -183,7 +183,6 @@ static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, 
     return true;
 }
 
-/* Reads the declarations of events from the metadata. */
 static void learn_events(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
     if (writer->have_schema)
@@ -338,7 +337,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
     return fail_set(fail, "cannot write to %s: %s", writer->directory, strerror(error));
 }
 
-/* Appends a checked packet. False: writing is impossible. */
+/* False: writing is impossible. */
 static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
                        struct fail *fail)
 {
@@ -368,7 +367,7 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     return true;
 }
 
-/* Ends a packet before the first event that does not decode. False: no event is before it. */
+/* False: no event is before the bad one. */
 static bool cut_packet(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
                        const struct packet_events *found, struct fail *fail)
 {
@@ -428,7 +427,7 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     return add_packet(writer, item->packet.cpu, &packet, fail);
 }
 
-/* Makes an empty packet with the counts and the time, which are all that is known of the loss. */
+/* Makes an empty packet that reports the loss. */
 static void make_closing(const struct trace_writer *writer, struct trace_packet *packet, uint32_t cpu,
                          uint64_t number, uint64_t discarded, uint64_t time)
 {

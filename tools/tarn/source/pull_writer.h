@@ -52,14 +52,14 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
  * have_schema is false, FAIL says why, and only the lengths of events are checked. */
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail);
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
-/* Whether the directory still contains all that was written. False: something was removed or changed. */
+/* False: something was removed or changed. */
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
 /* Completes each stream with the last counts from the guest. If packets before `cpu->head`, or discarded
  * events, are missing in the trace, it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE:
  * the counts are final; else packet `cpu->head` was not sent either. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
-/* Removes the mark of an unfinished trace. All losses have been written. */
+/* Removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, during the pull */
 void close_trace_writer(struct trace_writer *writer);

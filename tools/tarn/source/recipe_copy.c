@@ -10,7 +10,7 @@
 #include <tools/tarn/source/recipe_copy.h>
 #include <unistd.h>
 
-/* Returns the path of the file that SOURCE names; NULL: it names none. */
+/* NULL: SOURCE names no file. */
 static const char *file_of(const char *source)
 {
     static const char *const schemes[] = {"ram:", "core:"};

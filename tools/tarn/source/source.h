@@ -4,8 +4,8 @@
  *
  * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is a network link, serial:PATH one over a virtual serial
  * port; core:FILE, gdb:ADDRESS and ram:FILE read guest memory from outside (image_source.c). Each is a
- * source_class, listed in source.c. The data is framed and checksummed if the medium does so, but otherwise
- * unverified: pull_writer.c validates each packet.
+ * source_class, listed in source.c. Links check frames and checksums, but contents are untrusted:
+ * pull_writer.c validates each packet.
  */
 #ifndef TARN_SOURCE_H
 #define TARN_SOURCE_H
@@ -15,7 +15,7 @@
 
 enum source_kind { SOURCE_METADATA, SOURCE_PACKET, SOURCE_STATUS, SOURCE_END };
 
-/* What was received. `bytes` are valid until the next call. */
+/* `bytes` are valid until the next call. */
 struct source_item {
     enum source_kind kind;
     /* metadata text, or a trace packet up to the end of its content and the filler's header */

@@ -161,7 +161,6 @@ static void add_function(struct program *program, const GElf_Sym *symbol, const 
         (struct function){symbol->st_value, symbol->st_value + symbol->st_size, name};
 }
 
-/* Whether the symbol's section is code. */
 static bool is_code(Elf *elf, const GElf_Sym *symbol)
 {
     GElf_Shdr header;
@@ -269,7 +268,6 @@ uint64_t program_base(const struct program *program)
 
 /* ---- frames ---------------------------------------------------------------------------------------- */
 
-/* A register and an offset. */
 struct location {
     uint64_t reg;
     int64_t offset;

@@ -2,8 +2,8 @@
 /*
  * symbols.c - finds files by build-id, and caches addresses; see symbols.h.
  *
- * The directories are read when the first executable is needed: the build-id of every program in them and
- * their subdirectories is read. That is a few hundred small reads.
+ * When the first executable is needed, the build-id of every program in the directories and their
+ * subdirectories is read: a few hundred small reads.
  */
 #include <dirent.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * symbols.h - stage "symbols": addresses to functions, files and lines.
  *
- * A trace says where each executable was mapped, and its build-id (model/images.h). The file with that
+ * A trace has the address and build-id of each mapped executable (model/images.h). The file with that
  * build-id is searched in directories and their subdirectories; one with debugging information is preferred.
  * A file with the same name and another build-id has been rebuilt since, and is refused. Executables are
  * those of the guest, in either byte order.

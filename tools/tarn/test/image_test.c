@@ -70,7 +70,6 @@ struct found {
     uint64_t missing; /* packet numbers missing between and after those found */
 };
 
-/* Every event of a packet must be the one that was logged there. */
 static bool look_at_packet(const uint8_t *packet, uint32_t cpu, struct found *found)
 {
     const uint64_t content = get64(&made, packet + offsetof(struct trace_packet, content_size)) / 64;

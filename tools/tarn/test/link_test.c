@@ -245,7 +245,7 @@ static int pull_from_scripts(const char *resume, const char *more)
     return status;
 }
 
-/* Returns the number of packets in a stream file, or -1 if anything in it is wrong. */
+/* -1: something in the file is wrong. */
 static int count_packets(uint32_t cpu, uint64_t *first)
 {
     static uint8_t bytes[64 * BUFFER_BYTES];
@@ -275,7 +275,6 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     return (int)(size / BUFFER_BYTES);
 }
 
-/* Whether the trace is marked as unfinished. */
 static bool is_marked(void)
 {
     char path[128];
@@ -420,7 +419,7 @@ static void test_harm(void)
     }
 }
 
-/* Checks what every subcommand expects of its output file. */
+/* What every subcommand expects of its output file. */
 static void test_output(void)
 {
     char path[128], other[128];

@@ -81,7 +81,6 @@ bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fa
 
 /* ---- tables ---- */
 
-/* How a column of an analysis is shown. */
 static struct table_column column_of(const struct table_column *from)
 {
     bool is_sum = from->sum == SUM_ADDED;
@@ -129,7 +128,7 @@ static bool is_nothing(const struct table *table, const struct table_row *row)
     return true;
 }
 
-/* Copies the rows of FROM whose names match PATTERN, sorted by column SORT. */
+/* Rows of FROM whose names match PATTERN, sorted by column SORT. */
 static void pick(struct table *table, struct table_column columns[PICKED_MAX], const struct table *from,
                  const struct part *part, const char *sort, const char *pattern, double seconds)
 {
@@ -354,7 +353,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
 
 /* ---- JSON and CSV ---- */
 
-/* Writes a table of an analysis: rows whose names match PATTERN, sorted. */
+/* Rows whose names match PATTERN, sorted. */
 static void write_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
                        const char *pattern, enum answer_format format, uint64_t top)
 {

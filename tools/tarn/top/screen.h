@@ -2,8 +2,8 @@
 /*
  * screen.h - what `tarn top` shows of an interval: lines of text that fit a screen.
  *
- * The screen has parts of the analyses' tables, as rates: counts per second, and times as a percentage of
- * the interval (of one CPU).
+ * It shows parts of the analyses' tables as rates: counts per second, and times as a percentage of the
+ * interval (of one CPU).
  */
 #ifndef TARN_SCREEN_H
 #define TARN_SCREEN_H
