@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tarn, the host tool. Everything but main.c is also linked into its tests and the fuzzer.
-# A file is built because it lies in its stage's folder.
+# tarn, the host tool. Its tests and the fuzzer link everything but main.c.
+# Every file in a stage's folder is built.
 tarn_folder = $(sort $(wildcard tools/tarn/$(1)/*.c))
 TARN_BASE := $(addprefix tools/tarn/,util.c options.c out.c output.c table.c)
 TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer export,$(call tarn_folder,$(folder)))
@@ -10,13 +10,13 @@ TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segme
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
 TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top% tools/tarn/command/goto.c tools/tarn/command/explore.c,$(call tarn_folder,command))
 
-# What follows a guest, in the terminal.
+# tarn top.
 TARN_TOP := $(call tarn_folder,top) $(addprefix tools/tarn/command/,top.c top_trace.c)
 
-# What runs a guest again.
+# tarn goto.
 TARN_GOTO := $(call tarn_folder,goto) $(addprefix tools/tarn/command/,goto.c explore.c)
 
-# The picture: its server, and the page, which becomes part of the program.
+# The view: its server, and the page, which is embedded in the program.
 TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))
 TARN_VIEW := $(filter-out tools/tarn/view/embed.c,$(call tarn_folder,view)) tools/tarn/command/view.c \
              $(GEN)/tarn/page_files.c
@@ -35,7 +35,7 @@ $(eval $(call host_test,image_live,tests/image_live_test.c tools/tarn/util.c too
     trace/ring/ring.c trace/ring/read.c trace/event/print.c,-lm -lpthread))
 $(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c tools/tarn/output.c tools/tarn/options.c $(call tarn_folder,read) $(TARN_LINK),-lm -lpthread))
 
-# Synthetic traces, and what is tested with them.
+# Synthetic traces, and tests that use them.
 SYNTHETIC := tests/synthetic.c tests/workload.c
 $(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC) $(TARN_STAGES),-lm $(TARN_STAGES_LIBS)))
 $(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC) $(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(TARN_TOP) \

@@ -90,7 +90,6 @@ const struct answer_kind *answer_find(const char *name); /* or NULL */
 
 struct answer *answer_new(const struct answer_kind *kind);
 void answer_free(struct answer *answer);
-/* Sets an option of the analysis's own. */
 bool answer_set(struct answer *answer, const char *option, const char *value, struct fail *fail);
 bool answer_has_option(const struct answer_kind *kind, const char *name);
 /* Selects the tables in the comma-separated LIST, or "all"; NULL: the default ones. */
@@ -165,11 +164,9 @@ static inline uint64_t answer_add(struct answer_adder *adder, uint64_t ticks)
     adder->ticks += ticks;
     return answer_ns(adder->answer, adder->ticks) - before;
 }
-/* Converts a time for COLUMN_WHEN. */
 uint64_t answer_when(const struct answer *answer, uint64_t ticks);
 double answer_seconds(const struct answer *answer); /* length of the range */
 
-/* Walks as in struct answer_walker. */
 bool answer_walk(const struct answer *answer, struct model *model, uint64_t from, uint64_t to,
                  struct model_observer *observer);
 

@@ -13,7 +13,6 @@
 #define TEXT_TOP    15u
 #define OPTIONS_MAX 48u
 
-/* The parsed command line. */
 struct request {
     struct answer *answer;
     struct filter filter;
@@ -97,7 +96,6 @@ static bool is_offered(const struct answer_kind *kind, int option)
     return option != OPTION_SYMBOLS || kind->uses_symbols;
 }
 
-/* Collects all options, shared and own ones. */
 static void collect_options(const struct answer_kind *kind, struct option known[OPTIONS_MAX])
 {
     unsigned count = 0;
@@ -264,7 +262,6 @@ static int show_answer(struct request *request, const struct trace *trace, struc
     return losses_status(&losses);
 }
 
-/* Opens the trace and runs the analysis. */
 static int ask(struct request *request)
 {
     struct answer *answer = request->answer;

@@ -77,7 +77,6 @@ static struct table *find_table(struct answer *answer, const char *key, size_t l
     return NULL;
 }
 
-/* Appends WORD to a comma-separated list. */
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);

@@ -27,7 +27,6 @@ enum what_kind {
     WHAT_KINDS
 };
 
-/* The columns in which the kinds are shown. */
 enum group {
     GROUP_USER,
     GROUP_POSIX,
@@ -59,7 +58,6 @@ struct part {
     uint64_t ticks, count;
 };
 
-/* A function of a server: a request to a certain server. */
 struct function {
     uint64_t number;      /* 1, 2, ...; 0: new */
     uint64_t calls;       /* calls received */

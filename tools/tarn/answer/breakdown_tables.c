@@ -109,7 +109,6 @@ static void fill_processes(struct answer *answer, const struct map *processes)
     }
 }
 
-/* Adds a row for each thread and each process. */
 static void fill_threads(struct breakdown *breakdown)
 {
     struct answer *answer = &breakdown->answer;

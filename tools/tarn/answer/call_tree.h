@@ -67,14 +67,12 @@ static inline void sums_add(struct sums *into, const struct sums *from)
     into->instructions += from->instructions;
 }
 
-/* The unit in which samples are weighted. */
 enum weight { WEIGHT_TIME, WEIGHT_SAMPLES, WEIGHT_INSTRUCTIONS };
 static inline uint64_t sums_weight(const struct sums *sums, enum weight weight)
 {
     return weight == WEIGHT_TIME ? sums->ns : weight == WEIGHT_SAMPLES ? sums->samples : sums->instructions;
 }
 
-/* Sorts the children of all nodes by weight, largest first. */
 void call_tree_sort(struct call_tree *tree, enum weight weight);
 
 #endif

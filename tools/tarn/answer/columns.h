@@ -26,7 +26,6 @@ const struct column_text *column_text(const struct answer_kind *kind, const stru
 
 /* Prints KIND's columns with their descriptions, naming the tables where descriptions differ. */
 void columns_print_help(FILE *to, const struct answer_kind *kind);
-/* `tarn help columns`: prints the columns of all analyses. */
 void columns_print_all(FILE *to);
 
 #endif

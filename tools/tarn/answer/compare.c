@@ -43,7 +43,6 @@ static int find_one_of(const struct table *table, const char *const keys[], size
 
 /* The first of these that a table has contains its whole CPU time. */
 static const char *const processor_keys[] = {"ran_ns", "running_ns", "self_ns", "time_ns"};
-/* Parts of the CPU time. */
 static const char *const part_keys[] = {"user_ns", "posix_ns", "syscalls_ns", "faults_ns", "interrupts_ns"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -32,7 +32,7 @@ struct comparison {
 
 /* Returns why tables like this cannot be compared; NULL: they can. */
 const char *compare_refuses(const struct table *table);
-/* Returns the column of CPU time; -1: none. */
+/* -1: none. */
 int compare_processor_column(const struct table *table);
 bool compare_is_of_processor(const char *column_key);
 /* Returns the column by which the table is sorted, or the first that adds up; -1: none. */
@@ -42,7 +42,6 @@ int compare_column(const struct table *table);
 bool compare_usually(const struct table *table, unsigned column);
 /* Returns what to divide COLUMN of a row by, for `comparison.work`. */
 int compare_work(const struct table *table, unsigned column);
-/* Whether the column can be compared. */
 bool compare_wants(const struct table_column *column);
 
 /* Fills RESULT, which it initializes, with the rows that changed, in these columns. With several runs, A

@@ -52,7 +52,6 @@ static void make_room(struct distribution *distribution, struct arena *arena, un
     distribution->powers = (uint8_t)(high - low + 1);
 }
 
-/* Returns the counter of an allocated bucket. */
 static uint64_t *counter_of(const struct distribution *distribution, unsigned bucket)
 {
     return &distribution->buckets[bucket - distribution->first * DISTRIBUTION_PARTS];

@@ -54,7 +54,6 @@ extern const struct table_column histogram_columns[6];
 void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
                             struct table *table);
 
-/* Converts a duration to nanoseconds. */
 static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
 {
     unsigned __int128 ns;

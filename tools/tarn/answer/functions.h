@@ -28,7 +28,7 @@ static inline uint64_t functions_whom(const struct model_call *call)
 {
     return call->server != NULL ? call->server->pid : FUNCTION_BY_ENDPOINT | call->endpoint;
 }
-/* Returns the server's pid, or MODEL_NOBODY. */
+/* MODEL_NOBODY: unknown. */
 uint32_t functions_pid(const struct functions *functions, uint64_t whom);
 /* Both write to TEXT. The server's name is "fs", or "endpoint 7". */
 #define FUNCTION_NAME_BYTES 128u

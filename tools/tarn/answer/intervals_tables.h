@@ -14,7 +14,6 @@ enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES }
 /* What the begin and end of an interval must have in common. */
 enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
 
-/* The values of the options. */
 struct interval_spec {
     const char *name, *begin, *end, *match, *same, *group, *help;
 };
@@ -23,7 +22,6 @@ struct match {
     const struct field *begin, *end;
 };
 
-/* Intervals of one group. */
 struct group {
     uint64_t restarted, not_begun; /* begins without an end, ends without a begin */
     struct distribution durations;

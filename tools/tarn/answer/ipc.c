@@ -102,7 +102,6 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         flight->parts[part_of(thread)] += to - from;
 }
 
-/* Returns the node of the call's chain. */
 static struct ipc_node *node_of(struct ipc *ipc, const struct model_call *call)
 {
     const struct model_call *outer = call->outer;

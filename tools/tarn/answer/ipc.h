@@ -11,7 +11,6 @@
 #include <tools/tarn/answer/kinds.h>
 #include <tools/tarn/answer/spans.h>
 
-/* The parts of a call's time. */
 enum ipc_part {
     PART_TO_SERVER, /* no server has received it */
     PART_RUNNING,   /* its server runs */

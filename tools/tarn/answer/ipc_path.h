@@ -23,7 +23,6 @@ struct ipc_request {
     int64_t result;
 };
 
-/* The tables about one call. */
 struct ipc_path_tables {
     struct table *about, *share, *path, *step, *work;
 };
@@ -50,7 +49,6 @@ static inline int64_t ipc_result(const struct model_call *call)
 #define NO_THREAD     UINT32_MAX
 #define PIECE_UNKNOWN MODEL_STATES
 
-/* A segment of a thread. */
 struct piece {
     uint64_t from, to;
     uint64_t serving, calling; /* ids of calls; 0: none */
@@ -101,7 +99,6 @@ struct path {
 };
 /* Records threads and calls. MODEL stays open. False: cancelled. */
 bool path_record(struct path *path, struct model *model);
-/* Fills TABLES from the steps. */
 void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables);
 
 static inline const struct path_call *path_call_of(const struct path *path, uint64_t id)

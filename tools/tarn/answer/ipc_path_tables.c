@@ -207,7 +207,6 @@ static void fill_path(const struct path *path, struct table *table, bool all)
     }
 }
 
-/* Adds up the steps of each process's threads. */
 static void fill_share(const struct path *path, struct table *table)
 {
     struct answer_adder adder = {.answer = path->owner};

@@ -23,7 +23,6 @@ static struct lock_change *change_at(const struct lock_changes *changes, uint32_
     return &changes->ring[number & (changes->room - 1)];
 }
 
-/* Returns the number of the oldest change in the ring. */
 static uint32_t oldest(const struct lock_changes *changes)
 {
     return changes->next > changes->room ? changes->next - changes->room : 0;
@@ -125,7 +124,6 @@ void lock_states_delay(struct lock_states *states, const struct model_thread *th
                    (struct lock_change){.at = from, .until = to, .thread = by});
 }
 
-/* Where the stretches of a wait are reported. */
 struct explained {
     const struct lock_states *states;
     lock_blame *blame;

@@ -14,7 +14,6 @@
 #include <tools/tarn/answer/map.h>
 #include <tools/tarn/model/model.h>
 
-/* The causes of a wait. */
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };
 
 /* A change in a history: of a thread's state, of a lock's owner, or of the thread that runs instead. */

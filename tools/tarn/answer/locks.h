@@ -51,7 +51,6 @@ struct lock {
     struct lock_sum sum;
 };
 
-/* A call chain, as logged. */
 struct lock_chain {
     struct lock_sum sum;
     uint32_t depth;
@@ -90,7 +89,6 @@ struct lock_instead {
     const struct model_thread *thread, *holder;
 };
 
-/* Details of one of the longest waits. */
 struct lock_wait_record {
     uint64_t causes[LOCK_CAUSES];
     /* The holder that caused most of the wait, the thread that ran longest instead of a holder, the thread
@@ -156,7 +154,6 @@ struct lock_event {
     uint32_t class, pid;
     bool is_watched, is_event;
 };
-/* Returns the chain of an event, which may be empty. */
 struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
                                  const struct cursor *cursor, const struct lock_event *event);
 /* The event's thread acquires the lock in CHAIN; replaces its earlier acquisition. */

@@ -164,7 +164,6 @@ static void add_holder(struct locks *locks, struct table *table, const struct ma
         row->cells[BLAME_LONGEST].count = holder->longest;
 }
 
-/* Returns the map entry that contains VALUE. */
 static const struct map_entry *entry_of(const void *value)
 {
     return (const void *)((const char *)value - offsetof(struct map_entry, value));

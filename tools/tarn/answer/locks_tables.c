@@ -358,7 +358,6 @@ static void fill_holders(struct locks *locks)
     }
 }
 
-/* Fills the table of threads that ran while a holder was preempted. */
 static void fill_instead(struct locks *locks)
 {
     struct answer *answer = &locks->answer;
@@ -401,7 +400,6 @@ static void fill_wakers(struct locks *locks)
     }
 }
 
-/* Fills in a thread's name and tid, or leaves both unknown. */
 static void fill_thread(const struct answer *answer, struct table *table, const struct model_thread *thread,
                         union table_cell *name, union table_cell *tid)
 {

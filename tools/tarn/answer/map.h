@@ -32,9 +32,9 @@ struct map {
 
 void map_open(struct map *map, size_t value_size);
 void map_close(struct map *map);
-/* Returns the record of a key, adding it if needed. */
+/* Adds the key if needed. */
 void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c);
-/* Returns the record of a key, or NULL. */
+/* NULL: no such key. */
 void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c);
 
 /* All records: first `entries`, then `others` if it exists. */

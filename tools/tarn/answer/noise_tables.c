@@ -109,7 +109,7 @@ static void add_thread(struct answer *answer, const struct model_thread *thread,
         row->cells[THREAD_NOISES + i].count = answer_ns(answer, record->taken[i]);
 }
 
-/* Returns the total work. */
+/* Returns all work. */
 static uint64_t fill_threads(struct noises *noises)
 {
     struct answer *answer = &noises->answer;

@@ -24,7 +24,6 @@ struct stack_node {
     struct sums self;
 };
 
-/* Samples of a thread. */
 struct thread_sums {
     const struct model_thread *thread;
     struct sums user, kernel;

@@ -286,7 +286,6 @@ static void fill_threads(struct profile *profile)
     }
 }
 
-/* Adds up the samples of each process's threads. */
 static void fill_processes(struct profile *profile)
 {
     struct answer *answer = &profile->answer;

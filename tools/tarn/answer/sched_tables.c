@@ -59,7 +59,6 @@ const struct table sched_tables[SCHED_TABLES] = {
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
 };
 
-/* Returns the name for a thread number. */
 static const char *name_of(const struct sched *sched, uint64_t number, const char *none)
 {
     const struct model *model = sched->answer.model;

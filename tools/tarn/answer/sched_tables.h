@@ -23,7 +23,6 @@ enum {
 };
 extern const struct table sched_tables[SCHED_TABLES];
 
-/* Why a run ended. */
 enum run_end {
     RUN_SLICE,     /* its time slice was used up */
     RUN_PREEMPTED, /* by another thread */

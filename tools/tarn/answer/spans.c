@@ -42,7 +42,6 @@ void span_merge(struct span *into, struct arena *arena, const struct span *from)
     distribution_merge(&into->whole, arena, &from->whole);
 }
 
-/* What a row is about. */
 struct group {
     uint64_t what;
     const struct model_thread *thread; /* or one of its process; NULL: none */

@@ -53,7 +53,6 @@ typedef const char *span_name(const struct answer *answer, uint64_t what, char t
  * "what" (its name) and "errors" if the table has them. */
 void spans_fill(struct answer *answer, struct table *table, const struct map *spans, enum spans_by by,
                 span_name *name);
-/* Fills the histogram of all spans. */
 void spans_histogram(struct answer *answer, struct table *table, const struct map *spans);
 
 /* The longest spans, at most LONGEST_KEPT: a heap with the shortest on top. */

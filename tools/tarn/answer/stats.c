@@ -35,7 +35,6 @@ struct stats {
 #define COLUMNS_TIME TIME_COLUMN("ran_ns"), REAL_COLUMN("cpu_percent", 1)
 /* clang-format on */
 
-/* Each table's columns, and their indexes. */
 enum { CLASS_NUMBER, CLASS_EVENTS };
 static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), COLUMNS_COUNTS};
 enum { EVENT_EVENTS };

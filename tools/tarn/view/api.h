@@ -41,7 +41,7 @@ const char *request_text(const struct request *request, const char *key); /* NUL
 /* False: it is given but is not a number up to MOST; sets FAIL. */
 bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
                     struct fail *fail);
-/* A range in nanoseconds since the start of the trace, from <= to <= duration, and in ticks. */
+/* In nanoseconds since the start, from <= to <= duration, and in ticks. */
 struct range {
     uint64_t from, to;
     uint64_t from_ticks, to_ticks;

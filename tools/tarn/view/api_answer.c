@@ -215,7 +215,7 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     return true;
 }
 
-/* Runs the walk without the lock, and closes it. */
+/* Without the lock. */
 static bool run_walk(struct asker *asker, struct fail *fail)
 {
     bool fine;

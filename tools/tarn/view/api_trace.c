@@ -91,7 +91,6 @@ static void add_named(uint32_t number, const char *name, size_t size, struct jso
     json_text_bytes(json, name, strnlen(name, size));
 }
 
-/* Adds the names that events define. */
 static void add_told_names(const struct view *view, struct json *json)
 {
     const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;

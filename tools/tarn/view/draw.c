@@ -196,7 +196,6 @@ static void sum_processes(struct busy *busy, uint32_t count)
     }
 }
 
-/* Sorts the lanes in the page's order. */
 static void order_lanes(struct lanes *lanes, const struct view *view, struct busy *busy, uint32_t count)
 {
     uint32_t threads = index_thread_count(&view->index), *places = lanes_places(lanes, threads), used = 0;

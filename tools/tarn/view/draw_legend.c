@@ -7,7 +7,7 @@
 
 /* ---- time ------------------------------------------------------------------------------------------ */
 
-/* Returns 1, 2 or 5 times a power of ten, so that labels fit. */
+/* 1, 2 or 5 times a power of ten, so that labels fit. */
 static double nice_step(double range, double labels)
 {
     double step = pow(10, floor(log10(range / labels)));

@@ -13,7 +13,7 @@ struct colour {
     double red, green, blue;
 };
 
-/* Colours from the page's style sheet. */
+/* From the page's style sheet. */
 struct theme {
     bool is_dark;
     struct colour background, raised, line, text, quiet;
@@ -30,7 +30,6 @@ struct process_colours {
 };
 struct process_colours theme_process(const struct theme *theme, const char *name);
 
-/* A marked event type, and its number of events. */
 struct draw_mark {
     uint32_t type;
     uint64_t count;

@@ -35,7 +35,7 @@ struct index_block {
     uint64_t first; /* number of its first event */
 };
 
-/* An array of blobs: items of any size. */
+/* Items of any size. */
 struct index_pile {
     struct buffer bytes;
     struct buffer ends; /* uint64_t each: the end of item i */
@@ -128,9 +128,8 @@ size_t index_find_time(const struct index *index, uint64_t ticks);
 size_t index_find_event(const struct index *index, uint64_t number);
 
 size_t pile_count(const struct index_pile *pile);
-struct buffer_reader pile_get(const struct index_pile *pile,
-                              /* empty if there is no such item */
-                              size_t number);
+/* The reader is empty if there is no such item. */
+struct buffer_reader pile_get(const struct index_pile *pile, size_t number);
 void pile_end(struct index_pile *pile);               /* completes the item whose bytes were added */
 void pile_cut(struct index_pile *pile, size_t count); /* keeps the first COUNT items */
 void pile_free(struct index_pile *pile);
@@ -155,7 +154,6 @@ struct index_yield {
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
                   struct fail *fail);
 
-/* The number of blocks under a node of a level. */
 static inline uint64_t index_node_blocks(unsigned level)
 {
     uint64_t blocks = 1;

@@ -206,7 +206,6 @@ static void write_node(struct builder *builder, unsigned level)
         write_node(builder, level + 1);
 }
 
-/* Restores the nodes that were open at a checkpoint. */
 static void reopen_nodes(struct builder *builder)
 {
     const struct index *index = builder->index;

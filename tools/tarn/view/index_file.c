@@ -148,7 +148,6 @@ static void write_part(const struct buffer *part, struct buffer *out)
         buffer_add(out, part->bytes, size);
 }
 
-/* Reads an array of items of UNIT bytes. */
 static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t unit)
 {
     uint64_t size;

@@ -29,7 +29,7 @@ void json_bool(struct json *json, bool value);
 void json_real(struct json *json, double value, int decimals);
 void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
-/* Begins a value of at most ROOM bytes; returns where to write it. */
+/* For a value of at most ROOM bytes. */
 static inline char *json_begin(struct json *json, size_t room)
 {
     char *at = (char *)buffer_reserve(&json->text, room + 1);

@@ -40,7 +40,6 @@ struct summer {
 
 /* ---- pixels ---------------------------------------------------------------------------------------- */
 
-/* How a stretch is spread over pixels. */
 struct spread {
     uint32_t first, last;
     double from, to; /* in pixels */

@@ -35,7 +35,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
 void match_close(struct match *match);
 bool match_event(struct match *match, const struct cursor *cursor);
 
-/* Whether a label of the field contains TEXT. */
 bool label_has_text(const struct field *field, const char *text);
 
 /* Whether TEXT contains PART, case-insensitive; fast for long texts. */

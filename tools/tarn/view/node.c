@@ -132,7 +132,6 @@ static void touch_running(struct tally *tally, const struct model *model, const 
     }
 }
 
-/* Adds the thread's open segment, up to END. */
 static void add_open(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
                      const uint64_t *limits, uint64_t end)
 {
@@ -326,7 +325,6 @@ static int compare_ran(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Merges entries of the same thread. */
 static void merge_ran(struct tally_cpu *cpu)
 {
     uint32_t kept = 0;

@@ -15,7 +15,6 @@
 
 #define NODE_THREADS_MAX (MODEL_THREADS_MAX + 8192u) /* idle threads are additional */
 
-/* Kinds of a thread's time. */
 enum node_kind {
     NODE_USER = MODE_USER, /* running, by mode */
     NODE_KERNEL = MODE_KERNEL,
@@ -30,7 +29,6 @@ static inline enum node_kind node_kind_of_state(enum model_state state)
     return (enum node_kind)((int)state + 2);
 }
 
-/* The kind of the thread's time now. */
 static inline enum node_kind node_kind(const struct model_thread *thread)
 {
     if (thread->state != MODEL_RUNNING)
@@ -112,7 +110,7 @@ void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, 
 void tally_extend(struct tally *tally, uint64_t end);
 void tally_encode(struct tally *tally, struct buffer *out);
 
-/* Callbacks for the parts of a node; NULL: skipped. */
+/* Callbacks for a node; NULL: skipped. */
 struct node_visitor {
     void (*cpu)(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS]);
     void (*ran)(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks);

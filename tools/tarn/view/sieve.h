@@ -21,7 +21,6 @@ struct sieve_scan {
     bool has_bytes;
 };
 
-/* A condition for an event to match. */
 struct sieve_need {
     bool *by_index;           /* by type: matches without searching bytes */
     const char *text;         /* otherwise the bytes contain this, case-insensitive, ... */

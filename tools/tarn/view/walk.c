@@ -59,7 +59,6 @@ static bool teach(const struct walk_range *range, struct model *model, const str
            index_teach(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
 }
 
-/* Restores the model of the checkpoint. */
 static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
                     size_t stride, const struct buffer_reader *checkpoint)
 {

@@ -33,7 +33,6 @@ static inline struct cursor *walk_next(struct walk *walk)
 /* Which long-lived facts the model gets, as if the walk had begun with the trace. */
 enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WALK_KNOWS_ALL };
 
-/* A walk over FROM <= ticks < TO. */
 struct walk_range {
     uint64_t from, to;
     struct model_observer *observer; /* NULL: `begin` sets one */
