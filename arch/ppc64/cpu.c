@@ -14,7 +14,7 @@
 #include <tarn/error.h>
 #include <trace/format/layout.h>
 
-/* The value of r2 in this function, the same in all code of the image. */
+/* The value of r2 in this function, the same in all of the kernel. */
 static uint64_t kernel_toc(void)
 {
     uint64_t toc;

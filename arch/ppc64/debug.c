@@ -77,7 +77,6 @@ static void put(struct walk *walk, uint64_t address)
         walk->chain[walk->count++] = address;
 }
 
-/* The interrupted address, and the caller of a function that makes no frame. */
 static void put_interrupted(struct walk *walk, uint64_t nip, uint64_t lr)
 {
     put(walk, nip);

@@ -10,7 +10,7 @@
 #include "port.h"
 #include <kernel/kernel.h>
 
-static const char *fdt;       /* the header */
+static const char *fdt;
 static const char *structure; /* nodes are offsets from here, plus 1 so that the root is not 0 */
 
 #define NODE_BIAS 1u
@@ -57,7 +57,6 @@ static uint32_t align4(uint32_t n)
     return (n + 3) & ~3u;
 }
 
-/* The offset after the token at `at`. */
 static uint32_t next_token(uint32_t at)
 {
     switch (token_at(at)) {

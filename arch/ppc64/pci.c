@@ -22,7 +22,6 @@ static uint32_t config_address(uint32_t device, uint32_t offset)
     return (offset & 0xf00) << 20 | device << 8 | (offset & 0xff);
 }
 
-/* Absent devices read as ones. */
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value)
 {
     const uint32_t arguments[] = {config_address(device, offset), BUID_HIGH, BUID_LOW, width};

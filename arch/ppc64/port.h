@@ -41,8 +41,6 @@ uint64_t fdt_cells(const void *property, unsigned first, unsigned count); /* 1 o
 
 /* ---- the hypervisor ------------------------------------------------------------------------------- */
 
-/* hcall.h has the numbers and the inline calls. */
-
 /* rtas.c: firmware calls. */
 enum rtas_function {
     RTAS_POWER_OFF,

@@ -3,7 +3,7 @@
  * arch/ppc64/prom.c - copies Open Firmware's (IEEE 1275) device tree, node by node, into a flattened one, so
  * that boot.c reads one format. Interface: port.h.
  *
- * The client interface takes the physical address of a block of 32-bit cells; addresses in the image have it
+ * The client interface takes the physical address of a block of 32-bit cells; the kernel's addresses have it
  * in their low half. Runs in real mode, once, before anything else changes the machine: the firmware still
  * needs its exception vectors and its memory.
  */
@@ -156,7 +156,7 @@ static uint32_t get_cell(uint32_t node, const char *name)
     return value;
 }
 
-/* The number of the CPU that runs this: /chosen has an instance of its node. */
+/* The number of this CPU: /chosen has an instance of its node. */
 static uint32_t boot_cpu(void)
 {
     uint32_t chosen = prom_call("finddevice", 1, physical("/chosen"));
@@ -182,7 +182,6 @@ static void begin_tree(void)
     header->structure = tree_end;
 }
 
-/* Moves the strings to the end of the structure. */
 static void end_tree(void)
 {
     struct fdt_header *header = (struct fdt_header *)tree;

@@ -2,8 +2,8 @@
 /*
  * arch/ppc64/start.S - from the firmware to C.
  *
- * Real mode ignores the top four bits of an address, so the image runs at its link addresses before
- * translation is on. It is entered at `start`, the first byte of the image, on the boot CPU, and at
+ * Real mode ignores the top four bits of an address, so the kernel runs at its link addresses before
+ * translation is on. It is entered at `start`, the kernel's first byte, on the boot CPU, and at
  * `secondary_start` on the others, from RTAS (arch_start_cpu). Both use r3 and up as 32-bit values: firmware
  * may enter in 32-bit mode.
  */
@@ -31,7 +31,7 @@ start:
         mtspr   SPR_SPRG0, %r13
         LOAD_CONSTANT %r1, boot_stack + KERNEL_STACK_BYTES - STACK_FRAME_BYTES
         li      %r0, 0
-        std     %r0, 0(%r1)             /* back-traces end here */
+        std     %r0, 0(%r1)             /* call chains end here */
         clrldi  %r3, %r3, 32
         clrldi  %r4, %r4, 32
         clrldi  %r5, %r5, 32

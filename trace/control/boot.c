@@ -2,10 +2,9 @@
 /*
  * trace/control/boot.c - the info page, and a ring that works from the first C statement on.
  *
- * Until frames can be allocated and mapped, the boot CPU logs into a ring in the kernel's data. rings.c later
- * copies the contents into that CPU's ring, so no early event is lost, and they lie where a reload of the
- * kernel does not reach. As in every window there is a hole between control page and buffers: it costs 2 MiB
- * of kernel memory and saves a second layout.
+ * Until frames can be allocated and mapped, the boot CPU logs into a ring in the kernel's data; rings.c later
+ * copies it into that CPU's ring. As in every window there is a hole between control page and buffers: it
+ * costs 2 MiB of kernel memory and saves a second layout.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -37,7 +36,6 @@ static struct {
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
 } boot_window __attribute__((aligned(PAGE)));
 
-/* Invalid options are reported and ignored. */
 static void choose_mode(void)
 {
     char text[16];
@@ -93,7 +91,6 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
     trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
 }
 
-/* For arch_trace_context: describes the thread that runs on the CPU of this window. */
 void trace_kernel_context(const char *window, struct trace_context *context)
 {
     const struct cpu *cpu = &cpus[arch_trace_cpu(window)];

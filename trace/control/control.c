@@ -3,8 +3,8 @@
  * trace/control/control.c - system calls that change what is traced: trace_control, trace_consume,
  * trace_image.
  *
- * They check all arguments before they change anything. Masks, mode and switches are single words that
- * writers read once per event, so they may change at any time; rings.c changes the rings.
+ * Masks, mode and switches are single words that writers read once per event, so they may change at any time;
+ * rings.c changes the rings.
  */
 #include <kernel/call.h>
 #include <kernel/cap.h>

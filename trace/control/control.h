@@ -32,7 +32,6 @@
 
 void trace_boot_init(void);
 void trace_boot_options(void);
-/* Finds the trace of the system before; call before any frame is allocated. */
 void trace_previous_find(void);
 /* For frame_allocator_init: range `index` of frames that the trace owns, from the system before or for its
  * store. */
@@ -81,7 +80,7 @@ static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
  * are known. */
 void trace_metadata_init(void);
 
-/* registry.c: a space that ends releases its application classes. */
+/* registry.c: releases the classes of a space that ends. */
 struct space;
 void trace_leave_classes(struct space *space);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
@@ -91,8 +90,7 @@ void trace_forget_classes(void);
 struct trace_app_schemas;
 const struct trace_app_schemas *trace_app_schemas(void);
 
-/* store.c, format/store.h: records where the trace lies, for readers from outside and for the next kernel.
- * Without a place for a store these functions do nothing. */
+/* store.c. Without a place for a store these functions do nothing. */
 void trace_store_find_places(void);                        /* call when boot_info is complete */
 paddr_t trace_store_place(uint32_t index);                 /* physical; 0: none. TRACE_STORE_BYTES_MAX each */
 paddr_t trace_store_zone(void);                            /* preferred address for memory of the trace */
@@ -107,7 +105,6 @@ void trace_store_refresh(void);  /* the info page has changed */
 bool trace_store_has_room(void); /* for another extent */
 void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
 void trace_store_set_metadata(paddr_t physical, uint64_t bytes); /* one block that stays; it may grow */
-/* For the store of the system before. */
 void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
 void trace_store_grow_old(struct trace_store *old);
 
@@ -121,12 +118,12 @@ struct trace_store_kept trace_sums_verify(const struct trace_store *store);
  * be allocated, grow_old when the current system's store is published. */
 void trace_previous_keep(void);
 void trace_previous_grow_old(void);
-paddr_t trace_previous_place(uint64_t *boot_id); /* of its store; 0: none */
+paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */
 /* why: trace.ev, dropped_because. No lock held; 0 or -E_NOT_FOUND */
 int trace_previous_drop(uint32_t why);
 void trace_previous_drop_if_scarce(void); /* no lock held */
 
-/* heartbeat.c: forgets what it knew of a ring that was set up again at `index`. */
+/* heartbeat.c: the ring was set up again at `index`. */
 void trace_expect_index(uint32_t cpu, uint64_t index);
 /* That ring's index if it is plausible; else the last plausible one. */
 uint64_t trace_trusted_index(uint32_t cpu);

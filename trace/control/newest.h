@@ -13,7 +13,7 @@
 
 /* Too large for a stack. */
 struct trace_newest {
-    struct trace_merge merge; /* for trace_merge_next */
+    struct trace_merge merge;
     struct {
         uint64_t number, head; /* packets still to be walked: from number to head */
     } range[TRACE_CPUS_MAX];

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/control/previous.c - keeps the trace of the system that ran before a reset.
+ * trace/control/previous.c - keeps the trace of the system that ran before a reset (README.md, "After a
+ * reset").
  *
- * Before any frame is allocated, trace_previous_find looks for the dead system's store in its places
- * (store.c). It accepts a store if the checksum is right, if the store is complete, and if everything that it
- * lists lies in RAM that is not reserved. Then the frames are kept (trace_kept_range) and become memory
- * objects, one per window and one for the metadata. Programs with the right to read the trace map these and
- * read them like the current rings. The readers validate the packets, as always.
- *
- * The trace is kept until a program drops it or free memory is scarce, which is reported on the console. Its
- * frames are freed when the last program has unmapped them.
+ * The kept frames (trace_kept_range) become memory objects, one per window and one for the metadata. Programs
+ * with the right to read the trace map these and read them like the current rings. The frames are freed when
+ * the trace was dropped and the last program has unmapped them.
  *
  * Locking: trace_lock.
  */
@@ -31,7 +27,7 @@
 #define SCARCE_PART 32 /* memory is scarce when less than this fraction is free */
 
 static struct {
-    struct trace_store *store; /* NULL: none */
+    struct trace_store *store;
     struct memory *windows[TRACE_CPUS_MAX], *metadata;
 } previous;
 
@@ -109,7 +105,7 @@ static bool has_one_metadata(const struct trace_store *store)
     return count == 1;
 }
 
-/* Returns what is wrong with a store; NULL: nothing. */
+/* NULL: nothing is wrong with the store. */
 static const char *find_fault(const struct trace_store *store, paddr_t place)
 {
     if (store->self != place || store->version != TRACE_STORE_VERSION)

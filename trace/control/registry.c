@@ -3,13 +3,13 @@
  * trace/control/registry.c - applications' schemas, and the metadata of the whole trace.
  *
  * The metadata is one text: the system's template, filled in when the clock's rate and the number of CPUs are
- * known, followed by each registered schema. It only grows, so a reader can fetch it piece by piece without a
- * lock, and fetch the rest later.
+ * known, followed by each registered schema. Schemas are appended, so readers can fetch the text piece by
+ * piece without a lock.
  *
- * A class belongs to the programs that have registered it. When all of them have ended, its events may still
- * be in the rings and in a trace that is being read, so the class stays until the rings start over. Then it
- * is removed from the text, and its number is free. This happens while the geometry changes, so a reader of
- * pieces knows from the geometry word whether they belong together.
+ * A class belongs to the programs that have registered it. When all have ended, its events may still be in
+ * the rings or in a trace that is being read, so it stays until the rings start over. Then its text is
+ * removed, and its number is free. The geometry changes at the same time, so a reader of pieces knows whether
+ * they belong together.
  *
  * Locking: trace_lock for everything except the published length.
  */
@@ -89,7 +89,7 @@ static void set_length(uint64_t length)
     trace_store_set_metadata(virt_to_phys(registry.metadata), length);
 }
 
-/* Appends a text to the metadata; false: it does not fit. */
+/* False: the text does not fit. */
 static bool append_text(const char *text, uint64_t size, uint32_t class_number)
 {
     struct trace_metadata_values values = system_values(class_number);

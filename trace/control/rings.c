@@ -42,7 +42,7 @@ struct trace_reader trace_reader_of(uint32_t cpu)
     return trace_reader_open(&trace_info_page, trace_window(cpu), cpu, 0);
 }
 
-/* Maps consecutive frames at an offset of a window; returns how many. */
+/* Returns how many of the consecutive frames were mapped. */
 static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pages)
 {
     uint64_t mapped = 0;
@@ -185,7 +185,6 @@ static void forget_packets(uint32_t cpu)
     }
 }
 
-/* Starts every ring over, with a packet number after all existing ones. */
 static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
@@ -203,7 +202,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         char *window = trace_window(cpu);
-        /* + 1 would do, except for a writer that is changing buffers now */
+        /* one more than + 1, for a writer that is changing buffers now */
         uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
         trace_ring_open(window, number);

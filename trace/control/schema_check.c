@@ -2,10 +2,10 @@
 /*
  * trace/control/schema_check.c - rejects an application's schema that is not as evgen --app writes it.
  *
- * The text becomes part of every trace's metadata, and one wrong word there would make the whole trace
- * unreadable. So it is parsed strictly: fixed lines, known types, unique names that are not reserved words of
- * the metadata language, minors below 64, arrays counted by an earlier field. No state, no allocation: the
- * file is also compiled and fuzzed on the host (trace/test/schema_check_test.c).
+ * One wrong word in the metadata would make the whole trace unreadable. So the text is parsed strictly: fixed
+ * lines, known types, unique names that are not reserved words of the metadata language, minors below 64,
+ * arrays counted by an earlier field. No state, no allocation: also compiled and fuzzed on the host
+ * (trace/test/schema_check_test.c).
  *
  *     class NAME
  *     event {

@@ -19,8 +19,8 @@
 /* The kernel's own executable, as process 0, with its file name as the path. */
 static void dump_kernel(void)
 {
-    extern const char kernel_start[], kernel_end[];             /* kernel.ld */
-    extern const uint8_t build_id_note[], build_id_note_end[];  /* kernel.ld */
+    extern const char kernel_start[], kernel_end[]; /* kernel.ld */
+    extern const uint8_t build_id_note[], build_id_note_end[];
     const uint64_t head = 3 * sizeof(uint32_t) + sizeof("GNU"); /* of an ELF note */
     uint64_t build_id[2] = {0};
     if ((uint64_t)build_id_note_end - (uint64_t)build_id_note >= head + sizeof(build_id))

@@ -2,11 +2,9 @@
 /*
  * trace/control/store.c - the store: records in physical memory where the trace lies (trace/format/store.h).
  *
- * Firmware, boot loaders and the kernels that they load use both ends of the largest range of RAM, and reach
- * its middle last. There lie the *places*: the first two blocks of TRACE_STORE_BYTES_MAX that are not
- * reserved, 1 MiB apart. This system's store takes the place that the dead system's store does not have. The
- * places are never allocated, so no program can leave anything there that looks like a store. The rings and
- * the metadata follow as far as memory is free.
+ * The *places* for stores are the first two blocks of TRACE_STORE_BYTES_MAX in the middle of the largest
+ * range of RAM that are not reserved, 1 MiB apart (README.md, "After a reset"). The rings and the metadata
+ * follow as far as memory is free.
  *
  * Locking: trace_lock; a panic does without.
  */
@@ -105,7 +103,6 @@ void trace_store_refresh(void)
     end_change(store);
 }
 
-/* Extends the last extent of a window if the new one continues it. */
 static bool join_last(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes)
 {
     for (uint32_t i = store->extent_count; i-- > 0;) {

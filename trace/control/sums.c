@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace/control/sums.c - checksums of packets, to detect what a reset and the following boot have changed.
- *
- * A packet can be summed when it is whole. Its writers do not do this: the one that closes it is not the last
- * to commit, and summing 64 KiB takes as many instructions as logging all its events. The kernel does it
- * later: each CPU's heartbeat for its own ring, the newest packets first and only a few at once; a panic or
- * an orderly end for all that are left. Packets closed faster than that, and the open one, have no checksum
- * when the machine is reset.
- *
- * The next kernel verifies the checksums before it offers the packets: trace_sums_verify.
- */
+/* trace/control/sums.c - checksums of packets, to detect what a reset and the following boot have changed.
+ * README.md, "After a reset", says when they are computed, and why not by writers. */
 #include <arch/mmu.h>
 #include <kernel/frame.h>
 #include <kernel/kernel.h>
@@ -65,7 +56,6 @@ struct dead_ring {
     bool newest_is_known;
 };
 
-/* A page of the window. */
 static void *page_at(const struct dead_ring *ring, uint64_t offset)
 {
     for (uint32_t i = 0; i < ring->store->extent_count; i++) {

@@ -2,8 +2,8 @@
 /*
  * trace/event/app_schema.c - reads applications' events from the metadata; see app_schema.h.
  *
- * The kernel accepts into the metadata only what evgen writes (trace/control/schema_check.c), line by line,
- * so it is read line by line. Anything unexpected is left out, and its events are printed as numbers.
+ * The kernel accepts into the metadata only what evgen writes, line by line (trace/control/schema_check.c).
+ * Anything unexpected is left out, and its events are printed as numbers.
  */
 #include "trace/events.h" /* generated */
 #include <stdbool.h>
@@ -41,7 +41,6 @@ static void copy(void *to, const void *from, uint64_t bytes)
         ((char *)to)[i] = ((const char *)from)[i];
 }
 
-/* Copies structures, which are aligned to words. */
 static void *keep(struct parser *p, const void *from, uint64_t bytes)
 {
     void *kept = take(p, bytes, 8);
@@ -267,7 +266,6 @@ static struct trace_event_info *parse_event(struct parser *p)
     return event.fields && event.format ? keep(p, &event, sizeof(event)) : NULL;
 }
 
-/* Ignores the system's events. */
 static void add_event(struct trace_app_schemas *schemas, const struct trace_event_info *info)
 {
     uint32_t app = TRACE_ID_CLASS(info->id) - TRACE_CLASS_APP_FIRST, minor = TRACE_ID_MINOR(info->id);

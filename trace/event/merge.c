@@ -2,7 +2,6 @@
 /* trace/event/merge.c - merges CPUs by time; see merge.h. Freestanding, no allocation. */
 #include <trace/event/merge.h>
 
-/* The next event of a CPU, across the end of a packet. */
 static void advance(struct trace_merge *merge, uint32_t cpu)
 {
     struct trace_walk *walk = &merge->source[cpu].walk;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <trace/ring/read.h>
 
-/* Begins a walk of the CPU's next packet; false: none. */
+/* False: no more packets. */
 typedef bool trace_next_packet(void *context, uint32_t cpu, struct trace_walk *walk);
 
 struct trace_merge {
@@ -21,11 +21,10 @@ struct trace_merge {
     uint32_t cpu_count;
     struct {
         struct trace_walk walk;
-        const struct trace_header *event; /* the next one; NULL: no more */
+        const struct trace_header *event; /* NULL: no more */
     } source[TRACE_CPUS_MAX];
 };
 
-/* One event of the sequence. */
 struct trace_moment {
     const struct trace_header *event;
     uint64_t words; /* readable words, from it on */

@@ -2,8 +2,8 @@
 /*
  * trace/format/event_table.h - types of the generated table that describes the bodies of events.
  *
- * trace/gen fills such tables for the system's events (build/gen/trace/events.c). The kernel prints from them
- * and the host decodes with them. A reader of an application's schema builds the same structures at run time.
+ * trace/gen fills such tables for the system's events (build/gen/trace/events.c); the kernel's printer and
+ * the host's decoder use them. A reader of an application's schema builds the same structures at run time.
  */
 #ifndef TRACE_FORMAT_EVENT_TABLE_H
 #define TRACE_FORMAT_EVENT_TABLE_H
@@ -38,13 +38,13 @@ struct trace_field_info {
     uint8_t bytes;       /* of one element; 1 for a string */
     uint16_t offset;     /* from the end of the event header */
     int16_t count_field; /* TRACE_FIELD_ARRAY: index of the field with the count; else -1 */
-    const struct trace_enum_table *enumeration; /* or NULL */
+    const struct trace_enum_table *enumeration;
 };
 
 struct trace_event_info {
     uint32_t id; /* TRACE_ID(class, minor) */
     const char *class_name;
-    const char *name;      /* "switch" */
+    const char *name;
     const char *full_name; /* "sched_switch", the name in the metadata */
     const char *description;
     const char *format; /* for people: %field% stands for a field's value, %% for a percent sign */

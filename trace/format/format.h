@@ -2,9 +2,8 @@
 /*
  * trace/format/format.h - the bytes of a Tarn trace: event header, packet header, fixed events.
  *
- * The layout is the same in memory, on the wire and on disk (FORMAT.md specifies every byte): a trace buffer
- * *is* a packet of the Common Trace Format 1.8. Everything is in the byte order of the machine that logged.
- * Kernel, servers, applications and the host tool share this file, so it includes nothing else of Tarn.
+ * FORMAT.md specifies every byte. Everything is in the byte order of the machine that logged. Kernel,
+ * servers, applications and the host tool share this file, so it includes nothing else of Tarn.
  *
  * 64-bit event words, major and minor ids, filler and committed counts come from K42 (Wisniewski and
  * Rosenburg, SC'03, 3.1 and 3.2).
@@ -36,9 +35,8 @@ _Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
 #define TRACE_ID_CLASS(id)     ((id) >> 16)
 #define TRACE_ID_MINOR(id)     ((id)&0xffffu)
 
-/* The start of every buffer: CTF packet header and packet context. Sizes are in bits, times in clock ticks. A
- * packet is whole when committed == packet_size / 64: the writers have written and committed every word of
- * the buffer (header, events, filler). */
+/* The start of every buffer: CTF packet header and packet context. A packet is whole when committed ==
+ * packet_size / 64. */
 struct trace_packet {
     /* packet.header */
     uint32_t magic;
@@ -69,10 +67,9 @@ _Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are
 #define TRACE_MINOR_CONTEXT 2u /* first event of every packet: the running thread */
 
 #define TRACE_MINOR_HEARTBEAT 3u
-/* one word, last event of every packet: content must end with a field, this one ends with its word */
+/* one word, last event of every packet */
 #define TRACE_MINOR_END       7u
 
-/* Body of the context event: pid, tid, name. */
 struct trace_context {
     uint32_t pid;
     uint32_t tid;

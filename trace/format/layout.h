@@ -2,10 +2,9 @@
 /*
  * trace/format/layout.h - what the logging path uses in memory: info page, control page, buffers.
  *
- * The info page is read-only except for the kernel. Each CPU has a *window*: its control page and its ring of
- * buffers, readable and writable in every address space. The kernel trusts nothing in a window. It masks
- * every index with the masks of the info page, so a hostile program can garble the trace but never make
- * anyone write outside a ring.
+ * The info page is read-only except for the kernel. Each CPU has a *window*, readable and writable in every
+ * address space. The kernel masks every index from a window with the masks of the info page, so a hostile
+ * program can garble the trace but never make anyone write outside a ring.
  *
  *     window of CPU n = TRACE_WINDOWS + (n << TRACE_WINDOW_SHIFT)
  *       + 0                     struct trace_control
@@ -42,7 +41,6 @@ enum trace_mode {
     TRACE_MODE_ONCE = 2,   /* stop when the ring is full; later events are discarded */
 };
 
-/* The info page. Written by the kernel only; user space maps it read-only. */
 struct trace_info {
     uint64_t mask; /* bit c: class c is on. Must be at offset 0 to keep the test at two instructions */
     uint64_t magic;
@@ -79,9 +77,8 @@ _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to
  * that of a ring's buffers, 32 to 63 how often the rings were set up, which is odd while they are being set
  * up.
  *
- * A reader loads the word once and derives all sizes from it, so it never mixes two geometries. Memory that
- * was part of a ring stays mapped, so reading with an old word is safe; a reader that finds another word
- * after it has copied a packet discards the copy.
+ * A reader loads the word once and derives all sizes from it. Memory that was part of a ring stays mapped, so
+ * an old word is safe; a reader that finds another word after copying a packet discards the copy.
  */
 static inline uint64_t trace_geometry_word(uint64_t buffer_bytes, uint64_t buffer_count, uint64_t changes)
 {
@@ -128,25 +125,22 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
 /* packet_seq_num of a buffer without a packet: the ring was cleared or resized. */
 #define TRACE_NO_PACKET (~0ull)
 
-/* The value of `committed` in memory. The low half counts this packet's words. The high half is 0 unless the
- * packet inherits uncommitted words: writers of earlier laps had not committed when its buffer was taken, and
- * may store over it at any time. Then the high half has the number of these words (modulo 2^22), and since
- * when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md, "Late writers". */
+/* `committed` in memory. The low half counts this packet's words. The high half is 0 unless the packet
+ * inherits uncommitted words of earlier laps, whose writers may store over it at any time: then it has their
+ * number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md,
+ * "Late writers". */
 #define TRACE_DOUBT           (1ull << 63)
 #define TRACE_DOUBT_OWED_BITS 22u
 #define TRACE_DOUBT_TIME_BITS 9u
 #define TRACE_DOUBT_UNIT      25u
 
 /*
- * A writer whose words are uncommitted for longer than this is taken for dead. Until then it may only be
- * slow, as one of many threads that share a CPU. Three places wait this long:
+ * A writer whose words are uncommitted for longer than this is taken for dead. A consumer waits this long
+ * before it cuts the packet, change_buffer() before it writes the words off, the heartbeat before it replaces
+ * a packet without a header.
  *
- * - a consumer, before it cuts the packet;
- * - change_buffer(), before it writes the words off;
- * - the heartbeat, before it replaces a packet without a header.
- *
- * The time must be the same. If words were written off after the cut, the buffer's next packet would inherit
- * them; if a ring was replaced before the cut, a packet that can still be read would be lost. It must fit in
+ * The time must be the same: words written off after the cut would still make the buffer's next packet
+ * inherit them, and a ring replaced before the cut would lose a readable packet. It must fit in
  * TRACE_DOUBT_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz.
  */
 #define TRACE_PATIENCE_SECONDS 2u
@@ -158,9 +152,8 @@ static inline bool trace_in_doubt(uint64_t committed)
 
 #define TRACE_SUMS 256u /* a power of two */
 
-/* A bit of `index`: the newest packet is closed and the next one was not begun, because the ring was full.
- * The other bits are then the closed packet's last word. No event fits there, so all writers call
- * trace_log_slow(). */
+/* A bit of `index`: the ring was full, so no packet is open. The other bits are the last word of the newest
+ * packet, where no event fits, so all writers call trace_log_slow(). */
 #define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
 
 /* Number of the newest packet that was begun, closed or open. `words`: of a buffer. */
@@ -188,7 +181,6 @@ static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
     return index & TRACE_INDEX_CLOSED ? 0 : index & (words - 1);
 }
 
-/* One CPU's control page, writable by everyone. */
 struct trace_control {
     /* next free 64-bit word since boot, & ring_mask gives its place; and the bit TRACE_INDEX_CLOSED */
     uint64_t index;

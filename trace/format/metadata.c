@@ -62,7 +62,6 @@ static void put_offset(struct output *out, const struct trace_metadata_values *v
     put_number(out, whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
 }
 
-/* Entries of the environment. */
 static void put_clock_trust(struct output *out, const struct trace_metadata_values *v)
 {
     if (!v->clock_sources)
@@ -118,7 +117,6 @@ static const char *put_options(struct output *out, const char *line)
     return recipe;
 }
 
-/* Entries of the environment: the configuration of the run. */
 static void put_boot(struct output *out, const struct trace_metadata_values *v)
 {
     if (!v->command_line)

@@ -17,10 +17,10 @@ struct trace_metadata_values {
     uint32_t cpu_count;
     uint64_t clock_hz;
     int64_t clock_offset_ns; /* wall time at tick 0 */
-    /* Accuracy of clock_hz, as in the info page. NULL: unknown, omitted from the metadata. */
+    /* Accuracy of clock_hz, as in the info page. NULL: unknown, omitted. */
     const char *clock_sources;
     uint32_t clock_error_ppm, clock_is_certain;
-    /* The kernel's command line, and the memory that it found. NULL: unknown, omitted from the metadata. */
+    /* NULL: unknown, omitted from the metadata. */
     const char *command_line;
     uint64_t memory_bytes;
     uint32_t class_number; /* for @MINOR@ */

@@ -208,8 +208,8 @@ static size_t skip(const uint8_t *bytes, size_t size)
     return next ? (size_t)(next - bytes) : size;
 }
 
-/* Processes all whole segments. Skips what cannot begin a valid one byte by byte, its payload too: where
- * bytes were lost, the next segment lies inside the presumed payload. */
+/* Processes all whole segments. Skips anything else byte by byte, also a presumed payload: where bytes were
+ * lost, the next segment lies in it. */
 static void parse(struct segment_stream *stream, uint64_t now)
 {
     size_t at = 0;
@@ -267,7 +267,6 @@ static size_t put_segment(uint8_t *to, const struct segment *segment)
     return SEGMENT_HEADER_BYTES + segment->length;
 }
 
-/* The next segment of the session, with as much data as may be sent now. */
 static size_t put_data(struct segment_stream *stream, uint8_t *to, uint64_t now)
 {
     uint64_t end = stream->out.end < stream->limit ? stream->out.end : stream->limit;

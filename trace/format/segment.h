@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/segment.h - an ordered stream of bytes in each direction over a link that may drop, duplicate
- * or change bytes: carries the frames of wire.h over a serial port.
- *
- * Bytes travel in segments with checksums and positions. The receiver finds the next good segment in any
- * garbage, accepts what continues its stream, and acknowledges it. The sender goes back to the first
- * unacknowledged byte when the receiver reports a gap or nothing is acknowledged in time (go-back-N). WIRE.md
- * specifies every byte.
+ * or change bytes: carries the frames of wire.h over a serial port. WIRE.md specifies the protocol.
  *
  * This code does no I/O and has no clock. The owner passes received bytes to segment_input, fetches bytes to
  * send from segment_output, at the latest at segment_deadline, and passes the time in nanoseconds of a
- * monotonic clock. The host begins a session and gives it a number that distinguishes it from earlier ones.
- * No locks: one thread at a time. Shared by servers/traced and the host tool, so this file includes nothing
- * else of Tarn.
+ * monotonic clock. No locks: one thread at a time. Shared by servers/traced and the host tool, so this file
+ * includes nothing else of Tarn.
  */
 #ifndef TRACE_SEGMENT_H
 #define TRACE_SEGMENT_H
@@ -27,8 +21,8 @@
 #define SEGMENT_BYTES_MAX    (SEGMENT_HEADER_BYTES + SEGMENT_PAYLOAD_MAX)
 
 enum segment_kind {
-    SEGMENT_OPEN = 1,  /* host: begin this session; repeated until the guest replies in it */
-    SEGMENT_DATA = 2,  /* bytes, an acknowledgement, or both */
+    SEGMENT_OPEN = 1, /* host: begin this session; repeated until the guest replies in it */
+    SEGMENT_DATA = 2,
     SEGMENT_CLOSE = 3, /* this session is over, or unknown here */
 };
 /* flag of DATA: the last segment does not continue the stream, send again from `acknowledged` */
@@ -39,7 +33,7 @@ struct segment {
     uint32_t magic;
     uint8_t kind;
     uint8_t flags;
-    uint16_t length;       /* bytes of payload */
+    uint16_t length;
     uint32_t session;      /* chosen by the host, not 0 */
     uint32_t window;       /* bytes after `acknowledged` that the sender of this segment can accept */
     uint64_t position;     /* of the payload's first byte in the stream of this session and direction */
@@ -49,8 +43,8 @@ struct segment {
 };
 
 enum segment_state {
-    SEGMENT_CLOSED,  /* nothing is sent; received bytes can still be read */
-    SEGMENT_OPENING, /* the host waits for the guest's first segment */
+    SEGMENT_CLOSED, /* nothing is sent; received bytes can still be read */
+    SEGMENT_OPENING,
     SEGMENT_IS_OPEN,
 };
 
@@ -87,7 +81,7 @@ struct segment_stream {
     uint64_t resend_at, resend_after, went_back_at, went_back_to;
 
     struct segment_buffer in; /* start: read by the owner; end: acknowledged to the peer */
-    uint64_t advertised;      /* the limit last sent to the peer */
+    uint64_t advertised;      /* the limit last sent */
     uint64_t gap_at, gap_position;
     bool must_acknowledge, must_report_gap;
 

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/store.h - records where the trace lies in physical memory: for readers of a memory dump, of a
- * stopped machine or of memory shared between host and guest, and for the kernel that boots after a reset.
+ * stopped machine or of shared memory, and for the kernel that boots after a reset.
  *
- * A store is a contiguous block of page frames that begins with struct trace_store. A reader finds it by the
- * first words of every frame of RAM; it needs no symbols, page tables or kernel image. The store lists the
- * frames of every CPU's window (layout.h) and of the trace's metadata, and repeats what the info page has,
- * because a reset and a reload destroy that page. Everything is in the byte order of the machine; the magic
- * shows which.
+ * A store is a contiguous block of page frames that begins with struct trace_store. Readers find it by the
+ * first words of every frame of RAM; they need no symbols, page tables or executable. It lists the frames
+ * of every CPU's window (layout.h) and of the metadata, and repeats the info page. Everything is in the byte
+ * order of the machine; the magic shows which.
  *
- * There may be two: that of the running system, with age 0, and that of the system before it, with age 1,
- * whose frames the running one keeps. A kernel that starts takes the store with the lowest age for that of
- * the dead system; once its own is complete, it increments the age of the other (trace/control/previous.c).
+ * There may be two: age 0 is the running system's, age 1 that of the system before, whose frames the running
+ * one keeps. trace/control/README.md says how a kernel finds and replaces them.
  *
- * The kernel changes a store rarely (a ring grows, an application registers events, a panic): it makes
- * `changes` odd, changes the store, computes the checksum, makes `changes` even. A reader of a live store
- * copies it, and then checks that `changes` is even and was the same before.
+ * The kernel changes a store rarely: it makes `changes` odd, changes the store, computes the checksum, makes
+ * `changes` even. A reader of a live store copies it, and then checks that `changes` is even and was the same
+ * before.
  *
- * The checksum does not cover the contents of the rings. Packets have checksums of their own (FORMAT.md,
- * "After a reset"), which the next kernel verifies before it offers the packets; readers validate them as
- * usual. The index of a ring is only a hint after a crash.
+ * The checksum does not cover the rings. Packets have their own (FORMAT.md, "After a reset").
  */
 #ifndef TRACE_STORE_H
 #define TRACE_STORE_H
@@ -35,7 +31,7 @@
 #define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see trace/control/store.c */
 
 enum trace_extent_kind {
-    TRACE_EXTENT_WINDOW = 1,   /* pages of processor `number`'s window; offset: from the window's start */
+    TRACE_EXTENT_WINDOW = 1,   /* pages of CPU `number`'s window; offset: from the window's start */
     TRACE_EXTENT_METADATA = 2, /* the metadata: one TSDL text of everything; offset: from its start */
 };
 
@@ -48,7 +44,6 @@ struct trace_extent {
     uint32_t number;   /* CPU; 0 for the metadata */
 };
 
-/* How the system that wrote the store ended. */
 enum trace_store_end {
     TRACE_STORE_RUNNING = 0, /* unknown: it runs, or was reset */
     TRACE_STORE_PANIC = 1,
@@ -75,7 +70,6 @@ struct trace_store {
     uint32_t extent_count;
     uint64_t boot_id; /* differs from boot to boot; never 0 */
     uint64_t info;    /* physical address of the info page, for readers of a running system */
-    /* As in the info page and HELLO (wire.h). */
     uint32_t cpu_count;
     uint32_t generation;
     uint32_t mode;
@@ -87,8 +81,8 @@ struct trace_store {
     char machine[16];                      /* "x86_64", "ppc64"; NUL padded */
     char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
     uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
-    uint32_t metadata_bytes;               /* as in its extent */
-    struct trace_store_kept kept;          /* set by the next kernel; 0 before */
+    uint32_t metadata_bytes;
+    struct trace_store_kept kept; /* set by the next kernel; 0 before */
     struct trace_extent extents[];
 };
 _Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) == 32, "no padding");

@@ -2,9 +2,8 @@
 /*
  * trace/format/sum.h - the checksum of a packet in memory: detects what a reset and a reload have changed.
  *
- * It must be cheap, because whole rings are summed, and detect damage, not forgery. So it is the sum of all
- * words, and the sum of the intermediate results after every eight words, which detects moved words; mixed
- * into 32 bits.
+ * It must be cheap, and detect damage, not forgery: the sum of all words, and the sum of the intermediate
+ * results after every eight words, which detects moved words; mixed into 32 bits.
  */
 #ifndef TRACE_SUM_H
 #define TRACE_SUM_H

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/wire.h - how trace packets and control requests travel between guest and host.
+ * trace/format/wire.h - how trace packets and control requests travel between guest and host: frames with a
+ * checksummed header and a checksummed payload, on any ordered stream of bytes. WIRE.md specifies every byte
+ * and the conversation.
  *
- * A link is any ordered stream of bytes in each direction: TCP, or a serial port with segment.h. It carries
- * frames: a checksummed header, then a checksummed payload. Frame headers and all payloads are big-endian,
- * except trace packets, which are sent as they are in the guest's memory. WIRE.md specifies every byte and
- * the conversation; wire.c has the checksum and checks headers.
- *
- * Shared by servers/traced and the host tool, so this file includes nothing else of Tarn.
+ * Everything is big-endian except trace packets, which are sent as they are in the guest's memory. Shared by
+ * servers/traced and the host tool, so this file includes nothing else of Tarn.
  */
 #ifndef TRACE_WIRE_H
 #define TRACE_WIRE_H
@@ -33,7 +31,7 @@ enum wire_type {
     /* struct wire_status, then struct wire_cpu_status for each CPU: losses so far, twice a second while a
      * pull runs; and once more before WIRE_END with the final numbers */
     WIRE_STATUS = 4,
-    WIRE_END = 5,   /* struct wire_end: the pull is over, no more of it follows */
+    WIRE_END = 5,   /* struct wire_end: nothing more of the pull follows */
     WIRE_REPLY = 6, /* struct wire_reply, then the result of the operation */
     /* host to guest */
     WIRE_REQUEST = 16,  /* struct wire_request */
@@ -45,8 +43,8 @@ enum wire_type {
 struct wire_frame {
     uint32_t magic;
     uint16_t type;
-    uint16_t flags;        /* 0 */
-    uint32_t length;       /* bytes of payload */
+    uint16_t flags; /* 0 */
+    uint32_t length;
     uint32_t sequence;     /* number of this frame on this connection and direction, from 0 */
     uint32_t payload_hash; /* low half of XXH64 with seed 0 */
     uint32_t header_crc;   /* CRC-32C of the 20 bytes before */
@@ -73,7 +71,7 @@ struct wire_hello {
 #define WIRE_HELLO_PULLING  1u /* another connection pulls */
 #define WIRE_HELLO_PREVIOUS 2u /* the trace of the system before is available */
 
-/* What precedes the trace packet in WIRE_PACKET. */
+/* Precedes the trace packet in WIRE_PACKET. */
 struct wire_packet {
     uint32_t cpu;
     uint32_t flags;    /* TRACE_PACKET_CUT as in the packet */
@@ -88,7 +86,7 @@ struct wire_status {
 #define WIRE_STATUS_BYTES 16u
 
 struct wire_cpu_status {
-    uint64_t next; /* packet that will be sent next */
+    uint64_t next;
     uint64_t head; /* packet being written now; before WIRE_END: packets before this one belong to the pull */
     uint64_t lost; /* packets of this pull that are missing between and after those that were sent */
     uint64_t cut;  /* packets of this pull sent with their end cut off at a hole */
@@ -98,12 +96,12 @@ struct wire_cpu_status {
 #define WIRE_CPU_STATUS_BYTES 48u
 
 enum wire_end_reason {
-    WIRE_ENDED_ASKED = 1,    /* the host asked */
-    WIRE_ENDED_STOPPED = 2,  /* tracing was switched off in the guest: everything logged was sent */
-    WIRE_ENDED_SNAPSHOT = 3, /* the snapshot is complete */
+    WIRE_ENDED_ASKED = 1,
+    WIRE_ENDED_STOPPED = 2, /* tracing was switched off in the guest: everything logged was sent */
+    WIRE_ENDED_SNAPSHOT = 3,
     WIRE_ENDED_CHANGED =
-        4,                /* rings were cleared or changed: packets before and after do not belong together */
-    WIRE_ENDED_BUSY = 5,  /* another connection pulls */
+        4, /* rings were cleared or changed: packets before and after do not belong together */
+    WIRE_ENDED_BUSY = 5,
     WIRE_ENDED_ERROR = 6, /* the guest could not continue; status has the reason */
     WIRE_ENDED_GUEST = 7, /* not on a link: a reader of guest memory found that the system has ended */
 };
@@ -126,8 +124,8 @@ enum wire_operation {
     WIRE_OP_STATISTICS = 8,
     WIRE_OP_STATEDUMP = 9,
     WIRE_OP_FLUSH = 10,
-    WIRE_OP_PREVIOUS = 11,      /* the trace left by the system before; reply data: struct wire_previous */
-    WIRE_OP_DROP_PREVIOUS = 12, /* drops it */
+    WIRE_OP_PREVIOUS = 11, /* the trace left by the system before; reply data: struct wire_previous */
+    WIRE_OP_DROP_PREVIOUS = 12,
     WIRE_OP_SET_PROFILE = 13, /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none */
     WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
     WIRE_OP_WATCH_LOCKS = 15,  /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */

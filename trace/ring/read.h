@@ -22,7 +22,6 @@ enum trace_packet_state {
     TRACE_PACKET_GONE,
 };
 
-/* One ring and how to read it. */
 struct trace_reader {
     const struct trace_info *info;
     const char *window;
@@ -31,7 +30,6 @@ struct trace_reader {
     uint64_t geometry; /* trace_geometry_word() when the reader began */
 };
 
-/* Current size of a buffer in bytes. */
 static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
 {
     return trace_geometry_words(trace_geometry_of(info)) * 8;

@@ -2,15 +2,9 @@
 /*
  * trace/ring/ring.c - the slow path of logging: change of buffer, a full ring, events with a string or array.
  *
- * Runs in every program and in the kernel, without locks or system calls. One swap of the index reserves
- * three things at once: the rest of the old buffer (an end event and a filler), header and context event of
- * the next one, and the caller's own event. The winner writes them; no writer waits. Others may log in the
- * new buffer before its header is written: a reader knows from the index which buffers are closed, and from
- * `committed` whether everything is there (FORMAT.md, "A buffer's life").
- *
- * If the next buffer is not free, the swap reserves only the rest of the old one, and the index says that no
- * packet is open. So the packet ends with the first discarded event, and no smaller event gets in after it:
- * readers see a loss where it was, between two packets.
+ * Runs in every program and in the kernel, without locks or system calls. FORMAT.md, "A buffer's life",
+ * describes the steps. One swap of the index reserves the rest of the old buffer, header and context event of
+ * the next one, and the caller's own event. The winner writes them; no writer waits.
  *
  * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so a corrupt control
  * page corrupts only the trace.
@@ -21,7 +15,6 @@
  * costs them this many attempts and a discarded event, no more. */
 #define RESERVE_TRIES 1000
 
-/* One attempt: what it read, in the necessary order. */
 struct reservation {
     char *window;
     struct trace_control *control;

@@ -4,10 +4,8 @@
  *
  * The generated functions of <trace/CLASS.h> call, in order: arch_trace_enabled, arch_trace_switched,
  * trace_reserve, trace_put_*, trace_commit. If reserving is not simple they call trace_log_slow; for an event
- * with a string or array, trace_log_string or trace_log_words.
- *
- * No locks, no system calls. layout.h has the layout in memory, trace/format/FORMAT.md what can go wrong and
- * who notices, read.h the reader. Read next: layout.h, reserve_cas.h, ring.c.
+ * with a string or array, trace_log_string or trace_log_words. No locks, no system calls. Read next:
+ * layout.h, reserve_cas.h, ring.c.
  */
 #ifndef TRACE_RING_H
 #define TRACE_RING_H

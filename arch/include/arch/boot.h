@@ -34,7 +34,6 @@ extern struct boot_info boot_info;
 /* Starts CPU `index` (1..cpu_count-1), which then runs kernel_secondary_main(). 0 or -E_*. */
 int arch_start_cpu(uint32_t index);
 
-/* Entry points of generic code for the port. */
 void kernel_main(void) __attribute__((noreturn));
 void kernel_secondary_main(uint32_t index) __attribute__((noreturn));
 

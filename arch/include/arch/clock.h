@@ -14,7 +14,6 @@ struct arch_clock_source {
 
 #define ARCH_CLOCK_NAMES_BYTES 48
 
-/* The clock's rate and its accuracy. */
 struct arch_clock_rate {
     uint64_t hz;                        /* ticks per second; never 0 */
     uint32_t error_ppm;                 /* upper bound of the error of hz */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Counts up from any value, modulo 2^32; instructions of the kernel and of programs. */
+/* Counts up from any value, modulo 2^32. */
 static inline uint32_t arch_instructions(void);
 /* Whether the CPU counts instructions. False: there is only the clock, which ticks once per instruction under
  * QEMU's -icount and counts no instructions elsewhere. */

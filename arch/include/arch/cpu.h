@@ -48,7 +48,7 @@ void arch_return_to_user(void) __attribute__((noreturn));
 static inline int64_t arch_switched(void);
 struct arch_frame;
 int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
-/* For syscall_traced: calls the handler with the arguments in the frame. */
+/* For syscall_traced. */
 int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
@@ -66,5 +66,5 @@ uint32_t arch_backtrace(uint64_t *chain, uint32_t max);
 struct thread;
 uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max);
 
-#include <port/cpu.h> /* struct arch_cpu and the inline functions */
+#include <port/cpu.h>
 #endif

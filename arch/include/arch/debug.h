@@ -28,13 +28,11 @@ static inline void arch_breakpoint(void);
  * check. */
 void arch_break_in(struct cpu *target);
 
-/* Progress check of a CPU that does not answer: does it execute instructions, or does its host not run the
- * vCPU? A vCPU that is not run may have stopped right at its entry into the kernel, with the expected
- * interrupt pending, so it is not a hang and must not be broken into. arch_nudge() requests a sign of
- * progress without disturbing the CPU; arch_has_run(): whether the CPU has begun to run since. Several in a
- * row, with some time after each, prove that it would have taken an interrupt if interrupts were on. Where
- * the port cannot find out, arch_has_run() is always true. Only one CPU at a time may check a target; the
- * last request counts. */
+/* Progress check of a CPU that does not answer: a vCPU that its host does not run is not a hang and must not
+ * be broken into, because it may be right at its entry into the kernel. arch_nudge() requests a sign of
+ * progress without disturbing the CPU; arch_has_run(): whether it has begun to run since. ARCH_PROOFS of
+ * these, with some time after each, prove that it would have taken an interrupt if interrupts were on. Where
+ * the port cannot find out, arch_has_run() is always true. Only one CPU at a time may check a target. */
 #define ARCH_PROOFS 3u
 void arch_nudge(struct cpu *target);
 bool arch_has_run(struct cpu *target);

@@ -34,7 +34,6 @@ static inline void page_fetch_anew(paddr_t frame);
 
 #include <port/page_table.h>
 
-/* Bytes that one entry of a level covers. */
 static inline uint64_t page_table_span(unsigned level)
 {
     return 1ull << (12 + 9 * (level - 1)); /* tables of one frame, all but the root, have 512 entries */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/trace.h - what the logging path needs of a port, in the kernel and in user programs.
+ * arch/trace.h - what the logging path (trace/ring/ring.h) needs of a port, in the kernel and in user
+ * programs.
  *
  * Everything is inline and comes from <port/trace.h>, which selects the kernel's or the user's addresses by
- * TARN_KERNEL. The logging path is trace/ring/ring.h; the host's unit tests have a port of their own
- * (trace/test/host/port/trace.h). Atomics are GCC's builtins.
+ * TARN_KERNEL. The host's unit tests have a port of their own (trace/test/host/port/trace.h). Atomics are
+ * GCC's builtins.
  */
 #ifndef ARCH_TRACE_H
 #define ARCH_TRACE_H

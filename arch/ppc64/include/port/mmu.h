@@ -9,9 +9,8 @@
  *   c00a000000000000                      device registers (arch_map_device)
  *   c00c000000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap
  *
- * The kernel's root, process 0 of the process table, translates addresses that begin with c. For user
- * addresses every CPU has a process of its own, 1 + its index, whatever space it runs: a switch of spaces
- * writes that process's entry and drops the earlier translations.
+ * Process 0 of the process table translates addresses that begin with c; user addresses on CPU i are
+ * translated by process 1 + i (README.md).
  */
 #ifndef PORT_MMU_H
 #define PORT_MMU_H

@@ -69,7 +69,7 @@ static inline uint32_t page_entry_flags(uint64_t entry)
            (entry & PTE_EXECUTE ? MAP_EXECUTE : 0) | (entry & PTE_UNCACHED ? MAP_UNCACHED : 0);
 }
 
-/* Table walks are not ordered like loads of the program: only ptesync orders stores before them. */
+/* Only ptesync orders stores before table walks. */
 static inline void page_tables_changed(void)
 {
     __asm__ volatile("ptesync" ::: "memory");

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The
- * thread pointer is r13, in the frame.
- *
- * Floating point is lazy: a thread gets the registers when it first uses one (entry: facility unavailable),
- * has MSR_FP in its frame from then on, and loses both when it is switched out. Most threads use no floating
- * point, and a switch need not load and store 33 registers for them.
+ * thread pointer is r13, in the frame. Floating point is lazy (README.md).
  *
  * The target address register has the user address of the thread's block. A value that a program writes there
  * lasts until the next switch and affects only that program.

@@ -2,14 +2,10 @@
 /*
  * port/trace.h (ppc64) - primitives of the logging path; contract in <arch/trace.h>.
  *
- * Window: programs read SPR 259, where the kernel stores this CPU's (SPRG3); the kernel reads it from the
- * block at the beginning of struct cpu, in r13. A bit of the info page is tested in its byte, because ANDI.
- * reaches each bit of a byte: two instructions load the byte, one tests, one branches. Programs know the
- * page's address, the kernel finds it relative to its TOC (r2).
- *
- * LDARX reads the index and STDCX. swaps it. Between the two are only the clock and loads, and the swap
- * succeeds only if nothing has stored to the index since. The kernel must not let a thread that was
- * interrupted in between find the reservation of another thread, so a thread switch clears it.
+ * A bit of the info page is tested in its byte, because ANDI. reaches each bit of a byte. LDARX reads the
+ * index and STDCX. swaps it: the swap succeeds only if nothing has stored to the index since. The kernel must
+ * not let a thread that was interrupted in between find the reservation of another thread, so a thread switch
+ * clears it.
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
