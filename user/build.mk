@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# User programs: the shell, the small utilities, benchmarks, demonstrations. Each goes into /bin of the archive.
+# User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/flood.c - logs as much as the trace's consumer takes, so that `tarn pull` shows what the link
- * carries without loss (tests/bench.d/20-pull).
+ * flood.c - logs as many events as the trace's consumer takes, to measure what `tarn pull` transfers without
+ * loss (tests/bench.d/20-pull).
  *
  *     flood [seconds] [threads] [over]
  *
- * Each thread logs as fast as it can while its processor's ring has room, and sleeps while the ring is three
- * quarters full: the ring never overflows and the consumer never waits. With `over` it does not look, so that
- * events are lost (tests/slow_consumer).
+ * Each thread logs as fast as it can and sleeps while its CPU's ring is three quarters full, so the ring
+ * never overflows and the consumer never waits. With `over` threads do not check the ring, so that events are
+ * lost (tests/slow_consumer).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -21,12 +21,12 @@
 #include <trace/user.h>
 
 #define THREADS_MAX 64
-#define BATCH       256 /* events between two looks at the ring: far less than a buffer holds */
+#define BATCH       256 /* events between two checks of the ring: far fewer than a buffer holds */
 
 static uint64_t end_time;
 static bool may_overflow;
 
-/* Buffers that the consumer has still to take, on the processor that this runs on. */
+/* Number of buffers that the consumer has not taken yet, on this CPU. */
 static uint64_t backlog(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     pthread_t thread[THREADS_MAX];
     for (int i = 0; i < threads; i++) {
         if (pthread_create(&thread[i], NULL, flood, (void *)(uintptr_t)i)) {
-            fprintf(stderr, "flood: no memory for thread %d\n", i);
+            fprintf(stderr, "flood: cannot create thread %d\n", i);
             return 1;
         }
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/micro.c - what single operations cost. Prints "bench: name value instructions" lines.
+ * micro.c - measures the cost of single operations. Prints "bench: name value instructions" lines.
  *
- * Each figure is the exact number of instructions, kernel and both user sides included, in the round without
- * timer interrupts in it (trace/event/cost.h): counted by the processor if it can; else by the clock, which
- * ticks once per instruction under QEMU with -icount shift=0,sleep=off and one processor, and elsewhere makes
- * figures mere ticks. Where the processor counts, "NAME.by_clock" is what the clock says of the same rounds.
+ * Each figure is the exact number of instructions, in the kernel and on both user sides, of a round without
+ * timer interrupts (trace/event/cost.h). They are counted by the CPU if it can, otherwise by the clock, which
+ * ticks once per instruction under QEMU with -icount shift=0,sleep=off and one CPU; elsewhere the figures are
+ * only clock ticks. If the CPU counts, "NAME.by_clock" is the clock's figure for the same rounds.
  *
- *     micro            all figures
- *     micro partner NAME   the second process of the figures across spaces
+ *     micro                 all figures
+ *     micro partner NAME    the second process for figures across spaces
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,15 +28,15 @@
 
 extern char **environ;
 
-#define ROUNDS \
-    (4 * COST_PHASES) /* as often from each fraction of a tick: then the mean by the clock is exact */
+/* Equally often from each fraction of a tick, so that the clock's mean is exact. */
+#define ROUNDS (4 * COST_PHASES)
 enum { LABEL_PING = 1, LABEL_CLOSE = 2 };
 
-static struct cost nothing; /* cost of counting by itself */
+static struct cost nothing; /* cost of the measurement itself */
 
 #define MEASURE(code) COST_OF(ROUNDS, code)
 
-/* `parts`: operations in a round. */
+/* `parts`: number of operations in a round. */
 static void report_parts(const char *name, struct cost cost, uint32_t parts)
 {
     uint64_t tenths = cost_by_clock(&cost, &nothing, parts);
@@ -64,8 +64,7 @@ static cap_t must(int64_t result, const char *what)
     return (cap_t)result;
 }
 
-/* ---- the trace
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the trace ------------------------------------------------------------------------------------- */
 
 static void set_mask(uint64_t mask)
 {
@@ -78,7 +77,7 @@ static __attribute__((noinline)) void return_at_once(void)
     __asm__ volatile("");
 }
 
-/* Some emulators' counters leave out returns: this figure shows it. */
+/* Some emulators do not count returns; this figure shows it. */
 static void measure_counter(void)
 {
     if (arch_counts_instructions())
@@ -95,8 +94,7 @@ static void measure_trace(void)
     set_mask(0);
 }
 
-/* ---- messages
- * -------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------------- */
 
 static void *serve(void *argument)
 {
@@ -121,7 +119,7 @@ static void measure_calls(cap_t endpoint, const char *suffix)
     snprintf(name, sizeof name, "ipc.roundtrip%s", suffix);
     report(name, MEASURE(ipc_call_label(endpoint, LABEL_PING, &answer)));
     snprintf(name, sizeof name, "ipc.roundtrip%s.words4", suffix);
-    ipc_call_label(endpoint, 3, &answer); /* the server goes over to four words */
+    ipc_call_label(endpoint, 3, &answer); /* the server switches to four words */
     report(name, MEASURE({
                label = 3;
                ipc_call_words4(endpoint, &label, word);
@@ -167,8 +165,7 @@ static void measure_across_spaces(void)
     waitpid(pid, NULL, 0);
 }
 
-/* ---- notifications, faults, processes
- * ------------------------------------------------------------------------------ */
+/* ---- notifications, faults, processes -------------------------------------------------------------- */
 
 static cap_t ping, pong;
 
@@ -206,8 +203,7 @@ static void measure_zero_faults(void)
     munmap((void *)memory, ROUNDS * TARN_PAGE_SIZE);
 }
 
-/* A pager that answers without giving a page; the page is there by then, supplied before the fault is taken
- * again. */
+/* A pager that replies without a page: it has supplied the page before the fault is repeated. */
 static cap_t paged, pager_endpoint, pager_source;
 
 static void *serve_pages(void *argument)
@@ -241,8 +237,8 @@ static void measure_pager_faults(void)
     report("fault.pager.supply", MEASURE(memory[page++ * TARN_PAGE_SIZE] = 1));
 }
 
-/* The fault handler of a space of our own gets the fault, answers "again", and gets it again: the round trip
- * to a user handler without any mapping, as seL4's figure has it. */
+/* The fault handler of another space receives the fault, replies "retry", and receives it again: the round
+ * trip to a user-level handler without any mapping, comparable to seL4's figure. */
 static void measure_fault_handler(void)
 {
     extern void fault_forever(void); /* arch/ARCH/user/fault.S: loads from address 0x1000, for ever */

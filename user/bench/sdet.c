@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bench/sdet.c - many users at their terminals at once, after SPEC SDET as the K42 paper runs it (4,
+ * sdet.c - simulates many users at their terminals, after SPEC SDET as the K42 paper runs it (section 4,
  * figure 3).
  *
- * Each of N scripts is a shell that runs the same bag of small programs, in an order of its own, on a
- * directory of its own. The throughput is given in scripts per hour. Marks and a stopwatch per script stand
- * in the trace.
+ * Each of N scripts is a shell that runs the same small programs, in its own order and in its own directory.
+ * Prints the throughput in scripts per hour. Logs marks and a stopwatch per script.
  *
- *     sdet [-n scripts] [-r rounds] [-c processors] [-k]     -k: keep the directories
+ *     sdet [-n scripts] [-r rounds] [-c cpus] [-k]     -k: keep the directories
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +30,7 @@ static const char root[] = "/tmp/sdet";
 static unsigned scripts = 8, rounds = 1, processors;
 static bool keep;
 
-/* What a user does. @ stands for the round, so that rounds do not trip over each other's files. */
+/* The commands of a user. @ stands for the round, so that rounds use different files. */
 static const char *const commands[] = {
     "echo report of user > report@; cat report@ > copy@",
     "cp words text@; wc text@ > count@",
@@ -61,7 +60,7 @@ static void die(const char *what)
 
 static unsigned next_random(unsigned *state)
 {
-    *state = *state * 1664525u + 1013904223u; /* Knuth's, good enough to shuffle */
+    *state = *state * 1664525u + 1013904223u; /* Knuth's; sufficient for shuffling */
     return *state >> 16;
 }
 
@@ -134,7 +133,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Starts all, waits for all; how many failed. */
+/* Runs all scripts and waits for them. Returns how many failed. */
 static unsigned run_scripts(pid_t *pids)
 {
     unsigned failed = 0;
@@ -157,10 +156,10 @@ static unsigned run_scripts(pid_t *pids)
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: sdet [-n scripts] [-r rounds] [-c processors] [-k]\n"
-            "  -n  scripts that run at once, 1..%d (8)\n"
-            "  -r  times that each goes through its commands (1)\n"
-            "  -c  processors to use (all)\n"
+            "usage: sdet [-n scripts] [-r rounds] [-c cpus] [-k]\n"
+            "  -n  number of concurrent scripts, 1..%d (8)\n"
+            "  -r  how often each runs its commands (1)\n"
+            "  -c  CPUs to use (all)\n"
             "  -k  keep %s\n",
             SCRIPTS_MAX, root);
     exit(2);

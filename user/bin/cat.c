@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/cat.c - write files, or standard input, to standard output. */
+/* cat.c - writes files, or standard input, to standard output. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/cp.c - copy files; -r: directories with all that is in them. */
+/* cp.c - copies files; -r: directories with their contents. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

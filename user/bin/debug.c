@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/debug.c - asks for the kernel's debugger: all processors stop, and the console is its own until
- * somebody says `continue` (kernel/debug/README.md).
+ * debug.c - starts the kernel debugger, and causes hangs and panics for tests. During a debugger session all
+ * CPUs are stopped and the debugger has the console until `continue` (kernel/debug/README.md).
  *
- *   debug             a session
+ *   debug             start a session
  *   debug breakpoint  the same, by a breakpoint instruction in the kernel
- *   debug hang MS [CPU]...
- *                     a processor, or those with these numbers, hang for so long with interrupts off; with
- *                     `noticed` in place of MS until the watchdog has told of all of them, or a session of
- *                     the debugger ends. Takes the boot option debug.hang=1
- *   debug lock MS     two processors: one hangs, as above, while it holds a lock of the kernel, the other
- *                     spins for it
- *   debug panic KIND  the kernel panics, in a way that panics have names for; takes debug.panic=1
+ *   debug hang MS|noticed [CPU]...
+ *                     make one CPU, or those listed, hang for MS milliseconds with interrupts disabled;
+ *                     `noticed`: until the watchdog has reported all of them or a debugger session ends.
+ *                     Needs the boot option debug.hang=1
+ *   debug lock MS|noticed
+ *                     one CPU hangs as above while it holds a kernel lock, another one spins for the lock.
+ *                     Needs debug.hang=1
+ *   debug panic KIND  panic the kernel in one of several ways. Needs debug.panic=1
  */
 #include <errno.h>
 #include <pthread.h>
@@ -70,7 +71,7 @@ static void parse(int argc, char **argv, struct ipc_message *message)
         usage("[breakpoint | hang MS|noticed [CPU]... | lock MS|noticed | panic KIND]");
 }
 
-/* The boot option without which the kernel does no such thing; NULL: it always does. */
+/* The boot option that the operation needs, or NULL. */
 static const char *option_needed(uint64_t what)
 {
     return what == MACHINE_DEBUG_PANIC                                ? "debug.panic=1"
@@ -80,14 +81,14 @@ static const char *option_needed(uint64_t what)
 
 static int ask(struct ipc_message message)
 {
-    const char *option = option_needed(message.word[0]); /* the answer overwrites that */
+    const char *option = option_needed(message.word[0]); /* before the reply overwrites the word */
     int64_t error = ipc_call(SLOT_PROC, &message);
     errno = error ? EIO : -(int)message.label;
     if (errno == ENOTSUP && option) {
-        fprintf(stderr, "%s: this takes the boot option %s\n", program_name, option);
+        fprintf(stderr, "%s: needs the boot option %s\n", program_name, option);
         return 1;
     }
-    return errno ? complain("no session") : 0;
+    return errno ? complain("the kernel refused") : 0;
 }
 
 static pthread_barrier_t both;
@@ -99,13 +100,13 @@ static void *ask_together(void *message)
     return NULL;
 }
 
-/* Both threads are there before a processor hangs: to make one takes all processors. */
+/* Both threads must run before a CPU hangs, because creating a thread involves all CPUs. */
 static int ask_twice(struct ipc_message message)
 {
     pthread_t thread;
     pthread_barrier_init(&both, NULL, 2);
     if ((errno = pthread_create(&thread, NULL, ask_together, &message)))
-        return complain("no second thread");
+        return complain("cannot create a thread");
     ask_together(&message);
     pthread_join(thread, NULL);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/echo.c - write the arguments; -n: without the newline. One write, so that lines of several
- * processes do not mix. */
+/* echo.c - writes its arguments; -n: without the newline. Uses a single write, so that lines of several
+ * processes are not interleaved. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/false.c - exit with status 1. */
+/* false.c - exits with status 1. */
 int main(void)
 {
     return 1;

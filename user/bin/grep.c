@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/grep.c - print lines that match a pattern: literal characters, . any, ^ $ ends, * repetition,
- * \ quotes. -v: that do not; -i: small and capital letters alike; -c: only count; -n: with numbers; -q: only
- * the status. Exit status 0: something matched, 1: nothing, 2: an error. The matcher is the classic recursive
- * one.
+ * grep.c - prints lines that match a pattern. Exit status 0: something matched, 1: nothing, 2: an error.
+ *
+ *   - Pattern: literal characters, . (any character), ^ $ (start, end), * (repetition), \ (quotes).
+ *   - Options: -v: lines that do not match; -i: ignore case; -c: only count; -n: line numbers; -q: only the
+ *     status.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static bool matches(const char *pattern, const char *text)
     return false;
 }
 
-/* How many lines of the stream are wanted; prints them unless told not to. */
+/* Returns the number of matching lines and prints them, depending on the options. */
 static unsigned long search(FILE *stream, const char *pattern, const char *name)
 {
     unsigned long found = 0, number = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/kill.c - end processes: kill [-SIGNAL] pid ... */
+/* kill.c - kills processes: kill [-SIGNAL] pid ... */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         long pid = strtol(argv[i], &end, 10);
         if (*end || end == argv[i] || pid <= 0) {
             errno = 0;
-            status = complain("%s is not a process number", argv[i]);
+            status = complain("%s is not a process id", argv[i]);
         } else if (kill((pid_t)pid, signal_number) < 0) {
             status = complain("%s", argv[i]);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/lines.c - read a stream line by line. Interface: lines.h. */
+/* lines.c - reads a stream line by line. Interface: lines.h. */
 #include <stdlib.h>
 
 #include <user/bin/lines.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/lines.h - read a stream line by line, for sort and grep. */
+/* lines.h - reads a stream line by line, for sort and grep. */
 #ifndef USER_BIN_LINES_H
 #define USER_BIN_LINES_H
 
 #include <stdio.h>
 
-/* The next line without its newline, malloc'ed; NULL at the end. The last line may lack a newline. */
+/* Returns the next line without its newline, malloc'ed; NULL at the end. The last line may lack a newline. */
 char *read_line(FILE *stream);
 
 #endif

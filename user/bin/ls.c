@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/ls.c - list directories. -a: names that begin with a dot too; -l: kind, size and links; -d: the
- * operands themselves; one name a line. */
+/* ls.c - lists directories, one name per line. -a: also names that begin with a dot; -l: type, size and
+ * links; -d: the operands themselves, not their contents. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

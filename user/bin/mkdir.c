@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/mkdir.c - make directories; -p: and those above them, without complaint about what is there. */
+/* mkdir.c - makes directories; -p: also missing parents, and existing directories are no error. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/mv.c - rename files and directories, or move them into a directory. */
+/* mv.c - renames files and directories, or moves them into a directory. */
 #include <stdio.h>
 
 #include <user/bin/util.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/poweroff.c - end the machine; the status becomes QEMU's exit status (boot/README.md). */
+/* poweroff.c - ends the machine; the status becomes QEMU's exit status (boot/README.md). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,5 +17,5 @@ int main(int argc, char **argv)
     struct ipc_message message = {.label = PROC_SHUTDOWN, .word = {status}};
     int64_t error = ipc_call(SLOT_PROC, &message);
     errno = error ? EIO : -(int)message.label;
-    return complain("the machine goes on");
+    return complain("cannot power off");
 }

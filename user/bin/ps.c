@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/ps.c - processes; -t: their threads too. From the kernel itself, so servers are shown as well. */
+/* ps.c - lists processes; -t: also their threads. Asks the kernel, so servers are listed, too. */
 #include <stdio.h>
 #include <string.h>
 
 #include <tarn/runtime.h>
 #include <user/bin/util.h>
 
-/* As in trace/schema/sched.ev: enum thread_state. */
+/* Indexed by enum thread_state of trace/schema/sched.ev. */
 static const char *const state_names[] = {"running", "ready",    "send",     "receive", "reply", "notify",
                                           "futex",   "sleeping", "faulting", "stopped", "dead"};
 
@@ -51,5 +51,5 @@ int main(int argc, char **argv)
         }
         index += count;
     }
-    return bytes < 0 ? complain("the kernel refuses: error %lld", (long long)-bytes) : 0;
+    return bytes < 0 ? complain("cannot read the process list: error %lld", (long long)-bytes) : 0;
 }

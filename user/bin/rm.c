@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/rm.c - remove files; -r: directories with all that is in them; -f: no complaint about what is not
- * there. */
+/* rm.c - removes files; -r: directories with their contents; -f: missing files are no error. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +13,8 @@ static bool recursive, force;
 
 static int remove_path(const char *path);
 
-/* Takes names one directory stream at a time: what a stream gives while entries go away under it is anybody's
- * guess, so it starts again until nothing is left. */
+/* What a directory stream returns while entries are removed is undefined, so this repeats with a new stream
+ * until the directory is empty. */
 static int empty_directory(const char *path)
 {
     int status = 0;

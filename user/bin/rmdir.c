@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/rmdir.c - remove empty directories. */
+/* rmdir.c - removes empty directories. */
 #include <unistd.h>
 
 #include <user/bin/util.h>

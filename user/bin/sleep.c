@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/sleep.c - wait for some seconds, also fractions. */
+/* sleep.c - sleeps for a number of seconds, which may be a fraction. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/sort.c - sort lines; -n: by their leading number; -r: descending; -u: each once. */
+/* sort.c - sorts lines; -n: by their leading number; -r: descending; -u: each line once. */
 #include <stdlib.h>
 #include <string.h>
 

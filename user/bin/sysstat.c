@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/sysstat.c - memory, kernel objects and idle time, as the kernel counts them.
+ * sysstat.c - memory, kernel objects and idle time, as the kernel counts them.
  *
- *     sysstat [seconds [count]]     a line every so many seconds, `count` lines or for ever
+ *     sysstat [seconds [count]]     prints a line every `seconds`, `count` times or for ever
  *
- * Numbers that only grow while the load stays the same are what this program is for.
+ * Use it to find leaks: numbers that grow under a constant load.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct system_stats read_stats(void)
     struct system_stats stats = {0};
     int64_t bytes = sys_system_read(SYSTEM_STATS, 0, &stats, sizeof stats);
     if (bytes < 0) {
-        complain("the kernel refuses: error %lld", (long long)-bytes);
+        complain("cannot read the statistics: error %lld", (long long)-bytes);
         exit(1);
     }
     return stats;
@@ -45,7 +45,7 @@ static void print_head(void)
            "IDLE\n");
 }
 
-/* `idle`: of all processors, from 0 to 1. */
+/* `idle`: of all CPUs, from 0 to 1. */
 static void print_line(double time, const struct system_stats *s, double idle)
 {
     printf("%8.2f %11llu %6llu %6llu %7llu %9llu %13llu %8llu %8llu %7llu %3.0f%%\n", time,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/trace.c - shows and sets what is traced, from inside: `trace --help`.
+ * trace.c - shows and sets what is traced, from inside the guest: `trace --help`.
  *
- * What is in force stands in the trace info page, which everybody can read; changes are system calls on the
- * trace object in SLOT_TRACE. What the buffers hold is read by trace_rings.c and printed by trace_list.c;
- * applications' events are known from trace_schema.c.
+ * The current settings are in the trace info page, which every program can read; changes are system calls on
+ * the trace object in SLOT_TRACE. trace_rings.c reads the rings, trace_list.c prints their events, and
+ * trace_schema.c knows applications' events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,36 +26,34 @@
 static const char help[] =
     "usage: trace [COMMAND [ARGUMENT]...]\n\n"
     "Shows and sets what the system traces.\n\n"
-    "  status                 classes, mode, buffers, each processor's counters, losses (the default)\n"
-    "  mask [MASK]            set which classes of events are traced: all, none, sched,ipc, +lock,-frame\n"
-    "                         (changes what is on), or a number; without MASK: list all classes\n"
-    "  switch EVENT on|off    a single event, sched.wakeup, or all of a class, sched\n"
+    "  status                 classes, mode, buffers, counters of each CPU, losses (the default)\n"
+    "  mask [MASK]            set the event classes to trace: all, none, sched,ipc, +lock,-frame (changes\n"
+    "                         the current mask), or a number. Without MASK: list all classes\n"
+    "  switch EVENT on|off    enable or disable one event (sched.wakeup) or a whole class (sched)\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
-    "  buffers COUNT [SIZE]   number of each processor's buffers, and their size (16k to 4m); powers of "
-    "two.\n"
-    "                         Starts the rings over\n"
-    "  clear                  forget what was logged, and events of programs that have ended\n"
-    "  flush                  close the open buffers, for whoever reads only closed ones\n"
+    "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
+    "                         Clears the rings\n"
+    "  clear                  discard all logged events, and schemas of programs that have ended\n"
+    "  flush                  close the open buffers, for readers of closed ones\n"
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
-    "  profile US             sample each processor that works every US microseconds (20 to 10000000) on\n"
-    "                         average; 0: not at all\n"
-    "  watch [CLASS [EVERY]]  log acquisitions of locks of a class (or all, none), and how long they are "
-    "held:\n"
-    "                         each, or each EVERY-th of a processor; 0: not. Without CLASS: list the "
-    "classes\n"
+    "  profile US             sample each busy CPU every US microseconds (20 to 10000000) on average;\n"
+    "                         0: stop\n"
+    "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
+    "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
+    "                         list the classes\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
-    "  last [COUNT] [MASK]    print the newest events (20) of all processors, of these classes\n"
-    "  previous [COUNT] [MASK]  the same of the system before, which a reset has left\n"
-    "  previous drop          forget that; its memory becomes free\n";
+    "  last [COUNT] [MASK]    print the newest events (20) of all CPUs, of the classes in MASK\n"
+    "  previous [COUNT] [MASK]  the same for the previous boot, whose trace survived a reset\n"
+    "  previous drop          free the memory of the previous boot's trace\n";
 
 static const struct trace_info *info; /* set by main */
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------------- */
 
-/* A complaint in which errno has no part. */
+/* Prints an error message without errno. */
 #define refuse(...) (errno = 0, complain(__VA_ARGS__))
 
 static bool parse_number(const char *text, uint64_t *number)
@@ -78,12 +76,12 @@ static bool parse_mask(const char *text, uint64_t *mask)
 static int control(uint32_t operation, uint64_t a, uint64_t b)
 {
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process has no right to control the trace");
+        return refuse("this process is not allowed to control the trace");
     int64_t result = sys_trace_control(SLOT_TRACE, operation, a, b);
     return result < 0 ? refuse("refused: %s", tarn_error_text(result)) : 0;
 }
 
-/* ---- showing -------------------------------------------------------------------------------------- */
+/* ---- showing --------------------------------------------------------------------------------------- */
 
 static bool is_known(uint32_t class_number)
 {
@@ -124,7 +122,7 @@ static int show_status(int argc, char **argv)
         print_classes("not traced      ", ~info->mask);
     print_switched_off();
     printf("mode             %s\n", trace_mode_name(info->mode));
-    printf("buffers          %" PRIu64 " of %" PRIu64 " KiB on each of %u processors\n", info->buffer_count,
+    printf("buffers          %" PRIu64 " of %" PRIu64 " KiB on each of %u CPUs\n", info->buffer_count,
            trace_buffer_bytes(info) >> 10, (unsigned)info->cpu_count);
     printf("clock            %" PRIu64 " kHz\n\n", info->clock_hz / 1000);
     printf("cpu        index     packet   consumed  discarded torn words\n");
@@ -138,13 +136,12 @@ static int show_status(int argc, char **argv)
         discarded += trace_reader_discarded(&ring);
         torn += trace_reader_torn(&ring);
     }
-    printf("\nlosses           %" PRIu64 " events discarded for want of room, %" PRIu64
-           " words reserved and never written\n",
+    printf("\nlosses           %" PRIu64 " events discarded, %" PRIu64 " words reserved but not committed\n",
            discarded, torn);
     return 0;
 }
 
-/* ---- commands ------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------------- */
 
 static int set_mask(int argc, char **argv)
 {
@@ -181,7 +178,7 @@ static int set_mode(int argc, char **argv)
     if (argc == 1)
         return puts(trace_mode_name(info->mode)), 0;
     if (!trace_parse_mode(argv[1], &mode))
-        return refuse("'%s' is no mode: there are flight, stream and once", argv[1]);
+        return refuse("'%s' is no mode; modes are flight, stream and once", argv[1]);
     return control(TRACE_OP_SET_MODE, mode, 0);
 }
 
@@ -231,7 +228,7 @@ static int list_lock_classes(const struct system_lock_class *classes, int count)
     return 0;
 }
 
-/* Blanks of a name may be written as underscores. */
+/* Spaces in a name may be written as underscores. */
 static bool is_lock_class(const char *name, const char *word)
 {
     for (; *name && (*name == *word || (*name == ' ' && *word == '_')); name++)
@@ -239,7 +236,7 @@ static bool is_lock_class(const char *name, const char *word)
     return !*name && !*word;
 }
 
-/* Several classes may have one name: the kernel's own and its port's. */
+/* Several classes may have the same name: one of the kernel and one of its port. */
 static int watch_named(const char *word, uint64_t every)
 {
     static struct system_lock_class classes[LOCK_CLASSES_MAX];
@@ -278,7 +275,7 @@ static int dump_state(int argc, char **argv)
 
 static int warn_if_off(void)
 {
-    return TRACE_ON_USER() ? 0 : refuse("nothing logged: class user is off");
+    return TRACE_ON_USER() ? 0 : refuse("not logged: class user is off");
 }
 
 static int log_mark(int argc, char **argv)
@@ -301,7 +298,7 @@ static int show_counts(int argc, char **argv)
     return print_counts();
 }
 
-/* Both arguments may stand alone: a mask that is a number is the second. */
+/* Either argument may be omitted. A lone number is COUNT; a numeric mask needs both. */
 static int parse_last(int argc, char **argv, uint64_t *count, uint64_t *mask)
 {
     *count = 20;
@@ -321,7 +318,7 @@ static int show_last(int argc, char **argv)
     return status ? status : print_last(count, mask);
 }
 
-/* Classes have the names that they had there. */
+/* open_previous loads the class names of that boot before they are parsed. */
 static int show_previous(int argc, char **argv)
 {
     uint64_t count, mask;

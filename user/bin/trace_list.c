@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/trace_list.c - `trace stats` and `trace last`; see trace_list.h.
+ * trace_list.c - `trace stats` and `trace last`; see trace_list.h.
  *
- * `last` takes copies first, back from the newest packets until each processor has enough, and prints then:
- * what printing logs is not among them.
+ * `last` first copies each CPU's packets, newest first, until they hold enough events, and prints afterwards,
+ * so events that printing logs are not included.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,19 +24,19 @@ static int out_of_memory(void)
     return complain("out of memory");
 }
 
-/* Loss first: results are read in its light. */
+/* Losses are printed first, because they limit what the results mean. */
 static void print_findings(const struct ring_findings *findings)
 {
     if (findings->cut)
-        printf("%" PRIu64 " packets were damaged or not yet written in part: only their beginnings count\n",
+        printf("%" PRIu64 " packets were damaged or incomplete: only their beginnings are included\n",
                findings->cut);
     if (findings->lost)
-        printf("%" PRIu64 " packets were overwritten meanwhile or are unreadable\n", findings->lost);
+        printf("%" PRIu64 " packets were overwritten during reading or are unreadable\n", findings->lost);
     if (findings->restarted)
-        printf("the rings were started over meanwhile: not all was read\n");
+        printf("the rings were cleared during reading: the results are incomplete\n");
 }
 
-/* ---- stats ---------------------------------------------------------------------------------------- */
+/* ---- stats ----------------------------------------------------------------------------------------- */
 
 struct counts {
     uint64_t events, words;
@@ -51,7 +51,7 @@ static void count_event(void *context, uint32_t cpu, const struct trace_header *
     uint32_t minor = TRACE_ID_MINOR(event->id);
     counts->events++;
     counts->words += event->length;
-    if (minor < TRACE_MINORS_SWITCHED) { /* others are only garbage */
+    if (minor < TRACE_MINORS_SWITCHED) { /* larger numbers are garbage */
         counts->of[TRACE_ID_CLASS(event->id)][minor].events++;
         counts->of[TRACE_ID_CLASS(event->id)][minor].words += event->length;
     }
@@ -99,9 +99,9 @@ int print_counts(void)
     return 0;
 }
 
-/* ---- last ----------------------------------------------------------------------------------------- */
+/* ---- last ------------------------------------------------------------------------------------------ */
 
-/* Copies of one processor's newest packets, the oldest first. */
+/* Copies of one CPU's newest packets, oldest first. */
 struct copied {
     struct copied *next;
     uint64_t packet[];
@@ -128,7 +128,7 @@ static void begin_merge(struct trace_merge *merge, const struct ring_source *sou
     trace_merge_begin(merge, source->info->cpu_count, next_copy, copies);
 }
 
-/* What keeps the trace itself going says nothing here. */
+/* Excludes events that only maintain the trace itself. */
 static bool is_wanted(const struct trace_header *event, uint64_t classes)
 {
     return classes >> TRACE_ID_CLASS(event->id) & 1 &&
@@ -147,7 +147,7 @@ static uint64_t count_wanted(const void *packet, uint64_t classes)
     return count;
 }
 
-/* Newest packets until they hold `count` wanted events; those without any are not kept. */
+/* Copies the newest packets until they hold `count` wanted events; packets without any are not kept. */
 static bool copy_newest(const struct ring_source *source, uint32_t cpu, uint64_t count, uint64_t classes,
                         struct copied **first, struct ring_findings *findings)
 {

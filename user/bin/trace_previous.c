@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/trace_previous.c - reads the rings that a reset has left; see trace_previous.h. */
+/* trace_previous.c - reads the rings of the previous boot; see trace_previous.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,24 +35,24 @@ static void load_schemas(void)
 static void print_end(void)
 {
     const struct trace_store *store = &previous.store;
-    static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
-    printf("the system before ended %s%s%s\n", ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0],
+    static const char *const ends[] = {"without notice: a reset or a crash", "by a panic", "in order"};
+    printf("the previous boot ended %s%s%s\n", ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0],
            store->reason[0] ? ": " : "", store->reason);
     if (store->kept.damaged)
-        printf("%" PRIu32 " of its packets were damaged since, and are not believed\n", store->kept.damaged);
+        printf("%" PRIu32 " of its packets were damaged since and are ignored\n", store->kept.damaged);
 }
 
 int open_previous(void)
 {
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process has no right to read the trace");
+        return refuse("this process is not allowed to read the trace");
     int error = trace_previous_open(SLOT_TRACE, &previous);
     if (error == -E_NOT_FOUND)
-        return refuse("there is no trace of a system before");
+        return refuse("there is no trace of a previous boot");
     if (error)
         return refuse(tarn_error_text(error));
     if (memcmp(previous.store.uuid, arch_trace_info()->uuid, sizeof previous.store.uuid) != 0)
-        return refuse("that system's events were declared differently: `tarn pull --previous` reads them");
+        return refuse("its events were declared differently; use `tarn pull --previous`");
     load_schemas();
     print_end();
     return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/trace_previous.h - `trace previous`: what the system before a reset logged last. */
+/* trace_previous.h - `trace previous`: the last events of the previous boot. */
 #ifndef USER_BIN_TRACE_PREVIOUS_H
 #define USER_BIN_TRACE_PREVIOUS_H
 
 #include <stdint.h>
 
 /* Both return an exit status. */
-int open_previous(void); /* says how that system ended; from here on events have the names they had there */
+int open_previous(void); /* prints how that boot ended; from then on events have the names of that boot */
 int print_previous(uint64_t count, uint64_t classes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/trace_rings.c - reads the rings; see trace_rings.h. The rules are in trace/ring/read.c. */
+/* trace_rings.c - reads the rings; see trace_rings.h. For the rules see trace/ring/read.c. */
 #include <stdlib.h>
 #include <tarn/abi.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <arch/trace.h>
 #include <user/bin/trace_rings.h>
 
-#define PATIENCE 20 /* ms that a writer has for what he reserved */
+#define PATIENCE 20 /* ms to wait for a writer that has reserved and not committed */
 
 struct trace_reader ring_of(uint32_t cpu)
 {
@@ -20,7 +20,7 @@ bool copy_packet(const struct trace_reader *ring, uint64_t number, void *copy, s
     enum trace_packet_state state = trace_packet_copy(ring, number, copy);
     if (state == TRACE_PACKET_OPEN && trace_packet_snapshot(ring, copy))
         return findings->packets++, true;
-    if (state == TRACE_PACKET_OPEN) /* it was closed just now, or has nothing in it */
+    if (state == TRACE_PACKET_OPEN) /* it was closed just now, or is empty */
         state = trace_packet_copy(ring, number, copy);
     for (int i = 0; i < PATIENCE && state == TRACE_PACKET_INCOMPLETE; i++) {
         usleep(1000);
@@ -45,12 +45,12 @@ bool visit_rings(visit_event *visit, void *context, struct ring_findings *findin
     const struct trace_info *info = arch_trace_info();
     const uint32_t generation = info->generation;
     *findings = (struct ring_findings){0};
-    void *copy = malloc(TRACE_BUFFER_BYTES_MAX); /* of any geometry */
+    void *copy = malloc(TRACE_BUFFER_BYTES_MAX); /* for any geometry */
     if (!copy)
         return false;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         struct trace_reader ring = ring_of(cpu);
-        const uint64_t head = trace_reader_head(&ring); /* what is logged from now on is not asked for */
+        const uint64_t head = trace_reader_head(&ring); /* later events are not read */
         for (uint64_t number = trace_reader_tail(&ring); number <= head; number++) {
             struct trace_walk walk;
             const struct trace_header *event;

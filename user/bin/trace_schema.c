@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/trace_schema.c - learns applications' events from the metadata; see trace_schema.h. */
+/* trace_schema.c - reads applications' events from the metadata; see trace_schema.h. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +10,15 @@
 #include <trace/event/app_schema.h>
 #include <user/bin/trace_schema.h>
 
-#define METADATA_MAX (512u << 10) /* the kernel keeps no more (trace/control/registry.c) */
-#define SCHEMAS_FACTOR                                                                  \
-    4 /* what is learned of a text, in its sizes: names, and for each field a structure \
-       */
+#define METADATA_MAX   (512u << 10) /* the kernel's limit (trace/control/registry.c) */
+/* Memory for the parsed schemas, in multiples of the text: names, and a structure per field. */
+#define SCHEMAS_FACTOR 4
 
 static struct trace_app_schemas schemas;
 
-/* ---- the text ------------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------------- */
 
-/* malloc'ed; NULL: not allowed, or no memory. */
+/* Returns malloc'ed text; NULL: not allowed, or out of memory. */
 static char *read_metadata(void)
 {
     char *text = malloc(METADATA_MAX + 1);
@@ -45,7 +44,7 @@ void load_app_schemas_from(char *text)
     free(text);
 }
 
-/* ---- looking up ----------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------------ */
 
 const struct trace_event_info *find_event(uint32_t id)
 {
@@ -67,7 +66,7 @@ int find_class(const char *name, uint64_t length)
     return trace_find_any_class(&schemas, name, length);
 }
 
-/* `sched.switch`; `frame.alloc` or `frame.kmem_mm_page_alloc`. */
+/* Accepts sched.switch as `switch`, and frame.alloc as `alloc` or `kmem_mm_page_alloc`. */
 static bool is_called(const struct trace_event_info *info, const char *class, const char *name)
 {
     size_t length = strlen(class);

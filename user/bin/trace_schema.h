@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/bin/trace_schema.h - names and fields of all events: the system's own, and those that applications
- * registered, read from the trace's metadata.
+ * trace_schema.h - names and fields of all events: the system's, and those that applications registered,
+ * which are read from the trace's metadata.
  */
 #ifndef USER_BIN_TRACE_SCHEMA_H
 #define USER_BIN_TRACE_SCHEMA_H
@@ -11,17 +11,16 @@
 
 /* Reads the metadata; needs SLOT_TRACE. Without it only the system's events are known. */
 void load_app_schemas(void);
-/* The same from another metadata text, which ends with a NUL; it is changed and freed. NULL: there is none.
- */
+/* The same from another metadata text, NUL-terminated, which is modified and freed. NULL: there is none. */
 void load_app_schemas_from(char *text);
 
 /* NULL: no such event. */
 const struct trace_event_info *find_event(uint32_t id);
-/* "sched", "market", or "50" of a class that nobody declared. Valid until the next call. */
+/* "sched", "market", or "50" for an undeclared class. Valid until the next call. */
 const char *class_name(uint32_t class_number);
-/* Its number, or negative (a trace_find_class of trace/event/words.h). */
+/* Returns the class's number, or a negative value. A trace_find_class of trace/event/words.h. */
 int find_class(const char *name, uint64_t length);
-/* Of the event `name` of a class, or negative. */
+/* Returns the number of event `name` in a class, or a negative value. */
 int find_minor(uint32_t class_number, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/util.c - what the small utilities share. Interface: util.h. */
+/* util.c - shared code of the utilities. Interface: util.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/bin/wc.c - count lines (-l), words (-w) and bytes (-c). */
+/* wc.c - counts lines (-l), words (-w) and bytes (-c). */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/lockstorm.c - threads that fight for one mutex, to see contention in the trace.
+ * lockstorm.c - threads that compete for one mutex, to show contention in the trace.
  *
  *     lockstorm [threads] [rounds]
  *
- * Each thread takes an item from a shared stack under the lock, works on it outside, and puts it back under
- * the lock. The check at the end would see a lost update.
+ * Each thread takes an item from a shared stack under the lock, works on it without the lock, and puts it
+ * back under the lock. A check at the end detects lost updates.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    /* under lock */
+    /* covered by lock */
     unsigned item[ITEMS], count;
     unsigned long updates;
 } stack = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -44,7 +44,7 @@ static void push_item(unsigned item)
     pthread_mutex_lock(&stack.lock);
     stack.item[stack.count++] = item;
     stack.updates++;
-    for (volatile int i = 0; i < 200; i++) /* a critical section worth waiting for */
+    for (volatile int i = 0; i < 200; i++) /* makes the critical section long */
         ;
     pthread_mutex_unlock(&stack.lock);
 }
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     lock_set_name(&stack.lock, "stack of items");
     for (unsigned i = 0; i < threads; i++) {
         if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i)) {
-            fprintf(stderr, "lockstorm: no memory for thread %u\n", i);
+            fprintf(stderr, "lockstorm: cannot create thread %u\n", i);
             return 1;
         }
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/stall.c - a processor that hangs with interrupts off, in the middle of other work.
+ * stall.c - a CPU that hangs with interrupts disabled while others work.
  *
- *     stall [SECONDS]     needs the boot option debug.hang=1 and the right to the machine
+ *     stall [SECONDS]     needs the boot option debug.hang=1 and the machine capability
  *
- * Threads read sensors, one each: a system call, a little arithmetic, a pause. Each is on a processor of its
- * own, so that none has its timer on the one that hangs, and sleeps there for ever. One sensor breaks after
- * a while: THE KERNEL WAITS FOR IT WITH INTERRUPTS OFF, for so many seconds (60), and that processor does
- * nothing else. The kernel has no such driver: what plays its part is the debugging call machine_debug.
- * docs/debugging.md shows how to find out.
+ * Threads read sensors, one each: a system call, some arithmetic, a pause. Each thread runs on a CPU of its
+ * own, so that none has its timer on the CPU that hangs and sleeps there for ever. After a while one sensor
+ * breaks: THE KERNEL WAITS FOR IT WITH INTERRUPTS DISABLED, for SECONDS (60), and that CPU does nothing else.
+ * The kernel has no such driver; the debugging call machine_debug simulates it. docs/debugging.md shows how
+ * to find the cause.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -19,16 +19,16 @@
 #include <tarn/runtime.h>
 #include <trace/user.h>
 
-/* Of four processors one is left that takes interrupts: for the debugger's keys, for the watchdog. */
+/* On four CPUs one remains that takes interrupts, for the debugger's keys and the watchdog. */
 #define SENSORS  3u
-#define READINGS 500u /* before one breaks */
-#define BEHIND   50u  /* those that the others take then: they end soon, and are drawn in */
+#define READINGS 500u /* before one sensor breaks */
+#define BEHIND   50u  /* readings of the other threads after that; then they end, and so are affected, too */
 #define BROKEN   1u
 #define PAUSE_NS 2000000
 
 static unsigned seconds = 60;
 
-/* What the sensor says, in the end. */
+/* Returns the sensor's value. */
 static uint64_t read_sensor(unsigned sensor, unsigned reading)
 {
     bool broken = sensor == BROKEN && reading == READINGS;
@@ -69,16 +69,17 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!slot_is_filled(SLOT_MACHINE) || sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_HANG, 0)) {
-        fprintf(stderr, "stall: this takes the boot option debug.hang=1, and the right to the machine\n");
+        fprintf(stderr, "stall: needs the boot option debug.hang=1 and the machine capability\n");
         return 1;
     }
     for (unsigned i = 0; i < SENSORS; i++) {
         if (start_sensor(&thread[i], i)) {
-            fprintf(stderr, "stall: no memory for sensor %u\n", i);
+            fprintf(stderr, "stall: cannot create the thread of sensor %u\n", i);
             return 1;
         }
     }
-    /* The broken one first: woken by another this thread would go on, on the processor that is left. */
+    /* The broken sensor's thread first: this thread would continue on the CPU of the thread that wakes it,
+     * and only one CPU is left. */
     for (unsigned i = 0; i < SENSORS; i++)
         pthread_join(thread[(BROKEN + i) % SENSORS], NULL);
     puts("stall: all sensors were read");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/sh/builtin.c - commands that must run in the shell itself: one table. */
+/* builtin.c - commands that must run in the shell itself, in one table. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +86,12 @@ static const struct {
     int (*run)(char **argument, size_t count);
 } builtins[] = {
     {"cd", "cd [directory]: change the working directory", do_cd},
-    {"pwd", "pwd: print it", do_pwd},
+    {"pwd", "pwd: print the working directory", do_pwd},
     {"exit", "exit [status]: leave the shell", do_exit},
     {"export", "export [NAME=value ...]: set variables, or print all", do_export},
-    {"wait", "wait [pid ...]: wait for background programs", do_wait},
+    {"wait", "wait [pid ...]: wait for background processes", do_wait},
     {".", ". script: run a script in this shell", do_source},
-    {"help", "help: print this", do_help},
+    {"help", "help: print this text", do_help},
 };
 #define BUILTINS (sizeof builtins / sizeof builtins[0])
 
@@ -100,7 +100,7 @@ static int do_help(char **argument, size_t count)
     (void)argument, (void)count;
     puts("Programs are in /bin (try: ls /bin). The shell knows | < > >> 2> 2>&1 ; && || & '...' \"...\" "
          "$NAME * ?\n"
-         "and these commands of its own:");
+         "and these built-in commands:");
     for (size_t i = 0; i < BUILTINS; i++)
         printf("  %s\n", builtins[i].help);
     return 0;

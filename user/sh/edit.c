@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/edit.c - a line from the terminal, with editing.
+ * edit.c - reads a line from the terminal, with editing, history and completion.
  *
- * Left, right, home, end (also Ctrl-B, F, A, E), backspace, delete, Ctrl-K, U, W; up and down (Ctrl-P, N)
- * through the history; tab completes file names, and program names in the first word; Ctrl-C drops the line;
- * Ctrl-D ends the input on an empty line; Ctrl-L clears the screen. If standard input is no terminal, lines
- * are read as they are.
+ *   - Left, right, home, end (or Ctrl-B, F, A, E), backspace, delete, Ctrl-K, U, W: editing.
+ *   - Up and down (or Ctrl-P, N): history.
+ *   - Tab: completes file names; in the first word, program names.
+ *   - Ctrl-C drops the line, Ctrl-D on an empty line ends the input, Ctrl-L clears the screen.
  *
- * Text is UTF-8: positions are bytes and lie between characters (<tarn/utf8.h>), the screen counts columns.
+ * If standard input is no terminal, lines are read unedited. Text is UTF-8: positions are in bytes and lie
+ * between characters (<tarn/utf8.h>); the screen counts columns.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -29,18 +30,18 @@ struct line {
     const char *prompt;
     char text[LINE_MAX_BYTES];
     size_t size, cursor;
-    char typed[4]; /* the bytes so far of a character whose last has not come */
+    char typed[4]; /* the first bytes of an incomplete character */
     size_t typed_size;
     int history_at;
-    struct { /* what the screen has */
+    /* What the screen shows. */
+    struct {
         bool nothing;
         char text[LINE_MAX_BYTES];
         size_t size, cursor;
     } shown;
 };
 
-/* ---- keys ------------------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------------ */
 
 static int read_byte(void)
 {
@@ -57,10 +58,9 @@ static int read_key(void)
     return key;
 }
 
-/* ---- the screen -------------------------------------------------------------------------------------------
- */
+/* ---- the screen ------------------------------------------------------------------------------------ */
 
-/* Bytes of `out` that move the cursor from one column of the line to another. */
+/* Writes to `out` the bytes that move the cursor between two columns of the line. Returns their number. */
 static int put_move(char *out, size_t room, size_t from, size_t to)
 {
     return from > to   ? snprintf(out, room, "\033[%zuD", from - to)
@@ -68,7 +68,7 @@ static int put_move(char *out, size_t room, size_t from, size_t to)
                        : 0;
 }
 
-/* Bytes of the characters that the line and the screen both begin with. */
+/* Returns the size of the longest common prefix of line and screen, in whole characters. */
 static size_t common_size(const struct line *line)
 {
     size_t size = 0, next;
@@ -81,8 +81,8 @@ static size_t common_size(const struct line *line)
     return size;
 }
 
-/* Writes what changed, so that a log of what is typed can be read. In one write, so that output of others
- * comes before or after, never inside. */
+/* Writes only what changed, so that a log of the session is readable, and in one write, so that the output of
+ * other processes is not interleaved. */
 static void redraw(struct line *line)
 {
     char out[LINE_MAX_BYTES + 256];
@@ -113,8 +113,7 @@ static void put_text(const char *text)
     (void)!write(1, text, strlen(text));
 }
 
-/* ---- changes ----------------------------------------------------------------------------------------------
- */
+/* ---- changes --------------------------------------------------------------------------------------- */
 
 static void insert(struct line *line, const char *text, size_t size)
 {
@@ -126,7 +125,7 @@ static void insert(struct line *line, const char *text, size_t size)
     line->cursor += size;
 }
 
-/* A byte of a character that is no ASCII: inserts it when it is whole, drops what is no UTF-8. */
+/* Handles a byte of a non-ASCII character: inserts the character when it is complete, drops invalid UTF-8. */
 static void insert_byte(struct line *line, char byte)
 {
     size_t length;
@@ -184,11 +183,10 @@ static void remember(const char *text)
         history[history_count++] = copy;
 }
 
-/* ---- completion
- * ---------------------------------------------------------------------------------------------- */
+/* ---- completion ------------------------------------------------------------------------------------ */
 
 struct completion {
-    char common[256]; /* what all matches share */
+    char common[256]; /* the common prefix of all matches */
     char listing[LINE_MAX_BYTES];
     int count;
 };
@@ -245,8 +243,7 @@ static void complete(struct line *line)
     }
 }
 
-/* ---- the loop
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------------- */
 
 enum outcome { GOES_ON, IS_DONE, IS_DROPPED, IS_OVER };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/exec.c - run a list of pipelines.
+ * exec.c - runs a list of pipelines.
  *
- * The shell itself opens what a command is redirected to, so that it can say what went wrong, and gives it to
- * the child by dup2. A command of a pipeline that cannot start counts as status 127; the others run all the
- * same.
+ * The shell opens the targets of redirections itself, so that it can report errors, and passes them to the
+ * child by dup2. If a command of a pipeline cannot be started, it counts as ended with status 127, and the
+ * others run nevertheless.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +40,9 @@ static int status_of(int wait_status)
     return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
-/* ---- one command --------------------------------------------------------------------------------------- */
+/* ---- a single command ------------------------------------------------------------------------------ */
 
-/* Standard input, output and error that a command gets; -1: the shell's own. */
+/* The command's standard input, output and error; -1: the shell's own. */
 struct streams {
     int fd[3];
     bool error_to_out;
@@ -100,7 +100,7 @@ static int spawn_command(char **words, const struct streams *streams, pid_t *pid
     return error;
 }
 
-/* Starts the shell for a script or for a command of its own: its arguments are FIRST, then the words. */
+/* Starts another shell, for a script or a built-in command, with the arguments FIRST and then the words. */
 static int spawn_shell(const struct words *first, char **words, const struct streams *streams, pid_t *pid)
 {
     struct words all = {0};
@@ -114,8 +114,7 @@ static int spawn_shell(const struct words *first, char **words, const struct str
     return error;
 }
 
-/* A command of the shell's own beside others: a second shell runs it (main.c, -b), as others' subshells do.
- */
+/* Runs a built-in command concurrently with others, in a second shell (main.c, -b). */
 static int spawn_builtin(char **words, const struct streams *streams, pid_t *pid)
 {
     struct words first = {0};
@@ -132,7 +131,7 @@ static int spawn_builtin(char **words, const struct streams *streams, pid_t *pid
     return error;
 }
 
-/* Text, so that it may be a script without #!: no NUL in its first line. */
+/* Whether the file may be a script without "#!": its first line has no NUL. */
 static bool is_text(const char *path)
 {
     char head[256];
@@ -146,7 +145,7 @@ static bool is_text(const char *path)
     return !memchr(head, 0, end ? (size_t)(end - head) : (size_t)size);
 }
 
-/* Where posix_spawnp finds a program; malloc'ed, or NULL. */
+/* Finds a program as posix_spawnp does. Returns a malloc'ed path or NULL. */
 static char *find_program(const char *name)
 {
     const char *search = getenv("PATH");
@@ -165,7 +164,7 @@ static char *find_program(const char *name)
     return NULL;
 }
 
-/* Starts a program, or a script by its name; says so if it cannot. 0 or an errno. */
+/* Starts a program, or a script by its name, and reports errors. Returns 0 or an errno. */
 static int spawn_program(char **words, const struct streams *streams, pid_t *pid)
 {
     int error = spawn_command(words, streams, pid);
@@ -179,7 +178,7 @@ static int spawn_program(char **words, const struct streams *streams, pid_t *pid
     if (error)
         fprintf(stderr, "sh: %s: %s\n", words[0],
                 error != ENOENT ? strerror(error)
-                : path          ? "the interpreter that its first line names does not exist"
+                : path          ? "the interpreter in its first line does not exist"
                                 : "no such program");
     free(path);
     return error;
@@ -203,7 +202,7 @@ static void assign(const char *word)
     free(value);
 }
 
-/* A builtin writes through stdio and descriptor 1: give it its streams for as long as it runs. */
+/* A builtin writes to stdio and descriptor 1, so these are redirected while it runs. */
 static void run_here(const struct words *words, const struct streams *streams, int *status)
 {
     int saved[3] = {-1, -1, -1};
@@ -224,8 +223,8 @@ static void run_here(const struct words *words, const struct streams *streams, i
     }
 }
 
-/* Starts a command; takes over `streams`. Its pid, or 0 if there is nothing to wait for; then *status is set.
- */
+/* Starts a command and consumes `streams`. Returns its pid, or 0 if there is nothing to wait for; then
+ * *status is set. */
 static pid_t start_command(const struct command *command, struct streams streams, bool alone, int *status)
 {
     pid_t pid = 0;
@@ -256,8 +255,7 @@ static pid_t start_command(const struct command *command, struct streams streams
     return pid;
 }
 
-/* ---- pipelines and lists ---------------------------------------------------------------------------------
- */
+/* ---- pipelines and lists --------------------------------------------------------------------------- */
 
 static int wait_for(const pid_t *pids, size_t count, int status)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/expand.c - words as written to arguments: variables, quotes, then file name patterns.
+ * expand.c - expands words to arguments: variables, quotes, then file name patterns.
  *
- * While a word is built, each character carries a mark whether it was quoted: quoted * and ? are plain
- * characters, and only an unquoted variable is split at white space.
+ * While a word is built, each character is marked as quoted or not: quoted * and ? are ordinary characters,
+ * and only unquoted variables are split at white space.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -36,7 +36,7 @@ struct builder {
     char *text;
     bool *quoted;
     size_t size, room;
-    bool any; /* quotes make an empty word a word */
+    bool any; /* quotes make even an empty word a word */
 };
 
 static void put(struct builder *builder, char c, bool quoted)
@@ -54,7 +54,7 @@ static void put(struct builder *builder, char c, bool quoted)
     builder->any = true;
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------ */
+/* ---- patterns -------------------------------------------------------------------------------------- */
 
 static bool has_pattern(const struct builder *builder)
 {
@@ -81,7 +81,8 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names that match the last component; none: the word stays as it is. */
+/* Adds the file names that match the last component. Returns false if there are none; then the word stays as
+ * it is. */
 static bool add_matches(const struct builder *builder, struct words *words)
 {
     const char *slash = strrchr(builder->text, '/');
@@ -121,10 +122,9 @@ static void finish(struct builder *builder, struct words *words, bool patterns)
         builder->text[0] = 0;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------
- */
+/* ---- variables ------------------------------------------------------------------------------------- */
 
-/* The value of the variable whose name begins at *at, which is moved behind it. */
+/* Returns the value of the variable whose name begins at *at, and advances *at past the name. */
 static const char *take_variable(const char **at)
 {
     static char number[16];
@@ -153,7 +153,7 @@ static const char *take_variable(const char **at)
     return value ? value : "";
 }
 
-/* `words` NULL: one word, never split. */
+/* `words` NULL: one word, not split. */
 static void put_variable(struct builder *builder, const char *value, bool quoted, struct words *words)
 {
     for (; *value; value++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/sh/lex.c - a line to tokens. Words keep their quotes; expand.c takes them off. */
+/* lex.c - splits a line into tokens. Words keep their quotes; expand.c removes them. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static size_t match_operator(const char *at, enum token_kind *kind)
     return 0;
 }
 
-/* Length of the word at `at`; 0 with *error set if a quote is left open. */
+/* Returns the length of the word at `at`, or 0 with *error set if a quote is not closed. */
 static size_t word_length(const char *at, const char **error)
 {
     const char *start = at;
@@ -69,7 +69,7 @@ static size_t word_length(const char *at, const char **error)
 struct token *split_line(const char *line, const char **error)
 {
     size_t count = 0;
-    struct token *tokens = calloc(strlen(line) + 2, sizeof *tokens); /* a token takes a character at least */
+    struct token *tokens = calloc(strlen(line) + 2, sizeof *tokens); /* a token has at least one character */
     if (!tokens) {
         *error = "out of memory";
         return NULL;

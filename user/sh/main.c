@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/main.c - the shell. sh: interactive; sh SCRIPT [ARGUMENT ...]; sh -c COMMAND. Reading order: sh.h,
- * then lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
+ * main.c - the shell: `sh` (interactive), `sh SCRIPT [ARGUMENT ...]`, `sh -c COMMAND`. Reading order: sh.h,
+ * lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
  *
- * sh -b STATUS N N-ARGUMENTS COMMAND...: a command of the shell's own in a pipeline (spawn_builtin), with $?,
- * $0, $1, ... of the shell that asks, and words that are expanded already.
+ * `sh -b STATUS N N-ARGUMENTS COMMAND...` runs a built-in command in a pipeline (spawn_builtin), with $?, $0,
+ * $1, ... of the calling shell and words that are already expanded.
  */
 #include <stdio.h>
 #include <stdlib.h>

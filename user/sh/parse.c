@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/parse.c - tokens to a list of pipelines.
+ * parse.c - parses tokens into a list of pipelines.
  *
  *     list     = pipeline { ("&&" | "||" | ";" | "&") pipeline } [";" | "&"]
  *     pipeline = command { "|" command }

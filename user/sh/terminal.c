@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/sh/terminal.c - what the console must be told: line editing by us, and whom Ctrl-C is for. */
+/* terminal.c - tells the console when the shell edits lines itself, and which processes Ctrl-C kills. */
 #include <sys/termios.h>
 #include <tarn/console.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@ GUEST_libc_pthread := smp=16
 GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G seconds=400
 
-# Of the kernel; child.c makes spaces with bare system calls.
+# Tests of the kernel. child.c makes spaces by system calls, without proc.
 $(foreach t,kernel_answer kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
@@ -22,36 +22,36 @@ GUEST_kernel_profile := smp=1 timed append=profile=20
 GUEST_kernel_sched := timed
 GUEST_kernel_tlb := free seconds=240
 
-# Memory runs out: greedy.c takes it.
+# Out of memory; greedy.c uses it up.
 $(eval $(call guest_test_program,kernel_scarce,user/test/kernel_scarce.c))
 $(eval $(call user_program,test_greedy,user/test/greedy.c))
 BOOT_FILES += test/greedy=$(BA)/user/test_greedy
 GUEST_kernel_scarce := free memory=256M seconds=600
 
-# Of the trace; trace_rings.c reads the rings.
+# Tests of the trace. trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\
     $(eval $(call guest_test_program,$t,user/test/$t.c user/bin/trace_rings.c)))
 GUEST_trace_locks := append=debug.hang=1
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
 
-# What tests/one_fault counts the lines of.
+# Run by tests/one_fault, which counts the lines of a fault report.
 $(eval $(call user_program,test_faults,user/test/faults.c user/test/child.c))
 BOOT_FILES += test/faults=$(BA)/user/test_faults
 
-# The workload that tests/again repeats.
+# Workload of tests/again.
 BOOT_FILES += test/again=user/test/again.rc
 
-# What `tarn explore` runs.
+# Workloads of `tarn explore`.
 $(eval $(call guest_test_program,explore_meet,user/test/explore_meet.c))
 BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
 
 $(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,user/test/$t.c)))
 
-# What tests/debugger looks at.
+# Run by tests/debugger.
 $(eval $(call user_program,test_deadlock,user/test/deadlock.c))
 BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
 
-# What tests/watchdog starves.
+# Run by tests/watchdog.
 $(eval $(call user_program,test_spin,user/test/spin.c))
 BOOT_FILES += test/spin=$(BA)/user/test_spin
 
@@ -59,14 +59,14 @@ BOOT_FILES += test/spin=$(BA)/user/test_spin
 $(eval $(call user_program,test_echo,user/test/echo.c))
 BOOT_FILES += test/echo=$(BA)/user/test_echo
 
-# What tests/previous runs.
+# Run by tests/previous.
 $(foreach t,last_words scarce,$(eval $(call user_program,test_$t,user/test/$t.c)))
 BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/test_scarce
 
-# What tests/profile samples.
+# Run by tests/profile.
 $(eval $(call user_program,test_hot,user/test/hot.c))
 BOOT_FILES += test/hot=$(BA)/user/test_hot
 
-# What tests/answers_agree asks about.
+# Run by tests/answers_agree.
 $(eval $(call user_program,test_known,user/test/known.c))
 BOOT_FILES += test/known=$(BA)/user/test_known

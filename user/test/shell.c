@@ -113,8 +113,7 @@ static void test_shell_starts_scripts(void)
     write_file(SCRIPT, "\1\0\2\n", 4);
     CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not what is no text");
     write_file(SCRIPT, "#!/bin/nowhere\n", 15);
-    CHECK(says(shell(SCRIPT), 127,
-               "sh: " SCRIPT ": the interpreter that its first line names does not exist\n"),
+    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": the interpreter in its first line does not exist\n"),
           "and says that an interpreter is missing");
     CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "or the program");
 }

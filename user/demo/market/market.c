@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/market/market.c - clients that exchange messages with a server over IPC, and log events of their
- * own.
+ * market.c - clients that exchange messages with a server over IPC and log events of their own.
  *
- *     market [clients] [orders]           starts the exchange as a second process, then clients as threads
- *     market exchange NAME                the exchange: receives orders, matches them, answers with the price
+ *     market [clients] [orders]    starts the exchange as a second process, then clients as threads
+ *     market exchange NAME         the exchange: receives orders, matches them, replies with the price
  *
  * The events are declared in market.ev and registered when the program starts; on the host they appear with
  * their names and types among the kernel's.
@@ -32,8 +31,7 @@ enum { WORD_NUMBER, WORD_SIDE, WORD_PRICE };
 #define BOOK_MAX    1024
 static const char *const symbols[] = {"TARN", "K42", "LTT", "KTAU"};
 
-/* ---- the exchange ---------------------------------------------------------------------------------------
- */
+/* ---- the exchange ---------------------------------------------------------------------------------- */
 
 struct book {
     struct {
@@ -43,7 +41,7 @@ struct book {
 };
 static struct book books[2]; /* by side */
 
-/* The best open order of the other side that agrees with the price; its index, or -1. */
+/* Returns the index of the best matching order of the other side, or -1. */
 static int find_match(const struct book *other, uint64_t side, uint64_t price)
 {
     int best = -1;
@@ -58,7 +56,7 @@ static int find_match(const struct book *other, uint64_t side, uint64_t price)
     return best;
 }
 
-/* The price of the trade, or 0 if the order waits in the book. */
+/* Returns the price of the trade, or 0 if the order stays in the book. */
 static uint64_t take_order(uint64_t number, uint64_t side, uint64_t price)
 {
     struct book *own = &books[side], *other = &books[!side];
@@ -99,8 +97,7 @@ static int run_exchange(const char *name)
     return error != 0;
 }
 
-/* ---- the clients ------------------------------------------------------------------------------------------
- */
+/* ---- the clients ----------------------------------------------------------------------------------- */
 
 static cap_t exchange;
 static unsigned clients = 4, orders = 500;
@@ -143,7 +140,7 @@ static int start_exchange(const char *name, pid_t *pid)
 int main(int argc, char **argv)
 {
     if (trace_register_schema(&trace_schema_market) < 0)
-        fprintf(stderr, "market: the trace has no class left; going on without\n");
+        fprintf(stderr, "market: no event class is free; continuing without events\n");
     if (argc == 3 && !strcmp(argv[1], "exchange"))
         return run_exchange(argv[2]);
     if (argc > 1)
@@ -162,7 +159,7 @@ int main(int argc, char **argv)
     pthread_t thread[CLIENTS_MAX];
     for (unsigned i = 0; i < clients; i++) {
         if (pthread_create(&thread[i], NULL, run_client, (void *)(uintptr_t)i)) {
-            fprintf(stderr, "market: no memory for client %u\n", i);
+            fprintf(stderr, "market: cannot create client %u\n", i);
             return 1;
         }
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/pad/pad.c - makes one-time pads: a driver of virtio-rng, and its client.
+ * pad.c - makes one-time pads: a driver for virtio-rng, and its client.
  *
- *     pad driver          the driver, until it is killed; needs `make run RNG=1` and the right to drive
- * devices pad SHEETS          sheets of random bytes, 64 KiB each; prints a checksum of each
+ *     pad driver    the driver; runs until killed. Needs `make run RNG=1` and the machine capability
+ *     pad SHEETS    makes sheets of random bytes, 64 KiB each, and prints a checksum of each
  *
- * THIS DRIVER HAS A BUG, which docs/debugging.md finds; it shall stay. When the generator is slow - QEMU's
- * gives 64 KiB a second here - the driver does not wait for it: it takes the buffer back. The device does not
- * know.
+ * THIS DRIVER HAS AN INTENTIONAL BUG, which docs/debugging.md finds. When the generator is slow (QEMU's is
+ * limited to 64 KiB a second here), the driver does not wait: it frees the buffer, but the device still
+ * writes to it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,15 +27,15 @@
 #define PATIENCE_NS 200000000ull
 #define START_NS    10000000000ull
 
-enum { LABEL_SHEET = 1 }; /* answer: label 0 or errno, word 0 the sheet's checksum */
+enum { LABEL_SHEET = 1 }; /* reply: label 0 or errno, word 0 the sheet's checksum */
 
-/* ---- the driver -------------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------------ */
 
 static struct virtio_device device;
 static struct virtio_queue queue;
-static cap_t bell; /* notification: the device has finished something */
+static cap_t bell; /* notification: the device has finished a request */
 static uint64_t requests;
-static uint64_t posted[VIRTIO_QUEUE_MAX]; /* by descriptor: number of the request whose buffer it names */
+static uint64_t posted[VIRTIO_QUEUE_MAX]; /* by descriptor: number of the request that posted the buffer */
 
 static bool start_device(void)
 {
@@ -59,7 +59,7 @@ static void post(uint64_t request, const struct dma *buffer)
     virtio_notify(&queue);
 }
 
-/* Takes what the device has finished; how much it wrote for the request. 0: nothing yet. */
+/* Collects finished buffers. Returns the number of bytes written for this request; 0: not finished. */
 static uint32_t take_bytes(uint64_t request)
 {
     uint32_t slot, length, taken = 0;
@@ -74,7 +74,7 @@ static uint32_t take_bytes(uint64_t request)
     return taken;
 }
 
-/* Waits for the device, but not for ever. */
+/* Waits for the device, up to a time-out. */
 static uint32_t wait_for_bytes(uint64_t request)
 {
     uint64_t deadline = deadline_after(PATIENCE_NS);
@@ -118,7 +118,7 @@ static void answer(struct ipc_message *message)
     *message = (struct ipc_message){.label = (uint64_t)result, .word = {checksum}};
 }
 
-/* Between requests the device's interrupts come as messages. */
+/* Between requests, the device's interrupts arrive as messages. */
 static void serve(cap_t endpoint)
 {
     struct ipc_message message;
@@ -138,19 +138,19 @@ static void serve(cap_t endpoint)
 static int run_driver(void)
 {
     if (!slot_is_filled(SLOT_MACHINE) || !start_device()) {
-        fprintf(stderr, "pad: no virtio-rng that this process could drive\n");
+        fprintf(stderr, "pad: no virtio-rng device, or no machine capability\n");
         return 1;
     }
     int64_t endpoint = sys_endpoint_create();
     if (endpoint < 0 || service_publish(SERVICE, (cap_t)endpoint) < 0) {
-        fprintf(stderr, "pad: there is a driver already\n");
+        fprintf(stderr, "pad: a driver is already running\n");
         return 1;
     }
     serve((cap_t)endpoint);
     return 1;
 }
 
-/* ---- the client -------------------------------------------------------------------------------------- */
+/* ---- the client ------------------------------------------------------------------------------------ */
 
 static int make_pad(unsigned sheets)
 {
@@ -163,7 +163,7 @@ static int make_pad(unsigned sheets)
     for (unsigned i = 0; i < sheets; i++) {
         struct ipc_message message = {.label = LABEL_SHEET};
         if (ipc_call((cap_t)driver, &message)) {
-            fprintf(stderr, "pad: the driver is gone\n");
+            fprintf(stderr, "pad: the driver has ended\n");
             return 1;
         }
         if (message.label) {
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "driver")) {
         if (trace_register_schema(&trace_schema_pad) < 0)
-            fprintf(stderr, "pad: the trace has no class left; going on without\n");
+            fprintf(stderr, "pad: no event class is free; continuing without events\n");
         return run_driver();
     }
     int sheets = argc == 2 ? atoi(argv[1]) : 0;

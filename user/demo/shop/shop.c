@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/demo/shop/shop.c - two servers that call each other, and now and then never come back.
+ * shop.c - two servers that call each other, and sometimes deadlock.
  *
- *     shop [customers]        starts a stock and a ledger as processes of their own, then customers as
- * threads shop stock NAME         the stock: sells items, and enters each sale in the ledger shop ledger NAME
- * the ledger: enters sales, and holds them against the stock when it is audited
+ *     shop [customers]    starts a stock and a ledger as processes, then customers as threads
+ *     shop stock NAME     the stock: sells items and enters each sale in the ledger
+ *     shop ledger NAME    the ledger: enters sales and, in an audit, compares them with the stock
  *
- * THIS PROGRAM HAS A BUG, which docs/debugging.md finds; it shall stay. Either server, with its one thread,
- * calls the other while it serves. Most of the time the other is free, or soon will be.
+ * THIS PROGRAM HAS AN INTENTIONAL BUG, which docs/debugging.md finds. Each server, with its only thread,
+ * calls the other one while it serves a request. Most of the time the other one is free or soon will be.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,13 +30,13 @@ enum { LEDGER_ENTER = 1, LEDGER_AUDIT = 2 }; /* ledger: word 0 order or audit */
 
 #define CUSTOMERS_MAX 32
 #define ITEMS         16u
-#define ITEMS_AT_ALL  1000000u /* of each, at first */
-#define AUDIT_NS      20000000 /* from one audit to the next */
+#define ITEMS_AT_ALL  1000000u /* of each, initially */
+#define AUDIT_NS      20000000 /* between audits */
 #define AUDITS_TOLD   10u
-#define SHOPPING_NS   15000000 /* from one order of a customer to the next, about */
+#define SHOPPING_NS   15000000 /* approximate time between orders of a customer */
 #define START_NS      10000000000ull
 
-/* ---- what both servers do --------------------------------------------------------------------------- */
+/* ---- common to both servers ------------------------------------------------------------------------ */
 
 static cap_t partner;
 
@@ -52,12 +52,12 @@ static cap_t connect_to(const char *shop, const char *server)
     return (cap_t)slot;
 }
 
-/* Calls with two words; the first word of the answer. */
+/* Calls with two words. Returns the first word of the reply. */
 static uint64_t ask(cap_t server, uint64_t label, uint64_t first, uint64_t second)
 {
     struct ipc_message message = {.label = label, .word = {first, second}};
     if (ipc_call(server, &message)) {
-        fprintf(stderr, "shop: a server is gone\n");
+        fprintf(stderr, "shop: a server has ended\n");
         exit(1);
     }
     return message.word[0];
@@ -83,7 +83,7 @@ static int serve(const char *shop, const char *own, const char *other,
     return 1;
 }
 
-/* ---- the stock --------------------------------------------------------------------------------------- */
+/* ---- the stock ------------------------------------------------------------------------------------- */
 
 static uint32_t shelves[ITEMS];
 
@@ -117,11 +117,11 @@ static uint64_t handle_stock(const struct ipc_message *message)
     }
 }
 
-/* ---- the ledger -------------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------------------ */
 
 static uint64_t sales;
 
-/* True if what was sold and what is left are what there was. */
+/* Whether sold and remaining items add up. */
 static uint64_t audit(uint64_t number)
 {
     trace_shop_audit(number, sales);
@@ -142,7 +142,7 @@ static uint64_t handle_ledger(const struct ipc_message *message)
     }
 }
 
-/* ---- the customers and the auditor ------------------------------------------------------------------- */
+/* ---- the customers and the auditor ----------------------------------------------------------------- */
 
 static cap_t stock, ledger;
 static unsigned customers = 3;
@@ -195,7 +195,7 @@ static int open_shop(void)
     for (unsigned i = 0; i < customers; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, run_customer, (void *)(uintptr_t)i)) {
-            fprintf(stderr, "shop: no memory for customer %u\n", i);
+            fprintf(stderr, "shop: cannot create customer %u\n", i);
             return 1;
         }
     }
@@ -206,7 +206,7 @@ static int open_shop(void)
 int main(int argc, char **argv)
 {
     if (trace_register_schema(&trace_schema_shop) < 0)
-        fprintf(stderr, "shop: the trace has no class left; going on without\n");
+        fprintf(stderr, "shop: no event class is free; continuing without events\n");
     for (unsigned item = 0; item < ITEMS; item++)
         shelves[item] = ITEMS_AT_ALL;
     if (argc == 3 && !strcmp(argv[1], "stock"))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/sh/test/edit_test.c - keys in, the line and what the terminal shows out; on the host.
+ * edit_test.c - tests edit.c on the host: keys in, the line and the screen out.
  *
- * The terminal is a row of columns that understands what redraw writes: text, \r, ESC [K, ESC [nC, ESC [nD.
+ * The terminal is a row of columns that interprets what redraw writes: text, \r, ESC [K, ESC [nC, ESC [nD.
  */
 #include <fcntl.h>
 #include <servers/lib/test/tap.h>
@@ -22,7 +22,8 @@ bool terminal_set_raw(bool raw)
 #define COLUMNS 200
 
 static struct {
-    char cell[COLUMNS][16]; /* the character that begins here; "" in the second column of a wide one */
+    /* the character that begins in this column; "" in the second column of a wide one */
+    char cell[COLUMNS][16];
     size_t at, end;
 } terminal;
 
@@ -40,7 +41,7 @@ static const char *escape(const char *text)
     return end + 1;
 }
 
-/* Shows what is printed until the line is done. */
+/* Displays the output up to the newline. */
 static void show(const char *text, size_t size)
 {
     const char *end = text + size;
@@ -68,7 +69,7 @@ static void show(const char *text, size_t size)
 
 static char line[4096], screen[4096];
 
-/* Types keys and return; the line in `line`, the screen behind the prompt in `screen`. */
+/* Types the keys and return. Stores the line in `line` and the screen after the prompt in `screen`. */
 static void type(const char *keys)
 {
     static char printed[65536];
@@ -85,7 +86,7 @@ static void type(const char *keys)
     memset(&terminal, 0, sizeof terminal);
     ssize_t size = read(out[0], printed, sizeof printed);
     printed[size] = 0;
-    /* what is printed at the end: return */
+    /* including the final return */
     show(printed, (size_t)size);
     screen[0] = 0;
     for (size_t i = 2; i < COLUMNS; i++)
@@ -118,9 +119,9 @@ int main(void)
     check(gives("aüb" LEFT LEFT DEL, "ab"));
     check(gives("漢字kana" HOME DEL "x", "x字kana"));
     check(gives("漢字" LEFT "-", "漢-字"));
-    check(gives("e\xcc\x81t" LEFT BACK, "t")); /* e and its accent are one character */
+    check(gives("e\xcc\x81t" LEFT BACK, "t")); /* e with its accent is one character */
     check(gives("😀 ok" HOME "> ", "> 😀 ok"));
-    check(gives("a\xff\xc3z", "az")); /* what is no UTF-8 does not come in */
+    check(gives("a\xff\xc3z", "az")); /* invalid UTF-8 is dropped */
     check(gives("one zwölf\x17x", "one x"));
     check(gives("\033[A", "one x"));
     return tap_end();
