@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/test/child.c - spaces made with bare system calls. Interface: child.h. */
+/* child.c - spaces made by system calls. Interface: child.h. */
 #include "child.h"
 
 #include <arch/runtime.h>
@@ -9,7 +9,7 @@
 
 #define SEGMENTS_MAX 8
 
-/* From the program's own headers, which lie at the beginning of its image. */
+/* Read from the program's own headers, at the start of its image. */
 struct elf_header {
     uint8_t ident[16];
     uint16_t type, machine;
@@ -43,7 +43,7 @@ static void add_segment(const struct elf_segment *segment)
     uint64_t end = (segment->vaddr + segment->memsz + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
     int64_t memory = sys_memory_create(end - start);
     if (memory < 0 || segment_count == SEGMENTS_MAX)
-        fail("memory for a segment", memory);
+        fail("allocating a segment", memory);
     uint32_t flags = MAP_READ | (segment->flags & ELF_EXECUTE ? MAP_EXECUTE : 0);
     if (segment->flags & ELF_WRITE)
         flags |= MAP_WRITE | MAP_PRIVATE;
@@ -63,7 +63,7 @@ void child_prepare(void)
         if (segment->type == ELF_LOAD)
             add_segment(segment);
     }
-    /* After all are known, so that the copies of our data know all of them. */
+    /* After all segments are recorded, so that the copy of our data includes all of them. */
     for (unsigned i = 0; i < segment_count; i++)
         for (uint64_t at = 0; at < segments[i].size;) {
             int64_t written = sys_memory_write(segments[i].memory, at, (const char *)segments[i].address + at,

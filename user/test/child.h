@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/child.h - spaces of a test's own, made with bare system calls: what proc never does to a process,
- * a test can do to these.
+ * child.h - spaces of a test, made by system calls without proc, so that a test can do to them what proc
+ * never does to a process.
  *
- * A child runs functions of the test program itself: it has the program's text, a private copy of its data as
- * it was at child_prepare(), and stacks. There is no C library in it: no thread pointer, no errno, no malloc,
- * no printf. Its functions use system calls, ipc stubs and trace functions only, and end with sys_thread_exit
- * or sys_space_kill.
+ * A child runs functions of the test program: it has the program's text, a private copy of its data as of
+ * child_prepare(), and stacks. It has no C library: no thread pointer, errno, malloc or printf. Its functions
+ * may only use system calls, ipc stubs and trace functions, and end with sys_thread_exit or sys_space_kill.
  */
 #ifndef USER_TEST_CHILD_H
 #define USER_TEST_CHILD_H
@@ -15,7 +14,8 @@
 #include <tarn/runtime.h>
 
 #define CHILD_STACK_BYTES 0x4000ull
-#define CHILD_STACKS      0x0000000800000000ull /* stack i ends at CHILD_STACKS + (i + 1) * CHILD_STACK_BYTES */
+/* Stack i ends at CHILD_STACKS + (i + 1) * CHILD_STACK_BYTES. */
+#define CHILD_STACKS      0x0000000800000000ull
 #define CHILD_STACKS_MAX  64u
 
 struct child {
@@ -23,20 +23,21 @@ struct child {
     uint32_t threads;
 };
 
-void child_prepare(void); /* once, before the first child; exits if it cannot */
-/* A space with text, data, stacks, and its own capability at SLOT_SPACE (all rights). 0 or -E_*. */
+void child_prepare(void); /* once, before the first child; exits on failure */
+/* Makes a space with text, data, stacks, and its own capability at SLOT_SPACE (all rights). Returns 0 or
+ * -E_*. */
 int child_create(struct child *child, const char *name);
-/* A thread in it that begins at `entry(arg)`, not resumed yet; its slot here, or -E_*. */
+/* Makes a suspended thread in it that begins at `entry(arg)`. Returns its slot in this process, or -E_*. */
 int64_t child_thread(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority,
                      uint64_t affinity);
-/* The same, running; our capability to it is closed. */
+/* The same, but resumed; our capability to it is closed. */
 int child_start(struct child *child, void (*entry)(uint64_t), uint64_t arg);
-/* A copy of one of our capabilities in the child, at a slot. */
+/* Copies one of our capabilities to a slot of the child. */
 int child_give(const struct child *child, cap_t own, cap_t slot, uint32_t rights);
-/* Kills it, waits until everything is given back, closes it. */
+/* Kills it, waits until all its resources are freed, and closes it. */
 void child_end(struct child *child);
 
-/* For children: numbers that differ from run to run only if the seed does. */
+/* Random numbers for children; they depend only on the seed. */
 static inline uint64_t child_random(uint64_t *state)
 {
     *state ^= *state << 13; /* Marsaglia's xorshift */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/deadlock.c - programs that wait for each other for ever, for tests/debugger to find.
+ * deadlock.c - programs that wait for each other for ever, to be found by tests/debugger.
  *
- *   deadlock serve OWN OTHER  publishes OWN, and calls OTHER before it serves anybody: two of them,
- * crosswise, wait for each other to receive deadlock mutexes          two threads with two mutexes
+ *   deadlock serve OWN OTHER  publishes OWN, and calls OTHER before it serves: two of them wait for each
+ *                             other to receive
+ *   deadlock mutexes          two threads with two mutexes
  */
 #include <pthread.h>
 #include <stdio.h>

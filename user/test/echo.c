@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/echo.c - the guest's side of tests/sockets, which runs it from the shell and talks to it.
+ * echo.c - the guest's side of tests/sockets, which runs it from the shell and talks to it.
  *
- * - `echo serve PORT` sends back what comes over TCP and UDP, to many peers at once through one poll
- * - `echo hold PORT` takes datagrams there, and reads none
- * - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
- * - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
- * - `echo statistics` shows what the network server and the kernel hold
+ *   - `echo serve PORT` returns what it receives over TCP and UDP, to many peers at once with one poll
+ *   - `echo hold PORT` binds a UDP socket and reads nothing
+ *   - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
+ *   - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
+ *   - `echo statistics` prints the resources in use by the network server and the kernel
  *
- * The datagram "who?" is answered with its sender's address as text. Results are lines `echo: ...`.
+ * The reply to the datagram "who?" is the sender's address as text. Results are lines `echo: ...`.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,12 +52,12 @@ static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *
            a->sin_addr.s_addr == b->sin_addr.s_addr;
 }
 
-/* ---- serve ---------------------------------------------------------------------------------------- */
+/* ---- serve ----------------------------------------------------------------------------------------- */
 
 struct peer {
-    int fd; /* -1: free */
+    int fd; /* -1: unused */
     bool ended;
-    size_t from, to; /* of the buffer: received and not yet sent */
+    size_t from, to; /* range of the buffer that was received and not yet sent */
     char buffer[BUFFER_BYTES];
 };
 
@@ -87,7 +87,7 @@ static void take_peer(int listener)
     while (place < PEERS_MAX && peers[place])
         place++;
     struct peer *peer = place < PEERS_MAX ? malloc(sizeof(*peer)) : NULL;
-    /* The peer may have gone already: then it has no name any more, which is no mistake. */
+    /* If the peer has already closed, getpeername fails, which is correct. */
     bool named = getpeername(fd, (struct sockaddr *)&asked, &asked_size) == 0;
     if (!peer || (named && !same_address(&told, &asked))) {
         say(peer ? "accept and getpeername disagree" : "too many peers", NULL);
@@ -101,7 +101,7 @@ static void take_peer(int listener)
     peers[place] = peer;
 }
 
-/* One step of reading and one of writing; false: this peer is done. */
+/* Reads once and writes once. Returns false if this peer is done. */
 static bool serve_peer(struct peer *peer)
 {
     if (peer->from == peer->to && !peer->ended) {
@@ -180,7 +180,7 @@ static bool serve(const char *port)
     }
 }
 
-/* ---- hold ----------------------------------------------------------------------------------------- */
+/* ---- hold ------------------------------------------------------------------------------------------ */
 
 static bool hold(const char *port)
 {
@@ -192,14 +192,14 @@ static bool hold(const char *port)
         sleep(60);
 }
 
-/* ---- connect -------------------------------------------------------------------------------------- */
+/* ---- connect --------------------------------------------------------------------------------------- */
 
 static char pattern(size_t place)
 {
     return (char)(place * 2654435761u >> 13);
 }
 
-/* The next part of the pattern, as much as is taken now; then the end. */
+/* Sends as much of the pattern as the socket accepts now; after the last byte half-closes. */
 static bool send_part(int fd, size_t bytes, size_t *sent)
 {
     static char out[BUFFER_BYTES];
@@ -214,7 +214,7 @@ static bool send_part(int fd, size_t bytes, size_t *sent)
     return *sent < bytes || shutdown(fd, SHUT_WR) == 0 || complain("shutdown");
 }
 
-/* Sends and receives at once, or both sides would soon wait for each other. */
+/* Sends and receives concurrently, because otherwise both sides would soon wait for each other. */
 static bool exchange(int fd, size_t bytes)
 {
     static char in[BUFFER_BYTES];
@@ -263,9 +263,9 @@ static bool connect_to(const char *ip, const char *port, const char *bytes)
     return fine;
 }
 
-/* ---- send ----------------------------------------------------------------------------------------- */
+/* ---- send ------------------------------------------------------------------------------------------ */
 
-/* UDP may lose a datagram: it is sent up to three times. */
+/* Sends up to three times, because UDP may lose datagrams. */
 static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
 {
     char out[DATAGRAM_MAX], in[2 * DATAGRAM_MAX];
@@ -285,7 +285,7 @@ static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
             if (!same_address(&from, to))
                 return errno = EILSEQ, complain("a datagram from somebody else");
             if ((size_t)got == length && memcmp(in, out, length) == 0)
-                return true; /* others are late answers */
+                return true; /* other contents are late replies */
         }
     }
     return errno = ETIMEDOUT, complain("no answer to a datagram");
@@ -307,7 +307,7 @@ static bool send_to(const char *ip, const char *port)
     return true;
 }
 
-/* ---- statistics ----------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------------ */
 
 static bool show_statistics(void)
 {

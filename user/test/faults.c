@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/faults.c - spaces that die of a fault while all their other threads fault, too. tests/one_fault
- * counts what the kernel says of them.
+ * faults.c - spaces in which all threads fault at the same time. tests/one_fault counts the kernel's
+ * messages.
  */
 #include "child.h"
 #include "wait.h"
@@ -21,7 +21,7 @@ static void fault(uint64_t arg)
         *(volatile uint32_t *)(SHARED + TARN_PAGE_SIZE) = 1; /* nothing is mapped there */
 }
 
-/* A space whose threads all fault at the same word. False: it could not be made. */
+/* Makes a space whose threads all fault at the same word. Returns false if it could not be made. */
 static bool let_fault(cap_t memory, volatile uint32_t *go)
 {
     struct child child;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/forger.c - logs events that nobody can decode, among others that everybody can (tests/forger).
+ * forger.c - logs invalid events among valid ones (tests/forger).
  *
- * Their words are reserved and committed like those of any event, so only a reader that decodes the packet
- * finds them: an undeclared id, a length that is not the event's, a time far ahead, no length at all. The
- * other events are numbered, so the test knows which ones are missing.
+ * Invalid events are reserved and committed like others, so only a reader that decodes the packet finds them:
+ * an undeclared id, a wrong length, a time far ahead, no length. The valid events are numbered, so the test
+ * knows which ones are missing.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -14,14 +14,14 @@
 #include <tarn/abi.h>
 #include <trace/user.h>
 
-#define OWN_EVENTS 20000 /* of a class that this program declares: several packets at once */
+#define OWN_EVENTS 20000 /* of this program's own class: several packets at once */
 #define ROUNDS     12
 #define GOOD_ONES  40
-#define PACKET_GAP 9000 /* good events between two forged ones: more than a packet holds */
+#define PACKET_GAP 9000 /* valid events between two invalid ones: more than a packet holds */
 
 enum forgery { UNDECLARED_ID, SHORT_LENGTH, WRONG_TIME, NO_LENGTH, FORGERIES };
 
-/* False: no room. */
+/* False: no space left. */
 static bool forge(enum forgery kind)
 {
     const uint32_t id = TRACE_ID(TRACE_CLASS_USER, 3);
@@ -57,7 +57,7 @@ int main(void)
         forged++;
         for (unsigned i = 0; i < PACKET_GAP; i++)
             trace_user_stopwatch_start(number++);
-        usleep(20000); /* so that the pull keeps up */
+        usleep(20000); /* gives the pull time to keep up */
     }
     printf("forger: %u forged, %llu good\n", forged, (unsigned long long)number);
     return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/fuzz_instructions.c - what programs must not do is refused to them, and neither the kernel nor
- * other programs come to harm: each piece of the port's hostile.S, then such pieces with a few bits changed,
- * and noise.
+ * fuzz_instructions.c - instructions that programs must not execute are refused and harm neither the kernel
+ * nor other programs. Runs each piece of the port's hostile.S, then such pieces with a few bits changed, and
+ * noise.
  *
- * Each piece is run by a thread of a child, which ends with a fault. A thread that does not fault soon, or
- * has brought its space to an end, costs a new child.
+ * A thread of a child runs each piece and should fault. If it does not fault in time, or ends its space, a
+ * new child is made.
  */
 #include "probe.h"
 
@@ -30,11 +30,11 @@ static void start(struct child *child)
     probe_map(child, probe_scratch, POOL, POOL_BYTES, MAP_READ | MAP_EXECUTE);
 }
 
-/* True if the thread faulted, as it should, and is gone. */
+/* Returns true if the thread faulted; it has been killed. */
 static bool run_piece(struct child *child, uint64_t entry, uint64_t argument)
 {
     struct ipc_message message;
-    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeper's own stack */
+    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeping thread's stack */
         child->threads++;
     if (child_start(child, (void (*)(uint64_t))entry, argument) < 0 ||
         ipc_receive_deadline(probe_report, &message, deadline_after(PATIENCE)) < 0)
@@ -61,7 +61,7 @@ static void try_all(struct child *child, uint64_t argument)
         try_piece(child, (uint64_t)piece, argument);
 }
 
-/* Half of it noise, half of it hostile pieces with up to three bits changed. */
+/* One half noise, the other half hostile pieces with up to three bits changed. */
 static void fill_pool(uint64_t *random)
 {
     uint64_t known = (uint64_t)(hostile_end - hostile_start) / PIECE_BYTES;
@@ -82,7 +82,8 @@ static void fill_pool(uint64_t *random)
 
 static void report(const char *what)
 {
-    printf("# %s: %u faults, %u had no fault in time or ended their space\n", what, seen.faults, seen.others);
+    printf("# %s: %u faults, %u without a fault in time or that ended their space\n", what, seen.faults,
+           seen.others);
     seen.faults = seen.others = 0;
 }
 
@@ -94,7 +95,7 @@ int main(void)
     struct child child;
     child_prepare();
     probe_prepare();
-    fill_pool(&random); /* before anybody fetches from it */
+    fill_pool(&random); /* before any child executes it */
     start(&child);
     try_piece(&child, (uint64_t)hostile_start, 0);
     probe_end(&child);
@@ -103,14 +104,14 @@ int main(void)
     start(&child);
     for (unsigned i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         try_all(&child, arguments[i]);
-    CHECK(seen.faults > seen.others, "what programs must not do is refused");
+    CHECK(seen.faults > seen.others, "forbidden instructions are refused");
     report("known pieces");
     for (unsigned i = 0; i < RANDOM_TRIALS; i++)
         try_piece(&child, POOL + child_random(&random) % POOL_PIECES * PIECE_BYTES,
                   arguments[i % (sizeof arguments / sizeof arguments[0])]);
-    CHECK(seen.faults > seen.others, "nor does noise harm anybody");
+    CHECK(seen.faults > seen.others, "noise does no harm");
     report("noise");
     probe_end(&child);
-    CHECK(same_stats_soon(&before), "all frames and objects are back");
+    CHECK(same_stats_soon(&before), "all page frames and objects are freed");
     return finish_tests();
 }

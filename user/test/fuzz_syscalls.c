@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/fuzz_syscalls.c - a million system calls with random and hostile arguments: errors, no panic, no
+ * fuzz_syscalls.c - a million system calls with random and hostile arguments: errors, but no panic and no
  * leak.
  *
- * Children call; each runs until it has destroyed itself (it may kill, suspend or unmap whatever it has) or
- * has stood still for a while, then the next takes over. They count their calls in shared memory. They have
- * capabilities of every type but the machine's and the trace's control, which are allowed to end the world;
- * those two are called with slots that are anything but right.
+ * Children make the calls. Each runs until it has destroyed itself (it may kill, suspend or unmap anything it
+ * has) or makes no more progress; then the next ones follow. They count their calls in shared memory. They
+ * have capabilities of every type except the machine and the trace, whose holders are allowed to stop the
+ * system; calls on those two use wrong slots.
  */
 #include "child.h"
 #include "leak.h"
@@ -19,13 +19,13 @@
 #define MS      1000000ull
 #define AT_ONCE 3
 #define THREADS 3
-#define SHARED  0x0000000900000000ull /* where children find the shared page */
+#define SHARED  0x0000000900000000ull /* address of the shared page in children */
 
 enum { SLOT_MEMORY = 16, SLOT_ENDPOINT, SLOT_SIGNAL, SLOT_OTHER, SLOT_LAST };
 
 struct shared {
     _Atomic uint64_t calls;
-    _Atomic uint64_t good; /* of them */
+    _Atomic uint64_t good; /* number of those that succeeded */
 };
 
 static cap_t must(int64_t result)
@@ -37,8 +37,7 @@ static cap_t must(int64_t result)
     return (cap_t)result;
 }
 
-/* ---- in the child -----------------------------------------------------------------------------------------
- */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static const uint64_t nasty[] = {
     0,
@@ -90,17 +89,17 @@ static uint64_t hostile_argument(uint64_t *random)
         return nasty[choice / 6 % (sizeof nasty / sizeof nasty[0])];
     case 1:
     case 2:
-        return choice / 6 % (SLOT_LAST + 8); /* a slot, a small number */
+        return choice / 6 % (SLOT_LAST + 8); /* a slot or a small number */
     case 3:
         return SLOT_FIRST_FREE + choice / 6 % 64;
     case 4:
-        return CHILD_STACKS + choice / 6 % (CHILD_STACK_BYTES * 4); /* memory that is there */
+        return CHILD_STACKS + choice / 6 % (CHILD_STACK_BYTES * 4); /* existing memory */
     default:
         return child_random(random) >> choice / 6 % 64;
     }
 }
 
-/* Waits for ever would only make the fuzzing slow; some are allowed. */
+/* Calls that wait or end the child are rare, because they slow the test down. */
 static bool is_boring(uint64_t number, uint64_t choice)
 {
     bool waits = number == SYS_thread_sleep || number == SYS_notification_wait || number == SYS_futex_wait ||
@@ -128,8 +127,7 @@ static void fuzz(uint64_t seed)
     }
 }
 
-/* ---- the test
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the test -------------------------------------------------------------------------------------- */
 
 static cap_t shared_memory;
 
@@ -144,15 +142,15 @@ static void start_child(struct child *child, uint64_t *random)
     must(child_give(child, endpoint, SLOT_ENDPOINT, RIGHT_ALL));
     must(child_give(child, signal, SLOT_SIGNAL, RIGHT_ALL));
     must(child_give(child, other, SLOT_OTHER, RIGHT_ALL));
-    must(sys_space_set_fault_handler(child->space,
-                                     endpoint)); /* itself: nothing in the log, and a trap for it */
+    /* Its own endpoint: no messages on the console, and its faults wait there. */
+    must(sys_space_set_fault_handler(child->space, endpoint));
     sys_cap_close(memory);
     sys_cap_close(endpoint);
     sys_cap_close(signal);
     sys_cap_close(other);
     for (unsigned i = 0; i < THREADS; i++) {
         int64_t thread = child_thread(child, fuzz, child_random(random) | 1, TARN_PRIO_USER, 0);
-        if (thread == -E_DEAD) /* those that started have ended it already */
+        if (thread == -E_DEAD) /* threads that are running have killed the space already */
             break;
         must(thread);
         sys_cap_copy(child->space, (cap_t)thread, SLOT_THREAD + 1 + i, RIGHT_ALL, 0);
@@ -161,7 +159,7 @@ static void start_child(struct child *child, uint64_t *random)
     }
 }
 
-/* Lets children fuzz until so many calls were made. */
+/* Runs children until this many calls have been made. */
 static void fuzz_until(struct shared *shared, uint64_t calls, uint64_t *random)
 {
     struct child children[AT_ONCE];
@@ -170,7 +168,7 @@ static void fuzz_until(struct shared *shared, uint64_t calls, uint64_t *random)
             start_child(&children[i], random);
         uint64_t seen;
         int turns = 0;
-        do { /* while they get on */
+        do { /* while they make progress */
             seen = shared->calls;
             sys_thread_sleep(deadline_after(5 * MS));
         } while (shared->calls > seen + 20 && ++turns < 40);
@@ -188,10 +186,10 @@ int main(void)
     fuzz_until(shared, 20000, &random);
     struct system_stats before = first_stats();
     fuzz_until(shared, CALLS, &random);
-    printf("# %llu calls, %llu of them did something\n", (unsigned long long)shared->calls,
+    printf("# %llu calls, %llu of them successful\n", (unsigned long long)shared->calls,
            (unsigned long long)shared->good);
-    CHECK(shared->calls >= CALLS, "a million hostile system calls, and the machine runs");
-    CHECK(shared->good > CALLS / 100, "some of them did what they say");
-    CHECK(same_stats_soon(&before), "all frames and objects are back");
+    CHECK(shared->calls >= CALLS, "the system survives a million hostile system calls");
+    CHECK(shared->good > CALLS / 100, "some of them succeed");
+    CHECK(same_stats_soon(&before), "all page frames and objects are freed");
     return finish_tests();
 }

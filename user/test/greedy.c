@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/greedy.c - takes all memory in the way that its argument names, for kernel_scarce, which looks
- * what becomes of everybody else.
+ * greedy.c - uses up all memory in one of several ways, for kernel_scarce, which checks the rest of the
+ * system.
  *
- *   touch      pages of its own, until a page fault ends it
- *   write      a memory object, from three threads that never give up, while it asks the servers for things
- *   map        mappings, which cost the kernel's memory
+ *   touch      its own pages, until a page fault kills it
+ *   write      a memory object, from three threads that never stop, while it makes requests to servers
+ *   map        mappings, which use kernel memory
  *   file       a file
- *   bomb N     some pages, and programs that do the same, N generations of them
+ *   bomb N     some pages, and programs that do the same, for N generations
  *
- * Status 0: it was told that there is no memory, or a program that it started was told or ended.
+ * Exit status 0: an allocation failed as it should, or a program that it started failed or was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 #define MAP_PLACE  0x0000001000000000ull
 #define PIECE      (64u << 10)
 #define MANY_TIMES 100000000ull
-#define ASKED      20u /* times */
-#define FAMILY     2u  /* programs that each of a bomb starts */
+#define ASKED      20u /* number of rounds */
+#define FAMILY     2u  /* programs that each member of a bomb starts */
 #define BOMB_BYTES (3u << 20)
 
 extern char **environ;
@@ -82,7 +82,7 @@ static void *write_pages(void *unused)
     return unused;
 }
 
-/* What servers need memory for. Most of it fails. */
+/* Requests for which servers need memory. Most of them fail. */
 static void ask_servers(unsigned round)
 {
     static char bytes[PIECE];
@@ -122,7 +122,7 @@ static int write_all(void)
     return 0;
 }
 
-/* Ends after all that it started. */
+/* Waits for all programs that it started. */
 static int start_more(unsigned generations)
 {
     char number[16];

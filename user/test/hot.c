@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/hot.c - a program of which it is known where it spends its time: tests/profile samples it.
+ * hot.c - a program with a known profile, sampled by tests/profile.
  *
  *     hot [rounds]
  *
- * Seven rounds of ten burn in hot_seven, three in hot_three, both the same instructions, called through
- * hot_outer and hot_middle. Then as much work is left to the kernel: pages that are touched for the first
- * time, and a copy through a pipe. It begins when there was time to connect to the trace.
+ * Seven of ten rounds execute hot_seven, three hot_three; both have the same instructions and are called
+ * through hot_outer and hot_middle. Then the kernel does as much work: first touches of pages, and a copy
+ * through a pipe. A pause at the start gives time to connect to the trace.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 
 #define ROUNDS          20000
 #define BURN            20000
-#define CONNECT_SECONDS 2 /* for who pulls the trace, or asks for a statedump */
+#define CONNECT_SECONDS 2 /* time to start a pull or request a statedump */
 #define PAGE            4096
 #define MAP_BYTES       (256u * PAGE)
 #define KERNEL_ROUNDS   200
 #define PIPE_ROUNDS     1200
 
-/* Kept from being merged, inlined, or turned into calls at the end of another. */
+/* Prevents merging, inlining and tail calls. */
 #define APART __attribute__((noinline, noclone, noipa))
 
 static volatile unsigned long sink;

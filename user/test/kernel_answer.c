@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_answer.c - late and second answers find nobody.
+ * kernel_answer.c - late and second replies do not affect the caller.
  *
- * This program is the server. A thread of a child calls it; the call ends (it times out, is cancelled, or is
- * answered), and the thread goes on to sleep, or computes and is suspended. Then the answer comes, or comes
- * again, in every way that there is. The server must hear E_DEAD, and the thread must stay where it is, with
- * the registers that it had. The same for faults. No step depends on time: each waits for the one before.
+ * This program is the server. A thread of a child calls it; the call ends (it times out, is cancelled, or
+ * gets a reply), and the thread then sleeps, or computes and is suspended. Then the reply is sent, or sent
+ * again, in every possible way. The server must get E_DEAD, and the thread must stay as it is, with its
+ * registers unchanged. The same is tested for faults. No step depends on timing: each waits for the previous
+ * one.
  */
 #include "child.h"
 #include "tap.h"
@@ -19,14 +20,14 @@ enum { SLOT_ASKED = 16 };
 enum { QUESTION = 1, DONE, WAKE, GOOD_ANSWER, BAD_ANSWER };
 
 enum end { TIMED_OUT, CANCELED, ANSWERED, ENDS };         /* how the call ends */
-enum later { SLEEPS, COMPUTES, LATERS };                  /* what its thread does then */
-enum way { REPLY, REPLY_RECEIVE, REPLY_TO, CLOSE, WAYS }; /* how the late answer comes */
+enum later { SLEEPS, COMPUTES, LATERS };                  /* what the thread does afterwards */
+enum way { REPLY, REPLY_RECEIVE, REPLY_TO, CLOSE, WAYS }; /* how the late reply is sent */
 
-static const char *const ends[] = {"timed out", "was cancelled", "was answered"};
+static const char *const ends[] = {"timed out", "was cancelled", "got a reply"};
 static const char *const laters[] = {"sleeps", "is suspended"};
 static const char *const ways[] = {"ipc_reply", "ipc_reply_receive", "ipc_reply_to", "a closed capability"};
 
-/* Between the child's thread and this program. */
+/* Shared by the child's threads and this program. */
 static volatile struct shared {
     uint32_t tid, taken, computing, stop, intact;
     int64_t called, slept;
@@ -44,10 +45,9 @@ static cap_t must(int64_t result)
     return (cap_t)result;
 }
 
-/* ---- in the child
- * ------------------------------------------------------------------------------------------ */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
-/* Ten values that stay in registers, until the server says stop. */
+/* Keeps ten values in registers until the server sets `stop`. */
 static bool compute(volatile struct shared *s)
 {
     uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, j = 10;
@@ -76,7 +76,7 @@ static void ask(uint64_t arg)
     enum end end = arg / LATERS;
     struct ipc_message message;
     s->tid = thread_id();
-    do { /* a busy server may not even take a question in time: it is asked again */
+    do { /* a busy server may not receive the call before its deadline: repeat */
         message = (struct ipc_message){.label = QUESTION};
         uint64_t deadline = end == TIMED_OUT ? deadline_after(20000000) : TARN_FOREVER;
         s->called = ipc_call_deadline(SLOT_ASKED, &message, deadline);
@@ -92,7 +92,7 @@ static void fault(uint64_t arg)
     finish(s, arg);
 }
 
-/* Sends the server a message whenever it asks for one and then waits for it. */
+/* Sends the server a message whenever it requests one and is waiting for it. */
 static void wake_server(uint64_t arg)
 {
     volatile struct shared *s = (volatile struct shared *)SHARED;
@@ -106,8 +106,7 @@ static void wake_server(uint64_t arg)
     }
 }
 
-/* ---- the server
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------------ */
 
 static struct child child;
 static uint32_t child_pid;
@@ -121,7 +120,7 @@ static cap_t start_thread(void (*entry)(uint64_t), uint64_t arg)
     return thread;
 }
 
-/* The next message with this label; false: none came. */
+/* Receives the next message with this label. Returns false if none arrives. */
 static bool receive(uint64_t label)
 {
     struct ipc_message message;
@@ -132,7 +131,7 @@ static bool receive(uint64_t label)
     return true;
 }
 
-/* Until the thread does what it does later; false: it never came there. */
+/* Waits until the thread sleeps or is suspended. Returns false if that does not happen. */
 static bool let_go_on(cap_t thread, enum later later)
 {
     if (later == SLEEPS)
@@ -143,7 +142,7 @@ static bool let_go_on(cap_t thread, enum later later)
     return wait_until(child_pid, shared->tid, THREAD_SUSPENDED);
 }
 
-/* Answers what nobody waits for, with a capability; true if it heard that. */
+/* Sends a reply, with a capability, to a call that has ended. Returns true if the error is the right one. */
 static bool answer_late(enum way way, cap_t saved)
 {
     struct ipc_message bad = {.label = BAD_ANSWER, .cap = {(uint16_t)page}};
@@ -153,7 +152,7 @@ static bool answer_late(enum way way, cap_t saved)
     case REPLY:
         return ipc_reply(&bad) == -E_DEAD;
     case REPLY_RECEIVE:
-        bad.cap[0] = 0; /* else it does not go the fast way */
+        bad.cap[0] = 0; /* a capability would prevent the fast path */
         shared->wake = 1;
         return ipc_reply_receive(service, &bad) == 0 && bad.label == WAKE;
     case REPLY_TO:
@@ -163,7 +162,7 @@ static bool answer_late(enum way way, cap_t saved)
     }
 }
 
-/* Whether the thread is still where it was, and gets from there what is its own. */
+/* Whether the thread's state is unchanged, and it continues with its own results. */
 static bool end_well(cap_t thread, enum later later)
 {
     enum thread_state state = later == SLEEPS ? THREAD_SLEEPING : THREAD_SUSPENDED;
@@ -185,7 +184,8 @@ static bool end_call(cap_t thread, enum end end, cap_t saved)
         must(sys_thread_cancel(thread));
     if (end == ANSWERED)
         must(ipc_reply_to(saved, &(struct ipc_message){.label = GOOD_ANSWER}));
-    while (shared->called != results[end]) /* it is 1 before, and of calls that were not taken E_TIMEOUT */
+    /* it is 1 before, and E_TIMEOUT for calls that were not received */
+    while (shared->called != results[end])
         sys_thread_sleep(deadline_after(1000000));
     return shared->called == results[end];
 }
@@ -201,11 +201,11 @@ static void test_call(enum end end, enum later later, enum way way)
         second = must(sys_cap_copy(SLOT_SPACE, first, 0, RIGHT_ALL, 0));
     }
     bool good = end_call(thread, end, first) && let_go_on(thread, later);
-    if (first && end != ANSWERED) /* the other one is the last, then */
+    if (first && end != ANSWERED) /* then the other one is the last */
         sys_cap_close(first);
     good = answer_late(way, second) && good;
     good = end_well(thread, later) && good;
-    snprintf(what, sizeof what, "%s after the call %s finds nobody: its thread %s", ways[way], ends[end],
+    snprintf(what, sizeof what, "%s after the call %s has no effect: its thread %s", ways[way], ends[end],
              laters[later]);
     CHECK(good, what);
 }
@@ -224,7 +224,7 @@ static void test_fault(enum later later, uint64_t label)
     good = ipc_reply_to(second, &(struct ipc_message){.label = label}) == -E_DEAD && good;
     good = end_well(thread, later) && good;
     must(sys_space_unmap(child.space, FAULT_AT, TARN_PAGE_SIZE));
-    snprintf(what, sizeof what, "a second answer to a fault, to %s, finds nobody: its thread %s",
+    snprintf(what, sizeof what, "a second reply to a fault, to %s, has no effect: its thread %s",
              label == FAULT_REPLY_KILL ? "end" : "go on", laters[later]);
     CHECK(good, what);
 }
@@ -236,7 +236,7 @@ static void test_dead(void)
     cap_t saved = must(ipc_save_reply());
     child_end(&child);
     CHECK(ipc_reply_to(saved, &(struct ipc_message){.label = BAD_ANSWER}) == -E_DEAD,
-          "an answer to a thread that has ended finds nobody");
+          "a reply to a thread that has ended has no effect");
 }
 
 int main(void)
@@ -257,7 +257,7 @@ int main(void)
     for (enum end end = 0; end < ENDS; end++)
         for (enum later later = 0; later < LATERS; later++)
             for (enum way way = 0; way < WAYS; way++)
-                if (end != ANSWERED || way == REPLY_TO || way == CLOSE) /* the others answer once */
+                if (end != ANSWERED || way == REPLY_TO || way == CLOSE) /* the others can reply only once */
                     test_call(end, later, way);
     for (enum later later = 0; later < LATERS; later++)
         for (uint64_t label = FAULT_REPLY_RESUME; label <= FAULT_REPLY_KILL; label++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_births.c - a space is killed while threads are born in it: each of them lives whole, or
- * not at all.
+ * kernel_births.c - kills a space while threads are created in it: each thread is created completely or not
+ * at all.
  *
- * Who kills a space finds a new thread at the first moment in which it can be found. `kernel_births ROUNDS`
- * does fewer rounds.
+ * The killer may find a new thread at the first moment at which it is visible. `kernel_births ROUNDS` runs
+ * fewer rounds.
  */
 #include "child.h"
 #include "leak.h"
@@ -15,10 +15,9 @@
 
 #define ROUNDS   60u
 #define BREEDERS 3
-#define LATEST   200000u /* ns after the last breeder was started: when the space is killed */
+#define LATEST   200000u /* latest time of the kill, in ns after the last breeder was started */
 
-/* ---- in the child ---------------------------------------------------------------------------------------
- */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static void end_at_once(uint64_t argument)
 {
@@ -36,7 +35,7 @@ static void breed(uint64_t seed)
         int64_t thread = sys_thread_create(SLOT_SPACE, &config);
         if (thread < 0)
             continue;
-        if (child_random(&random) % 2) /* else it is killed before it has run */
+        if (child_random(&random) % 2) /* otherwise it is killed before it has run */
             sys_thread_resume((cap_t)thread);
         else
             sys_thread_kill((cap_t)thread);
@@ -44,8 +43,7 @@ static void breed(uint64_t seed)
     }
 }
 
-/* ---- the test -------------------------------------------------------------------------------------------
- */
+/* ---- the test -------------------------------------------------------------------------------------- */
 
 static void kill_breeders(uint64_t *random)
 {
@@ -65,12 +63,12 @@ int main(int argc, char **argv)
     unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : ROUNDS;
     uint64_t random = 88172645463325252ull;
     child_prepare();
-    for (unsigned i = 0; i < 10; i++) /* slabs and caches get what they need */
+    for (unsigned i = 0; i < 10; i++) /* warm up slabs and caches */
         kill_breeders(&random);
     struct system_stats before = first_stats();
     for (unsigned i = 0; i < rounds; i++)
         kill_breeders(&random);
     CHECK(same_stats_soon(&before),
-          "spaces killed while threads are born in them: all frames and objects are back");
+          "spaces killed while threads are created in them: all page frames and objects are freed");
     return finish_tests();
 }

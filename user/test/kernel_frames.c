@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_frames.c - whatever a dead program made the kernel hold, its frames are free again: not
- * only the objects are gone, but the memory that they were in.
+ * kernel_frames.c - whatever a dead program made the kernel allocate, the page frames are freed, not only the
+ * objects in them.
  *
- * For each kind of object a child makes so many that they fill far more frames than may differ, and is ended.
- * Of what there cannot be so many, many children make some: what they left behind would add up.
+ * For each kind of object a child makes so many that they fill far more page frames than the tolerance, and
+ * is killed. If a child cannot make that many, many children make a few each, so that leaks would add up.
  */
 #include "child.h"
 #include "leak.h"
@@ -14,18 +14,18 @@
 #include <tarn/error.h>
 
 #define PLACE      0x0000002000000000ull
-#define TABLE_SPAN (1ull << 21) /* what a last-level table covers, on either machine */
-#define FILLED     60u          /* frames, at least, for each kind */
-#define STAYS      24u          /* an empty frame of each slab, and what servers take meanwhile */
-#define IRQS_TRIED 64u          /* numbers of interrupt lines, on either machine */
-#define CHILDREN   200u         /* that make few each */
+#define TABLE_SPAN (1ull << 21) /* covered by a last-level page table on both ports */
+#define FILLED     60u          /* page frames, at least, for each kind */
+/* tolerance: an empty page frame of each slab, and what servers allocate meanwhile */
+#define STAYS      24u
+#define IRQS_TRIED 64u  /* interrupt numbers, on both ports */
+#define CHILDREN   200u /* for kinds of which each child makes few */
 #define MS         1000000ull
 
 enum { SLOT_DONE = SLOT_FIRST_FREE };
-enum { MADE = 1, FAILED = 2 }; /* its bits */
+enum { MADE = 1, FAILED = 2 }; /* bits of SLOT_DONE */
 
-/* ---- in the child ----------------------------------------------------------------------------------------
- */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static bool failed;
 
@@ -106,10 +106,10 @@ static int64_t make_thread(void (*entry)(uint64_t), uint64_t arg, unsigned stack
 static void make_threads(void)
 {
     for (int i = 0; i < 500; i++)
-        make_thread(hold_call, 0, 32); /* it never runs */
+        make_thread(hold_call, 0, 32); /* never resumed */
 }
 
-/* Calls that were given up, and whoever is to answer them has not: by threads that have died since, too. */
+/* Calls that were cancelled but not replied to, also by threads that have ended since. */
 static void make_replies(void)
 {
     struct ipc_message message;
@@ -135,7 +135,7 @@ static void make_contiguous(void)
         failed |= sys_memory_create_contiguous(SLOT_MACHINE, 16 * TARN_PAGE_SIZE) < 0;
 }
 
-/* Pages that we give as their own pager; some of them are mapped. */
+/* Pages supplied by the child as its own pager; some of them are mapped. */
 static void make_paged(void)
 {
     const uint64_t size = 200 * TARN_PAGE_SIZE;
@@ -147,7 +147,7 @@ static void make_paged(void)
         *(volatile char *)(PLACE + at) = 1;
 }
 
-/* All that no driver has, with the notifications that they signal. */
+/* All interrupts that no driver has, with the notifications that they signal. */
 static void make_interrupts(void)
 {
     unsigned made = 0;
@@ -158,7 +158,7 @@ static void make_interrupts(void)
     failed |= made == 0;
 }
 
-/* What spaces and threads refer to besides capabilities. */
+/* References of spaces and threads other than capabilities. */
 static void make_references(void)
 {
     static const char name[TARN_NAME_BYTES] = "grandchild";
@@ -168,7 +168,7 @@ static void make_references(void)
               sys_notification_bind((cap_t)sys_notification_create()) < 0;
 }
 
-/* The first is registered, or there are enough already; the second has no meaning. */
+/* The first is registered, or there are too many already; the second is invalid. */
 static void make_registrations(void)
 {
     static const char text[] =
@@ -196,7 +196,7 @@ static const struct {
     {"capabilities", make_capabilities, 1},
     {"spaces", make_spaces, 1},
     {"threads", make_threads, 1},
-    {"calls given up", make_replies, 1},
+    {"cancelled calls", make_replies, 1},
     {"interrupts", make_interrupts, CHILDREN},
     {"watchers, handlers and bound notifications", make_references, CHILDREN},
     {"registrations with the trace", make_registrations, CHILDREN},
@@ -211,10 +211,9 @@ static void make(uint64_t kind)
         sys_thread_sleep(TARN_FOREVER);
 }
 
-/* ---- the test --------------------------------------------------------------------------------------------
- */
+/* ---- the test -------------------------------------------------------------------------------------- */
 
-/* The frames that are free while the child lives; 0: it could not make what it should. */
+/* Returns the number of free page frames while the child lives; 0 if it failed. */
 static uint64_t make_and_die(uint64_t kind)
 {
     struct child child;
@@ -230,7 +229,7 @@ static uint64_t make_and_die(uint64_t kind)
     return free;
 }
 
-/* Frames go back some heartbeats after the objects did. */
+/* Page frames are freed some heartbeats later than the objects. */
 static bool are_back(uint64_t before)
 {
     uint64_t now = 0;
@@ -251,23 +250,23 @@ static void test_kind(uint64_t kind, uint64_t before)
     for (unsigned i = 0; i < kinds[kind].children && free > 0; i++)
         free = make_and_die(kind);
     if (kinds[kind].children == 1) {
-        snprintf(what, sizeof what, "%s take frames (%u)", kinds[kind].name, (unsigned)(before - free));
+        snprintf(what, sizeof what, "%s use page frames (%u)", kinds[kind].name, (unsigned)(before - free));
         CHECK(free > 0 && free + FILLED <= before, what);
     } else {
         snprintf(what, sizeof what, "%s: %u children make them", kinds[kind].name, kinds[kind].children);
         CHECK(free > 0, what);
     }
-    snprintf(what, sizeof what, "%s: all are free again", kinds[kind].name);
+    snprintf(what, sizeof what, "%s: all page frames are freed", kinds[kind].name);
     CHECK(are_back(before), what);
 }
 
 int main(void)
 {
     child_prepare();
-    make_and_die(1); /* our own tables, and the servers' */
+    make_and_die(1); /* page tables of this process and of the servers */
     struct system_stats before = first_stats();
     for (uint64_t kind = 0; kind < KINDS; kind++)
         test_kind(kind, before.frames_free);
-    CHECK(same_stats_soon(&before), "and no object is left");
+    CHECK(same_stats_soon(&before), "no object is left");
     return finish_tests();
 }

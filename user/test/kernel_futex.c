@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_futex.c - who waits for words, and whom a wake finds: those who wait when it begins.
+ * kernel_futex.c - a futex wake reaches exactly the threads that wait for that word when it begins.
  *
- * The waiters come back as fast as they can. A wake that finds them again ends only when all are slow at
- * once; so it must find each of them once at most, however fast they are.
+ * The waiters wait again as fast as they can. A wake that also woke those would end only when all are slow at
+ * the same time; so it must wake each one at most once.
  */
 #include "tap.h"
 #include "wait.h"
@@ -13,8 +13,9 @@
 
 #define WAITERS 40u
 #define WAKES   200u
-#define ROUNDS  2000u /* then a waiter ends, so that a wake which always finds one more ends, too */
-#define OTHERS  24u   /* wait for other words, in each of the space's buckets */
+/* a waiter then ends, so that the test ends even with a wake that always finds one more */
+#define ROUNDS  2000u
+#define OTHERS  24u /* threads that wait for other words, in each bucket of the space */
 
 static uint32_t word, other_words[OTHERS];
 static _Atomic bool stop;
@@ -32,7 +33,7 @@ static void *wait_once(void *argument)
     return (void *)sys_futex_wait(argument, 0, TARN_FOREVER);
 }
 
-/* How many threads of this process wait for a word. */
+/* Returns how many threads of this process wait for a word. */
 static unsigned count_waiting(void)
 {
     struct system_thread threads[16];
@@ -69,13 +70,14 @@ static void test_counts(void)
     bool good = true;
     start_all(threads, OTHERS, wait_once, other_words);
     wait_for_waiting(OTHERS);
-    CHECK(sys_futex_wake(&word, ~0u) == 0 && count_waiting() == OTHERS, "who waits for other words stays");
+    CHECK(sys_futex_wake(&word, ~0u) == 0 && count_waiting() == OTHERS,
+          "threads that wait for other words are not woken");
     for (unsigned i = 0; i < OTHERS; i++) {
         good &= sys_futex_wake(&other_words[i], 0) == 0 && sys_futex_wake(&other_words[i], 2) == 1;
         pthread_join(threads[i], &result);
         good &= result == NULL;
     }
-    CHECK(good, "each is woken by its own word, once");
+    CHECK(good, "each is woken once, by its own word");
 }
 
 static void *wait_for_word(void *argument)
@@ -89,9 +91,9 @@ static void test_some(void)
     pthread_t threads[WAITERS];
     start_all(threads, WAITERS, wait_for_word, NULL);
     wait_for_waiting(WAITERS);
-    CHECK(sys_futex_wake(&word, 3) == 3, "as many are woken as asked for");
+    CHECK(sys_futex_wake(&word, 3) == 3, "the requested number is woken");
     wait_for_waiting(WAITERS - 3);
-    CHECK(sys_futex_wake(&word, ~0u) == WAITERS - 3, "or as many as wait");
+    CHECK(sys_futex_wake(&word, ~0u) == WAITERS - 3, "or all that wait");
     for (unsigned i = 0; i < WAITERS; i++)
         pthread_join(threads[i], NULL);
 }
@@ -108,12 +110,13 @@ static void test_storm(void)
         all += woken;
     }
     stop = true;
-    __atomic_store_n(&word, 1, __ATOMIC_SEQ_CST); /* who has not yet seen `stop` does not wait any more */
+    /* a thread that has not seen `stop` yet does not wait any more */
+    __atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
     sys_futex_wake(&word, ~0u);
     for (unsigned i = 0; i < WAITERS; i++)
         pthread_join(threads[i], NULL);
     printf("# %lld woken, at most %lld at once\n", (long long)all, (long long)most);
-    CHECK(all >= WAITERS && most <= WAITERS, "a wake finds nobody twice, however fast they come back");
+    CHECK(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_ipc.c - messages: words, badges, capabilities, deadlines, cancellation, saved replies,
- * bound notifications, peers that die. Threads are the C library's; children are spaces of their own.
+ * kernel_ipc.c - messages: words, badges, capabilities, deadlines, cancellation, saved replies, bound
+ * notifications, peers that die. Threads are those of the C library; children are separate spaces.
  */
 #include "child.h"
 #include "tap.h"
@@ -23,20 +23,19 @@ static cap_t must(int64_t result)
 }
 
 static cap_t endpoint;
-static _Atomic bool has_given_up; /* who asked for an answer that is TOO_LATE */
+static _Atomic bool has_given_up; /* the caller of TOO_LATE has timed out */
 
-/* ---- a server that does what the label says -------------------------------------------------------------
- */
+/* ---- a server whose action is the message's label -------------------------------------------------- */
 
 enum {
-    ECHO = 1,  /* words plus one, badge as the answer's label */
-    TAKE_CAPS, /* answers how many came and their types */
-    GIVE_CAP,  /* answers with a memory object */
-    GIVE_BAD,  /* tries to answer with a slot that is empty */
-    SAVE,      /* answers from a saved reply, after the next message */
+    ECHO = 1,  /* words plus one; the reply's label is the badge */
+    TAKE_CAPS, /* replies with the number of capabilities and their types */
+    GIVE_CAP,  /* replies with a memory object */
+    GIVE_BAD,  /* tries to reply with an empty slot */
+    SAVE,      /* replies through a saved reply, after the next message */
     DROP,      /* closes the saved reply instead */
-    TOO_LATE,  /* answers when nobody waits for it any more */
-    FORGET,    /* receives the next message without an answer */
+    TOO_LATE,  /* replies after the caller has timed out */
+    FORGET,    /* receives the next message without a reply */
     END,
 };
 
@@ -105,8 +104,8 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static _Atomic uint32_t other_tid; /* of the thread that a test is about, once it runs */
-static _Atomic bool has_ended;     /* what that one waits for: some calls end at once */
+static _Atomic uint32_t other_tid; /* the thread under test, once it runs */
+static _Atomic bool has_ended;     /* it does not wait any more: some calls end at once */
 
 static void *call_in_thread(void *argument)
 {
@@ -117,7 +116,7 @@ static void *call_in_thread(void *argument)
     return (void *)(error ? error : (int64_t)message.label);
 }
 
-/* Until the other thread has come to where it waits. */
+/* Waits until the other thread is in this state. */
 static void let_wait(enum thread_state state)
 {
     while (!other_tid)
@@ -141,8 +140,7 @@ static int64_t call_beside(uint64_t label, uint64_t then)
     return (int64_t)result;
 }
 
-/* ---- tests
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------------- */
 
 static void test_words(void)
 {
@@ -154,11 +152,12 @@ static void test_words(void)
         all &= message.word[i] == i + 2;
     CHECK(all, "six words there and back");
     CHECK(sys_cap_copy(SLOT_SPACE, badged, 0, RIGHT_ALL, 9) == -E_BAD_ARGUMENT, "a badge is given once");
-    CHECK(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT, "who may send may not receive");
+    CHECK(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT,
+          "the right to send does not permit receiving");
     sys_cap_close(badged);
     CHECK(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is gone");
     CHECK(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
-    CHECK(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot beyond all is no capability");
+    CHECK(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot out of range is no capability");
 }
 
 static void test_caps(void)
@@ -177,11 +176,11 @@ static void test_caps(void)
     message = (struct ipc_message){.label = GIVE_CAP};
     CHECK(ipc_call(endpoint, &message) == 0 && message.cap[2] && !message.cap[0] && !message.cap[1] &&
               sys_memory_size(message.cap[2]) == 4096,
-          "an answer brings one");
+          "a reply carries one");
     sys_cap_close(message.cap[2]);
     message = (struct ipc_message){.label = GIVE_BAD};
     CHECK(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP,
-          "a bad answer fails, and the caller can still be answered");
+          "a bad reply fails, and the server can still reply");
     sys_cap_close(kept);
     sys_cap_close(memory);
 }
@@ -191,12 +190,12 @@ static void test_replies(void)
     CHECK(call_beside(SAVE, ECHO) == 77, "a saved reply");
     CHECK(call_beside(DROP, ECHO) == -E_DEAD, "a saved reply that is closed");
     CHECK(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
-    CHECK(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to answer");
+    CHECK(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to reply to");
     CHECK(ipc_save_reply() == -E_NO_REPLY, "nor to save");
     CHECK(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
 }
 
-static cap_t lonely; /* nobody receives */
+static cap_t lonely; /* an endpoint from which nobody receives */
 
 static void *call_lonely(void *argument)
 {
@@ -213,7 +212,7 @@ static void test_deadlines(void)
     CHECK(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
     uint64_t before = clock_monotonic_ns();
     CHECK(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
-          "a call nobody takes times out");
+          "a call that nobody receives times out");
     uint64_t waited = clock_monotonic_ns() - before;
     CHECK(waited >= 30 * MS, "and not too early");
     CHECK(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
@@ -221,10 +220,10 @@ static void test_deadlines(void)
     CHECK(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
     message = (struct ipc_message){.label = TOO_LATE};
     CHECK(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
-          "a call whose answer is late times out");
+          "a call whose reply is late times out");
     has_given_up = true;
     message = (struct ipc_message){.label = ECHO};
-    CHECK(ipc_call(endpoint, &message) == 0, "the server goes on after its answer found nobody");
+    CHECK(ipc_call(endpoint, &message) == 0, "the server continues after a reply without a receiver");
     before = clock_monotonic_ns();
     sys_thread_sleep(before + 20 * MS);
     CHECK(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
@@ -245,16 +244,16 @@ static void test_death(void)
     let_wait(THREAD_BLOCKED_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
-    CHECK((int64_t)result == -E_DEAD, "a queued caller hears that the endpoint died");
+    CHECK((int64_t)result == -E_DEAD, "a queued caller gets E_DEAD when the endpoint dies");
     lonely = must(sys_endpoint_create());
     cap_t sender = must(sys_cap_copy(SLOT_SPACE, lonely, 0, RIGHT_SEND, 0));
     sys_cap_close(lonely);
     struct ipc_message message = {.label = 1};
-    CHECK(ipc_call(sender, &message) == -E_DEAD, "nobody can receive any more: dead");
+    CHECK(ipc_call(sender, &message) == -E_DEAD, "an endpoint without receivers is dead");
     sys_cap_close(sender);
 }
 
-/* In a child: takes a call and ends without an answer. */
+/* In a child: receives a call and ends without a reply. */
 static void take_and_die(uint64_t arg)
 {
     struct ipc_message message;
@@ -285,11 +284,11 @@ static int64_t call_dying_child(void (*entry)(uint64_t))
 
 static void test_server_death(void)
 {
-    CHECK(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it answers");
-    CHECK(call_dying_child(take_and_fault) == -E_DEAD, "the server faults, and nobody handles it");
+    CHECK(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it replies");
+    CHECK(call_dying_child(take_and_fault) == -E_DEAD, "the server faults without a fault handler");
 }
 
-static _Atomic bool has_one; /* the bound thread has got its first signal */
+static _Atomic bool has_one; /* the bound thread has received its first signal */
 
 static void *wait_bound(void *argument)
 {
@@ -325,18 +324,18 @@ static void test_bound(void)
     CHECK((uint64_t)result == (5 << 8 | 2), "a bound notification ends receives");
     int64_t error;
     for (int i = 0; (error = sys_notification_bind(notification)) == -E_BUSY && i < 1000; i++)
-        sys_thread_sleep(deadline_after(10 * MS)); /* join is over a little before the thread is */
-    CHECK(error == 0, "and is free when its thread has ended");
+        sys_thread_sleep(deadline_after(10 * MS)); /* join returns slightly before the thread has ended */
+    CHECK(error == 0, "and can be bound again when its thread has ended");
     sys_notification_signal(notification, 8);
     struct ipc_message message;
     CHECK(ipc_receive_deadline(endpoint, &message, 0) == 0 && message.word[0] == 8,
-          "bits that were there before");
+          "bits signalled before the binding");
     CHECK(sys_notification_bind(0) == 0, "unbound");
     CHECK(sys_notification_signal(notification, 1ull << 63) == -E_BAD_ARGUMENT, "63 bits are usable");
     sys_cap_close(notification);
 }
 
-/* In a child: waits, and tells in a shared word how that ended. */
+/* In a child: waits, and signals how the wait ended. */
 static void sleep_and_tell(uint64_t arg)
 {
     int64_t result = sys_thread_sleep(TARN_FOREVER);
@@ -352,19 +351,19 @@ static void test_cancel(void)
     must(child_give(&child, told, 20, RIGHT_ALL));
     int64_t keeper = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
     int64_t thread = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
-    CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "who does not wait cannot be cancelled");
+    CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "a thread that does not wait cannot be cancelled");
     must(sys_thread_resume((cap_t)thread));
     wait_until((uint32_t)must(sys_space_info(child.space)), ANY_THREAD, THREAD_SLEEPING);
     must(sys_thread_suspend((cap_t)thread));
     must(sys_thread_cancel((cap_t)thread));
     CHECK(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,
-          "a suspended thread does not run on");
+          "a suspended thread does not continue");
     must(sys_thread_resume((cap_t)thread));
     CHECK(sys_notification_wait(told, deadline_after(5000 * MS)) == E_CANCELED << 8, "a sleep is cancelled");
     sys_cap_close((cap_t)keeper);
     sys_cap_close(told);
     CHECK(sys_thread_set_priority((cap_t)thread, 31) == -E_BAD_RIGHT,
-          "nobody gives more priority than he has");
+          "a thread cannot give more priority than it has");
     CHECK(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a processor");
     child_end(&child);
     CHECK(sys_thread_resume((cap_t)thread) == 0 && sys_thread_set_name((cap_t)thread, "ghost") == -E_DEAD,

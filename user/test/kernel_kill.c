@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_kill.c - spaces are killed at any moment, whatever they do, and everything comes back.
+ * kernel_kill.c - spaces can be killed at any time, whatever they are doing, and all their resources are
+ * freed.
  *
- * Children do at random what programs do: call a server of ours, call each other, answer or save answers,
- * signal, wait, sleep, fault, allocate, map, log, make threads and spaces, kill themselves. We kill them
- * after a random time, several at once, and count the frames and kernel objects before and after. Our server
- * must live through all of it. `kernel_kill ROUNDS` does fewer rounds.
+ * Children randomly call our server, call each other, reply or save replies, signal, wait, sleep, fault,
+ * allocate, map, log, make threads and spaces, and kill themselves. The test kills several of them after a
+ * random time and compares the numbers of page frames and kernel objects before and after. The server must
+ * survive. `kernel_kill ROUNDS` runs fewer rounds.
  */
 #include "child.h"
 #include "leak.h"
@@ -32,8 +33,7 @@ static cap_t must(int64_t result)
     return (cap_t)result;
 }
 
-/* ---- in the child
- * ------------------------------------------------------------------------------------------ */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static void do_calls(uint64_t *random)
 {
@@ -60,7 +60,7 @@ static void do_serve(uint64_t *random)
         ipc_reply(&message);
         break;
     case 2:
-        ipc_save_reply(); /* kept until the end */
+        ipc_save_reply(); /* kept until the child ends */
         break;
     default: /* never answered */
         break;
@@ -116,7 +116,7 @@ static void do_births(uint64_t *random)
     int64_t thread = sys_thread_create(SLOT_SPACE, &config);
     if (thread < 0)
         return;
-    if (child_random(random) % 4) /* else it never runs */
+    if (child_random(random) % 4) /* otherwise it never runs */
         sys_thread_resume((cap_t)thread);
     if (child_random(random) % 4 == 0)
         sys_thread_suspend((cap_t)thread);
@@ -150,7 +150,7 @@ static void do_objects(uint64_t *random)
     }
 }
 
-/* A page whose pager is our server, which answers only sometimes. */
+/* Accesses a page whose pager is our server, which replies only sometimes. */
 static void do_paged(uint64_t *random)
 {
     int64_t at = sys_space_map(SLOT_SPACE, SLOT_PAGED, 0, 16 * TARN_PAGE_SIZE, 0, MAP_READ | MAP_WRITE);
@@ -159,7 +159,7 @@ static void do_paged(uint64_t *random)
     uint64_t page = child_random(random) % 16;
     if (child_random(random) % 2)
         *(volatile uint64_t *)(at + page * TARN_PAGE_SIZE) = 1;
-    else /* the kernel's own access */
+    else /* an access by the kernel */
         sys_system_read(SYSTEM_STATS, 0, (void *)(at + page * TARN_PAGE_SIZE), sizeof(struct system_stats));
     sys_space_unmap(SLOT_SPACE, (uint64_t)at, 16 * TARN_PAGE_SIZE);
 }
@@ -181,13 +181,12 @@ static void misbehave(uint64_t seed)
     }
 }
 
-/* ---- the server
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------------ */
 
 static cap_t server_endpoint, paged, supply;
 static _Atomic uint64_t served;
 
-/* Mostly answers; sometimes saves the caller and answers others first; pages it gives only sometimes. */
+/* Usually replies; sometimes saves the caller and serves others first; supplies pages only sometimes. */
 static void *serve(void *argument)
 {
     uint64_t random = (uint64_t)(uintptr_t)argument;
@@ -222,8 +221,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* ---- the test
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the test -------------------------------------------------------------------------------------- */
 
 static void start_child(struct child *child, uint64_t *random)
 {
@@ -238,7 +236,7 @@ static void start_child(struct child *child, uint64_t *random)
     sys_cap_close(signal);
     for (unsigned i = 0; i < THREADS; i++) {
         int error = child_start(child, misbehave, child_random(random) | 1);
-        if (error != -E_DEAD) /* those that started may have ended it already */
+        if (error != -E_DEAD) /* threads that are running may have killed the space already */
             must(error);
     }
 }
@@ -264,17 +262,16 @@ static void test_kills(unsigned rounds)
     paged = must(sys_memory_create_paged(16 * TARN_PAGE_SIZE, server_endpoint));
     supply = must(sys_memory_create(TARN_PAGE_SIZE));
     pthread_create(&server, NULL, serve, (void *)4711);
-    run_rounds(10, &random); /* caches and stacks get what they need */
+    run_rounds(10, &random); /* warm up caches and stacks */
     uint64_t pages = 16;
-    while (pages--) /* so that the paged object holds all it ever will */
+    while (pages--) /* so that the paged object has all its pages */
         sys_memory_supply(paged, pages * TARN_PAGE_SIZE, supply, 0, TARN_PAGE_SIZE);
     struct system_stats before = first_stats();
     run_rounds(rounds, &random);
-    CHECK(same_stats_soon(&before),
-          "spaces killed in the middle of everything: all frames and objects are back");
+    CHECK(same_stats_soon(&before), "spaces killed at random times: all page frames and objects are freed");
     printf("# %llu requests served meanwhile\n", (unsigned long long)served);
     struct ipc_message message = {.label = 99};
-    CHECK(ipc_call(server_endpoint, &message) == 0, "their server lives");
+    CHECK(ipc_call(server_endpoint, &message) == 0, "their server survives");
     pthread_join(server, NULL);
     sys_cap_close(server_endpoint);
     sys_cap_close(paged);
@@ -298,7 +295,7 @@ static void kill_self(uint64_t arg)
 {
     (void)arg;
     sys_space_kill(SLOT_SPACE, 5);
-    sys_space_kill(SLOT_SPACE, 6); /* not reached; twice would be no harm */
+    sys_space_kill(SLOT_SPACE, 6); /* not reached; a second kill would be harmless */
 }
 
 static void end_at_once(uint64_t arg)
@@ -332,7 +329,7 @@ static bool end_special(void)
     return dead;
 }
 
-/* The first status stays. */
+/* The first status counts. */
 static bool tells_status(void)
 {
     struct child child;
@@ -348,11 +345,11 @@ static bool tells_status(void)
 
 static void test_special(void)
 {
-    CHECK(tells_status(), "what a space was killed with can be asked");
-    CHECK(end_special(), "a space ends with its last thread"); /* and slabs and tables get what they need */
+    CHECK(tells_status(), "the status of a killed space can be read");
+    CHECK(end_special(), "a space ends with its last thread"); /* also warms up slabs and page tables */
     struct system_stats before = quiet_stats();
     end_special();
-    CHECK(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: all back");
+    CHECK(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: everything is freed");
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_memory.c - memory as programs see it: zeroes on demand, copies on write, who may do what
- * to which page, and what happens when there is no memory left. Pagers: kernel_pager.c.
+ * kernel_memory.c - memory as programs see it: demand zero, copy-on-write, access rights, out of memory.
+ * Pagers: kernel_pager.c.
  */
 #include "probe.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MIB    (1ull << 20)
-#define PLACE  0x0000000a00000000ull /* where the tests map things */
+#define PLACE  0x0000000a00000000ull /* addresses of the tests' mappings */
 #define SECOND 0x0000000b00000000ull
 #define RW     (MAP_READ | MAP_WRITE)
 #define COW    (MAP_READ | MAP_WRITE | MAP_PRIVATE)
@@ -21,14 +21,13 @@ static uint64_t object_word(cap_t memory, uint64_t offset)
     return word;
 }
 
-/* ---- zeroes ----------------------------------------------------------------------------------------------
- */
+/* ---- zeroes ---------------------------------------------------------------------------------------- */
 
 static void test_zero(void)
 {
     enum { PAGES = 64 };
     struct child child;
-    probe_child(&child, "first"); /* our own tables and slabs get what they need */
+    probe_child(&child, "first"); /* warms up our page tables and slabs */
     probe_word(&child, PROBE_SHARED);
     probe_end(&child);
     struct system_stats before = first_stats();
@@ -43,16 +42,15 @@ static void test_zero(void)
         words[offset / 8] = i + 1;
         same &= probe_word(&child, PLACE + offset) == i + 1;
     }
-    CHECK(zero, "what nobody has written is zero");
-    CHECK(same, "a shared page shows one space what the other writes");
+    CHECK(zero, "unwritten memory is zero");
+    CHECK(same, "a shared page shows the other space's writes");
     probe_end(&child);
     memory_unmap(words, PAGES * TARN_PAGE_SIZE);
     sys_cap_close(memory);
-    CHECK(same_stats_soon(&before), "and all of it is given back");
+    CHECK(same_stats_soon(&before), "all of it is freed");
 }
 
-/* ---- copies on write ------------------------------------------------------------------------------------
- */
+/* ---- copies on write ------------------------------------------------------------------------------- */
 
 enum { COW_PAGES = 8 };
 
@@ -115,7 +113,7 @@ static void test_copy_on_write(void)
     for (uint64_t i = 0; i < COW_PAGES; i++)
         good &= i == 3 || probe_word(&one, PLACE + i * TARN_PAGE_SIZE) == a[i];
     CHECK(good && view_is(&one, SECOND, b) && object_is_intact(memory),
-          "one page unmapped, another's mapping gone: the rest stays as it was");
+          "one page unmapped, another mapping removed: the rest is unchanged");
     probe_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
     CHECK(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
     probe_end(&one);
@@ -123,7 +121,7 @@ static void test_copy_on_write(void)
     sys_cap_close(memory);
 }
 
-/* A program that keeps one page of a private area must not keep the frames of all others. */
+/* A program that keeps some pages of a private mapping must not keep the page frames of the others. */
 static void test_partial_unmap(void)
 {
     enum { PAGES = 256 };
@@ -135,15 +133,14 @@ static void test_partial_unmap(void)
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes + TARN_PAGE_SIZE, (PAGES - 2) * TARN_PAGE_SIZE));
     uint64_t freed = read_stats().frames_free - full;
     CHECK(freed > PAGES - 32 && bytes[0] == 1 && bytes[(PAGES - 1) * TARN_PAGE_SIZE] == 1,
-          "the middle of a private area gives its frames back");
+          "unmapping the middle of a private mapping frees its page frames");
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes, PAGES * TARN_PAGE_SIZE));
     sys_cap_close(memory);
 }
 
-/* ---- what a space has in memory --------------------------------------------------------------------------
- */
+/* ---- what a space has in memory -------------------------------------------------------------------- */
 
-/* As the kernel tells it of this space. */
+/* Resident bytes of this space, as the kernel reports them. */
 static uint64_t resident(void)
 {
     struct system_space space;
@@ -172,19 +169,19 @@ static void test_resident(void)
     volatile char *one = memory_map(memory, PAGES * TARN_PAGE_SIZE, RW);
     volatile char *two = memory_map(memory, PAGES * TARN_PAGE_SIZE, MAP_READ);
     volatile char *own = memory_map(memory, PAGES * TARN_PAGE_SIZE, COW);
-    resident(); /* so that its own pages are there */
+    resident(); /* makes the pages that the call itself needs resident */
     uint64_t start = resident();
     write_pages(one, 0, 100);
     write_pages(one, 0, 100);
-    CHECK(resident() == start + 100, "each page that was touched is resident, once");
+    CHECK(resident() == start + 100, "each touched page is resident, and counted once");
     read_pages(two, 30);
-    CHECK(resident() == start + 130, "a shared one by each mapping");
+    CHECK(resident() == start + 130, "a shared page is counted for each mapping");
     read_pages(own, 20);
-    CHECK(resident() == start + 150, "a private one that was read");
+    CHECK(resident() == start + 150, "a private page that was read is resident");
     write_pages(own, 10, 40);
     CHECK(resident() == start + 170, "a copy replaces what it was copied from");
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)one + 90 * TARN_PAGE_SIZE, 100 * TARN_PAGE_SIZE));
-    CHECK(resident() == start + 160, "what is unmapped is not resident any more, if it was");
+    CHECK(resident() == start + 160, "unmapped pages are not resident");
     must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, MAP_READ));
     must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, RW));
     write_pages(one, 0, 90);
@@ -196,8 +193,7 @@ static void test_resident(void)
     sys_cap_close(memory);
 }
 
-/* ---- rights ---------------------------------------------------------------------------------------------
- */
+/* ---- rights ---------------------------------------------------------------------------------------- */
 
 static uint64_t data_word; /* in the child's data */
 static const char text_word[] = "what is constant";
@@ -224,7 +220,7 @@ static void test_write_or_execute(struct child *child)
     CHECK(both == -E_BAD_ARGUMENT && private == -E_BAD_ARGUMENT, "no mapping is writable and executable");
     probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, RW);
     CHECK(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE) == -E_BAD_ARGUMENT,
-          "and none becomes so");
+          "and none can be made so");
     CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "data is not executed");
     probe_store(child, PLACE, 1);
     CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "nor is what was written");
@@ -239,7 +235,7 @@ static void test_write_or_execute(struct child *child)
     CHECK(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
           "nor are constants");
 
-    /* Code that a program makes: written through one mapping, then executed. */
+    /* Code that a program generates: written through one mapping, then executed. */
     uint64_t page = text & ~(TARN_PAGE_SIZE - 1);
     must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
     must(sys_memory_write(memory, TARN_PAGE_SIZE, (const void *)page, TARN_PAGE_SIZE));
@@ -273,12 +269,12 @@ static void test_kernel_addresses(struct child *child)
         0,
         8,
         USER_BASE - 8,
-        USER_END + MIB * 512,  /* behind the thread blocks */
+        USER_END + MIB * 512,  /* after the thread blocks */
         0x00007ffffffff000ull, /* the end of the lower half */
         0x0000800000000000ull, /* not canonical on x86_64 */
-        0x000ffffffffff000ull, /* the end of what powerpc64's tables can name, and beyond */
+        0x000ffffffffff000ull, /* the end of what powerpc64's page tables can address, and beyond */
         0x0010000000000000ull,
-        0x4000000000000000ull, /* quadrants that belong to nobody */
+        0x4000000000000000ull, /* unused quadrants */
         0x8000000000000000ull,
         0xc000000000000000ull, /* direct map, kernel image, trace windows, devices, stacks */
         0xc000000000004000ull,
@@ -286,7 +282,7 @@ static void test_kernel_addresses(struct child *child)
         0xc008000000000000ull,
         0xc00a000000000000ull,
         0xc00c000000000000ull,
-        0xffff800000000000ull, /* the same of x86_64 */
+        0xffff800000000000ull, /* the same for x86_64 */
         0xffff800000100000ull,
         0xffff888000100000ull,
         0xffffc00000000000ull,
@@ -312,8 +308,8 @@ static void test_kernel_addresses(struct child *child)
             refused &= result == -E_BAD_ADDRESS;
         }
     }
-    CHECK(kept, "nobody reads, writes or executes page 0 or the kernel's addresses");
-    CHECK(refused, "nor makes the kernel do it");
+    CHECK(kept, "page 0 and the kernel's addresses cannot be read, written or executed");
+    CHECK(refused, "nor can the kernel be made to do it");
     CHECK(probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result == -E_BAD_ADDRESS &&
               probe(child, PROBE_KERNEL_READ, PLACE, ~0ull - PLACE - 8).result == -E_BAD_ADDRESS,
           "buffers that run over the end or around it are refused");
@@ -359,8 +355,7 @@ static void test_rights(void)
     probe_end(&child);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------------- */
 
 static void test_sizes(void)
 {
@@ -368,7 +363,7 @@ static void test_sizes(void)
     bool refused = true;
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refused &= sys_memory_create(bad[i]) == -E_BAD_ARGUMENT;
-    CHECK(refused, "objects of no size, or of more than there can be, are refused");
+    CHECK(refused, "objects of size 0 or beyond the maximum are refused");
     cap_t memory = must(sys_memory_create(3 * TARN_PAGE_SIZE - 5));
     CHECK(sys_memory_size(memory) == (int64_t)(3 * TARN_PAGE_SIZE), "sizes are whole pages");
     refused = sys_memory_resize(memory, 0) == -E_BAD_ARGUMENT &&
@@ -405,45 +400,44 @@ static void test_sizes(void)
     }
     refused &=
         sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, MAP_READ | 1u << 20) == -E_BAD_ARGUMENT;
-    CHECK(refused, "so are flags that make no sense");
+    CHECK(refused, "so are invalid flags");
     must(sys_space_map(SLOT_SPACE, memory, PLACE, 3 * TARN_PAGE_SIZE, 0, RW | MAP_FIXED));
     CHECK(sys_space_map(SLOT_SPACE, memory, PLACE + 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
               -E_EXISTS,
-          "nothing is mapped over something");
+          "mappings cannot overlap");
     CHECK(sys_memory_resize(memory, 2 * TARN_PAGE_SIZE) == -E_BUSY &&
               sys_memory_resize(memory, 9 * TARN_PAGE_SIZE) == 0,
-          "what is mapped cannot be cut off, but grow");
+          "a mapped object can grow but not shrink");
     must(sys_space_unmap(SLOT_SPACE, PLACE, 3 * TARN_PAGE_SIZE));
     CHECK(sys_space_unmap(SLOT_SPACE, PLACE, TARN_PAGE_SIZE) == -E_NOT_FOUND &&
               sys_space_protect(SLOT_SPACE, PLACE, TARN_PAGE_SIZE, MAP_READ) == -E_NOT_FOUND,
-          "what is not mapped is neither unmapped nor protected");
-    CHECK(sys_memory_resize(memory, TARN_PAGE_SIZE) == 0, "unmapped, it can shrink");
+          "unmapped ranges cannot be unmapped or protected");
+    CHECK(sys_memory_resize(memory, TARN_PAGE_SIZE) == 0, "an unmapped one can shrink");
     char byte;
     CHECK(sys_memory_read(memory, TARN_PAGE_SIZE, &byte, 1) == 0 &&
               sys_memory_read(memory, ~0ull, &byte, 1) == 0 &&
               sys_memory_write(memory, ~0ull - 1, &byte, 1) == 0,
-          "nothing is read or written behind the end");
+          "nothing is read or written beyond the end");
     CHECK(sys_memory_create_physical(SLOT_SPACE, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
               sys_memory_create_contiguous(memory, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
               sys_memory_physical(0, memory, 0) == -E_BAD_CAP &&
               (slot_is_filled(SLOT_MACHINE) ||
                sys_memory_create_physical(SLOT_MACHINE, 0, TARN_PAGE_SIZE) == -E_BAD_CAP),
-          "physical memory is for who holds the machine");
+          "physical memory needs the machine capability");
     sys_cap_close(memory);
 }
 
-/* ---- no memory left
- * ---------------------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------------- */
 
 enum { EAT_SHARED, EAT_PRIVATE, EAT_TABLES, EAT_OBJECTS, EAT_KINDS };
 
-/* Takes all the memory it can get, in one of several ways, and dies when it gets no more. */
+/* Uses up memory in one of several ways, until it is killed. */
 static void eat(uint64_t kind)
 {
     static const char name[TARN_NAME_BYTES] = "eaten";
     uint64_t at = 0x0000002000000000ull;
     for (;;) {
-        if (kind == EAT_OBJECTS) { /* what this costs does not show at the one who does it */
+        if (kind == EAT_OBJECTS) { /* their memory is not attributed to this process: end here */
             if (sys_space_create(name) < 0)
                 sys_space_kill(SLOT_SPACE, 1);
             continue;
@@ -452,7 +446,7 @@ static void eat(uint64_t kind)
         int64_t memory = sys_memory_create(size);
         if (memory < 0)
             continue;
-        at += 1ull << 30; /* so that each has tables of its own */
+        at += 1ull << 30; /* different page tables for each */
         if (sys_space_map(SLOT_SPACE, (cap_t)memory, at, size, 0,
                           (kind == EAT_PRIVATE ? COW : RW) | MAP_FIXED) < 0)
             continue;
@@ -462,7 +456,7 @@ static void eat(uint64_t kind)
     }
 }
 
-/* Waits until it is dead or `ms` have passed; true if it is. */
+/* Waits until it is dead or `ms` have passed. Returns true if it is dead. */
 static bool dies(struct child *child, unsigned ms)
 {
     for (unsigned i = 0; i < ms / 10; i++) {
@@ -494,9 +488,9 @@ static void test_no_memory(void)
         must(child_start(&child, eat, kind));
         bool dead = dies(&child, 30000);
         child_end(&child);
-        snprintf(text, sizeof text, "who takes all memory by %s dies of it", names[kind]);
+        snprintf(text, sizeof text, "a program that uses up memory by %s is killed", names[kind]);
         CHECK(dead, text);
-        snprintf(text, sizeof text, "and all is back");
+        snprintf(text, sizeof text, "and everything is freed");
         CHECK(same_stats_soon(&before), text);
     }
     struct system_stats before = first_stats();
@@ -504,7 +498,8 @@ static void test_no_memory(void)
     for (int round = 0; round < 3; round++) {
         struct child many[EAT_KINDS];
         cap_t threads[EAT_KINDS];
-        for (uint64_t kind = 0; kind < EAT_KINDS; kind++) { /* all exist before the first one eats */
+        for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
+            /* All exist before the first one allocates. */
             must(child_create(&many[kind], "glutton"));
             threads[kind] = must(child_thread(&many[kind], eat, kind, TARN_PRIO_USER, 0));
         }
@@ -516,10 +511,10 @@ static void test_no_memory(void)
             dies(&many[kind], 5000);
         for (uint64_t kind = 0; kind < EAT_KINDS; kind++)
             child_end(&many[kind]);
-        back &= same_stats_soon(&before); /* what a dead space held ends after it, in its turn */
+        back &= same_stats_soon(&before); /* resources of a dead space are freed after it is reported */
     }
     eat_alone(EAT_SHARED);
-    CHECK(back && same_stats_soon(&before), "several at once: the system lives, and all is back");
+    CHECK(back && same_stats_soon(&before), "several at once: the system survives, and everything is freed");
 }
 
 int main(void)

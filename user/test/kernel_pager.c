@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_pager.c - memory whose pages a program gives: in a thread of ours, in another process,
- * late, not at all, and by one that dies.
+ * kernel_pager.c - memory whose pages a pager supplies: in a thread of ours, in another process, late, not at
+ * all, and by one that dies.
  */
 #include "probe.h"
 
@@ -16,18 +16,17 @@
 #define SIZE       (PAGES * TARN_PAGE_SIZE)
 #define LABEL_QUIT 77u
 
-/* What page i of a paged object shows: its number at its beginning, and everywhere else. */
+/* The word at each offset of a paged object. */
 static uint64_t word_of(uint64_t offset)
 {
     return 0x7a9e000000000000ull | offset;
 }
 
-/* ---- a pager
- * ----------------------------------------------------------------------------------------------- */
+/* ---- a pager --------------------------------------------------------------------------------------- */
 
 static struct pager {
     cap_t endpoint, paged, source;
-    unsigned refusals; /* answers without a page, each time, before it comes */
+    unsigned refusals; /* replies without a page, before each page is supplied */
     _Atomic unsigned asked, quit;
     uint64_t last_object, last_offset, last_tid;
     unsigned refused[PAGES];
@@ -85,8 +84,7 @@ static void end_pager(void)
     sys_cap_close(pager.source);
 }
 
-/* ---- pages come
- * ---------------------------------------------------------------------------------------------- */
+/* ---- pages come ------------------------------------------------------------------------------------ */
 
 static void test_pages(struct child *child)
 {
@@ -97,7 +95,7 @@ static void test_pages(struct child *child)
         uint64_t offset = i * TARN_PAGE_SIZE + 8 * i;
         good &= probe_word(child, PLACE + offset) == word_of(offset);
     }
-    CHECK(good && pager.asked == PAGES / 2, "each page is asked for once and shows what the pager gave");
+    CHECK(good && pager.asked == PAGES / 2, "each page is requested once and has the pager's contents");
     probe_store(child, PLACE, 5);
     CHECK(probe_word(child, PLACE) == 5 && pager.asked == PAGES / 2, "and can be written");
     must(sys_space_unmap(child->space, PLACE, SIZE));
@@ -116,17 +114,17 @@ static void test_pages(struct child *child)
 
     CHECK(sys_memory_supply(pager.paged, 0, pager.source, 0, TARN_PAGE_SIZE) == (int64_t)TARN_PAGE_SIZE &&
               sys_memory_read(pager.paged, 0, &first, 8) == 8 && first == 5,
-          "a page that is there is not replaced");
+          "an existing page is not replaced");
     uint64_t word = 4711;
     sys_memory_write(pager.source, 0, &word, 8);
     sys_memory_supply(pager.paged, 0, pager.source, 0, TARN_PAGE_SIZE);
     word = 0;
     CHECK(sys_memory_supply(pager.paged, SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
               sys_memory_read(pager.source, 0, &word, 8) == 8 && word == 4711,
-          "what does not fit stays with its owner");
+          "pages that do not fit stay with their owner");
     volatile uint64_t *mapped = memory_map(pager.source, SIZE, MAP_READ);
     CHECK(sys_memory_supply(pager.paged, 5 * TARN_PAGE_SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BUSY,
-          "what is mapped is not given away");
+          "mapped pages cannot be supplied");
     memory_unmap((void *)mapped, SIZE);
     CHECK(sys_memory_supply(pager.paged, 1, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
               sys_memory_supply(pager.paged, 0, pager.source, 1, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
@@ -138,7 +136,7 @@ static void test_pages(struct child *child)
     end_pager();
 }
 
-/* Many threads, few pages, all at once, and a pager that first answers without giving anything. */
+/* Many threads on few pages at the same time, and a pager that first replies without a page. */
 static void test_many(struct child *child)
 {
     enum { THREADS = 24 };
@@ -158,13 +156,13 @@ static void test_many(struct child *child)
             good &= !outcome.faulted && (uint64_t)outcome.result == expected[number];
         }
     }
-    CHECK(good, "24 threads at once on the same pages, answered twice without a page: all see it at last");
-    printf("# asked %u times for %u pages\n", pager.asked, (unsigned)PAGES);
+    CHECK(good, "24 threads on the same pages, two replies without a page each: all get them in the end");
+    printf("# %u requests for %u pages\n", pager.asked, (unsigned)PAGES);
     must(sys_space_unmap(child->space, PLACE, SIZE));
     end_pager();
 }
 
-/* The kernel reads and writes buffers that are not there yet, over several pages. */
+/* The kernel accesses buffers that are not supplied yet, over several pages. */
 static void test_buffers(struct child *child)
 {
     start_pager(1);
@@ -174,7 +172,7 @@ static void test_buffers(struct child *child)
     sys_memory_read(probe_scratch, 0, words, sizeof words);
     for (uint64_t i = 0; i < sizeof words / 8; i++)
         good &= words[i] == word_of(start + 8 * i);
-    CHECK(good && pager.asked == 8, "a system call waits for the pages of what it reads, each of them");
+    CHECK(good && pager.asked == 8, "a system call waits for each page that it reads");
     start += 16 * TARN_PAGE_SIZE;
     for (uint64_t i = 0; i < sizeof words / 8; i++)
         words[i] = i * i;
@@ -186,7 +184,7 @@ static void test_buffers(struct child *child)
         good &= words[i] == i * i;
     good &= probe_word(child, PLACE + start - 8) == word_of(start - 8) &&
             probe_word(child, PLACE + start + sizeof words) == word_of(start + sizeof words);
-    CHECK(good && pager.asked == 16, "and of what it writes, and nothing beside it");
+    CHECK(good && pager.asked == 16, "and for each page that it writes, and no others");
     uint64_t word;
     CHECK(sys_memory_read(pager.paged, 31 * TARN_PAGE_SIZE, &word, 8) == -E_AGAIN &&
               sys_memory_write(pager.paged, 31 * TARN_PAGE_SIZE, &word, 8) == -E_AGAIN,
@@ -195,12 +193,11 @@ static void test_buffers(struct child *child)
     end_pager();
 }
 
-/* ---- pagers that die
- * ------------------------------------------------------------------------------------------ */
+/* ---- pagers that die ------------------------------------------------------------------------------- */
 
 enum { SLOT_PAGER = 20, SLOT_PAGED, SLOT_SOURCE };
 
-/* In a process of its own: gives even pages, keeps who wants odd ones waiting. */
+/* In another process: supplies even pages and lets accesses to odd ones wait. */
 static void page_evenly(uint64_t arg)
 {
     (void)arg;
@@ -230,13 +227,13 @@ static void test_process(struct child *child)
     must(child_give(&server, endpoint, SLOT_PAGER, RIGHT_RECEIVE));
     must(child_give(&server, paged, SLOT_PAGED, RIGHT_ALL));
     must(child_give(&server, source, SLOT_SOURCE, RIGHT_ALL));
-    sys_cap_close(endpoint); /* who receives is the server alone */
+    sys_cap_close(endpoint); /* the server must be the only receiver */
     must(child_start(&server, page_evenly, 0));
     probe_map(child, paged, PLACE, SIZE, RW);
     bool good = true;
     for (uint64_t i = 0; i < PAGES; i += 4)
         good &= probe_word(child, PLACE + i * TARN_PAGE_SIZE) == word_of(i * TARN_PAGE_SIZE);
-    CHECK(good, "a pager in another process gives its pages");
+    CHECK(good, "a pager in another process supplies its pages");
 
     enum { WAITING = 6, IN_CALLS = 3 };
     for (unsigned i = 0; i < WAITING; i++)
@@ -245,7 +242,7 @@ static void test_process(struct child *child)
         probe_start(child, PROBE_KERNEL_READ, PLACE + (2 * i + 1) * TARN_PAGE_SIZE, 64);
     struct ipc_message nothing;
     CHECK(ipc_receive_deadline(probe_report, &nothing, deadline_after(50 * MS)) == -E_TIMEOUT,
-          "threads wait for pages that do not come");
+          "threads wait for pages that are not supplied");
     child_end(&server);
     unsigned faults = 0, errors = 0;
     for (unsigned i = 0; i < WAITING + IN_CALLS; i++) {
@@ -257,13 +254,13 @@ static void test_process(struct child *child)
           "when the pager dies, waiting threads fault and their system calls fail");
     CHECK(probe_word(child, PLACE + 4 * TARN_PAGE_SIZE) == word_of(4 * TARN_PAGE_SIZE) &&
               probe(child, PROBE_READ, PLACE + 10 * TARN_PAGE_SIZE, 0).faulted,
-          "pages that came stay, others fault");
+          "supplied pages stay, others fault");
     must(sys_space_unmap(child->space, PLACE, SIZE));
     sys_cap_close(paged);
     sys_cap_close(source);
 }
 
-/* A space that waits for its pager is killed; the pager's answer finds nobody. */
+/* Kills a space that waits for its pager; the pager's reply must have no effect. */
 static void test_dead_waiter(void)
 {
     struct child child;
@@ -279,13 +276,13 @@ static void test_dead_waiter(void)
     message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
     CHECK(ipc_reply(&message) == -E_DEAD &&
               ipc_receive_deadline(endpoint, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
-          "those who wait for it can be killed");
+          "threads that wait for it can be killed");
     sys_cap_close(endpoint);
     sys_cap_close(paged);
 }
 
-#define WARM_TURNS    2 /* after which slabs, tables and servers have what they need */
-#define COUNTED_TURNS 9 /* a frame lost in each is more than FRAMES_OF_SERVERS */
+#define WARM_TURNS    2 /* warm up slabs, page tables and servers */
+#define COUNTED_TURNS 9 /* one page frame lost in each is more than FRAMES_OF_SERVERS */
 
 int main(void)
 {
@@ -303,7 +300,7 @@ int main(void)
         test_process(&child);
         test_dead_waiter();
     }
-    CHECK(same_stats_soon(&before), "everything is given back");
+    CHECK(same_stats_soon(&before), "everything is freed");
     probe_end(&child);
     return finish_tests();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_profile.c - samples at every instruction of what runs in the kernel's windows: messages
- * and their switches of threads, page faults, sleep. A boot with the shortest period and -icount, where the
- * timer comes between any two instructions: wherever one of them cannot bear it, the kernel panics.
+ * kernel_profile.c - profile samples at every instruction of messages with their thread switches, page faults
+ * and sleep. Boots with the shortest period and -icount, so the timer interrupts between any two
+ * instructions; where the kernel does not tolerate that, it panics.
  */
 #include "tap.h"
 #include "wait.h"
@@ -43,7 +43,7 @@ static void call_often(void)
     cap_t endpoint = (cap_t)sys_endpoint_create();
     pthread_t server;
     CHECK(pthread_create(&server, NULL, serve, (void *)(uintptr_t)endpoint) == 0, "a server");
-    CHECK(count_answers(endpoint) == CALLS, "every call has its answer");
+    CHECK(count_answers(endpoint) == CALLS, "every call gets its reply");
     pthread_join(server, NULL);
     sys_cap_close(endpoint);
 }
@@ -55,7 +55,7 @@ static void touch_pages(void)
     uint64_t sum = 0;
     for (uint64_t i = 0; i < PAGES; i++)
         sum += pages[i * PAGE] += 1;
-    CHECK(sum == PAGES, "every page is there, and was zero");
+    CHECK(sum == PAGES, "every page is mapped, and was zero");
     munmap(pages, PAGES * PAGE);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_scarce.c - a program takes all memory, again and again, in several ways (greedy.c). The
- * system goes on: all frames come back, the shell runs programs, files are as they were.
+ * kernel_scarce.c - a program repeatedly uses up memory in several ways (greedy.c). The system must survive:
+ * all page frames are freed, the shell runs programs, files are unchanged.
  *
- * Once with the machine's whole memory. Then most of it is in a file, so that the rest is soon gone.
+ * Once with all of the machine's memory. Then a file holds most of it, so that the rest is used up quickly.
  */
 #include "leak.h"
 #include "tap.h"
@@ -20,8 +20,8 @@
 #define ROUNDS      20u
 #define PIECE       (64u << 10)
 #define KEPT_PIECES 3u
-#define LEFT_PART   12u  /* of memory, that the large file leaves */
-#define SPARE       200u /* frames that may stay with servers: heaps and tables for so many requests */
+#define LEFT_PART   12u  /* fraction of memory that the large file leaves */
+#define SPARE       200u /* page frames that servers may keep, for heaps and page tables */
 
 extern char **environ;
 
@@ -78,7 +78,7 @@ static bool make_kept(void)
     return close(fd) == 0 && good;
 }
 
-/* How many pieces it has. */
+/* Returns the number of pieces written. */
 static unsigned make_large(void)
 {
     unsigned pieces = 0;
@@ -93,7 +93,7 @@ static unsigned make_large(void)
     return pieces;
 }
 
-/* Through fs, proc, a pipe, and programs of its own. */
+/* Uses fs, proc, a pipe and other programs. */
 static bool shell_answers(void)
 {
     char *const arguments[] = {"/bin/sh", "-c", "echo answer | grep -q answer && rm -f /tmp/greed*", NULL};
@@ -103,7 +103,7 @@ static bool shell_answers(void)
     return status == 0;
 }
 
-/* With patience: what is ended needs a moment to give back, and what the kernel had for it some more. */
+/* Waits patiently: a killed process needs time to free its memory, and the kernel more for its own. */
 static bool wait_until(bool (*is_so)(const struct system_stats *, const struct system_stats *),
                        const struct system_stats *before)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_sched.c - what runs where: affinity, priorities, slices, stealing, suspension; and,
- * because it needs threads on all processors too, shootdown: once a page is unmapped nobody writes to it any
- * more.
+ * kernel_sched.c - scheduling: affinity, priorities, time slices, stealing, suspension; also TLB shootdown,
+ * because that needs threads on all CPUs: nobody can write to a page after it was unmapped.
  *
- * The threads live in a child and count in memory shared with us.
+ * The threads live in a child and count in memory shared with the test.
  */
 #include "child.h"
 #include "leak.h"
@@ -16,14 +15,14 @@
 #define MS     1000000ull
 #define CPUS   64u
 #define SHARED 0x0000000900000000ull
-#define VICTIM 0x0000000a00000000ull /* the page of the shootdown test */
+#define VICTIM 0x0000000a00000000ull /* page of the shootdown test */
 
 enum { SLOT_SIGNAL = 16, SLOT_ANSWER };
 
 struct shared {
     struct {
         _Atomic uint64_t count;
-        _Atomic uint64_t cpus; /* where it ran, a bit each */
+        _Atomic uint64_t cpus; /* CPUs on which it ran, one bit each */
     } threads[CPUS];
     _Atomic uint64_t answered_at;
 };
@@ -47,8 +46,7 @@ static void sleep_ms(uint64_t ms)
     sys_thread_sleep(deadline_after(ms * MS));
 }
 
-/* ---- in the child ----------------------------------------------------------------------------------------
- */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static struct shared *child_shared(void)
 {
@@ -64,7 +62,7 @@ static void count_always(uint64_t index)
     }
 }
 
-/* Answers each signal with one. */
+/* Replies to each signal with one. */
 static void answer_signals(uint64_t index)
 {
     struct shared *s = child_shared();
@@ -82,8 +80,7 @@ static void write_victim(uint64_t index)
         words[index * 8]++;
 }
 
-/* ---- tests -----------------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------------- */
 
 static void make_child(struct child *child)
 {
@@ -101,7 +98,7 @@ static cap_t start(struct child *child, void (*entry)(uint64_t), uint64_t index,
     return thread;
 }
 
-/* Waits until a thread has counted on, at least; the host may let a processor of ours wait. */
+/* Waits until a thread has counted further; the host may delay a vCPU. */
 static bool gets_on(unsigned index, uint64_t from)
 {
     for (int turn = 0; turn < 1000; turn++) {
@@ -112,7 +109,7 @@ static bool gets_on(unsigned index, uint64_t from)
     return false;
 }
 
-/* Soon one thread runs and the other does not, for a while. */
+/* Waits until one thread runs and the other does not, for a while. */
 static bool runs_instead(unsigned index, unsigned other)
 {
     for (int turn = 0, in_a_row = 0; turn < 100; turn++) {
@@ -127,7 +124,7 @@ static bool runs_instead(unsigned index, unsigned other)
     return false;
 }
 
-/* Soon they have got as much, but for a factor of four; over a short while the host decides who gets more. */
+/* Waits until both have progressed equally, within a factor of four; over short times the host decides. */
 static bool share_processor(unsigned one, unsigned other)
 {
     uint64_t first = shared->threads[one].count, second = shared->threads[other].count;
@@ -140,7 +137,7 @@ static bool share_processor(unsigned one, unsigned other)
     return false;
 }
 
-/* Soon it only runs there; "soon" because the host may let a processor of ours wait. */
+/* Waits until the thread runs only on these CPUs; the host may delay a vCPU. */
 static bool runs_only(unsigned index, uint64_t cpus)
 {
     for (int turn = 0; turn < 200; turn++) {
@@ -163,20 +160,20 @@ static void test_affinity(void)
     sleep_ms(100);
     for (unsigned i = 0; i < cpu_count; i++)
         pinned &= !(shared->threads[i].cpus & ~(1ull << i)) && runs_only(i, 1ull << i);
-    CHECK(pinned, "threads run where they may, and only there");
+    CHECK(pinned, "threads run only where their affinity allows");
     for (unsigned i = 0; i < cpu_count; i++)
         must(sys_thread_set_affinity(threads[i], 1ull << (i + 1) % cpu_count));
     for (unsigned i = 0; i < cpu_count; i++)
         moved &= runs_only(i, 1ull << (i + 1) % cpu_count);
-    CHECK(moved, "running threads move when they must");
+    CHECK(moved, "running threads migrate when their affinity changes");
     CHECK(sys_thread_set_affinity(threads[0], cpu_count < 64 ? 1ull << 63 : 0) == -E_BAD_ARGUMENT,
-          "processors that do not exist are refused");
+          "CPUs that do not exist are refused");
     for (unsigned i = 0; i < cpu_count; i++)
         sys_cap_close(threads[i]);
     child_end(&child);
 }
 
-/* All of the first `count` threads get on, within seconds: the host may have fewer processors than we. */
+/* Whether all of the first `count` threads progress; the host may have fewer CPUs than the guest. */
 static bool all_get_on(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -185,7 +182,7 @@ static bool all_get_on(unsigned count)
     return true;
 }
 
-/* Soon each processor has run one of the first `count` threads. */
+/* Waits until each CPU has run one of the first `count` threads. */
 static bool all_work(unsigned count)
 {
     for (int turn = 0; turn < 500; turn++) {
@@ -207,10 +204,10 @@ static void test_spreading(void)
     for (unsigned i = 0; i < twice; i++) {
         sys_cap_close(start(&child, count_always, i, 1, 0));
         if (i + 1 == cpu_count)
-            CHECK(all_get_on(cpu_count), "as many threads as processors all get on");
+            CHECK(all_get_on(cpu_count), "as many threads as CPUs all progress");
     }
-    CHECK(all_get_on(twice), "twice as many get their turns");
-    CHECK(all_work(twice), "and all processors work");
+    CHECK(all_get_on(twice), "twice as many all progress");
+    CHECK(all_work(twice), "and all CPUs are used");
     child_end(&child);
 }
 
@@ -219,11 +216,11 @@ static void test_priorities(void)
     struct child child;
     make_child(&child);
     cap_t low = start(&child, count_always, 0, 1, 1), high = start(&child, count_always, 1, 3, 1);
-    CHECK(runs_instead(1, 0), "the higher priority keeps the lower from running");
+    CHECK(runs_instead(1, 0), "a thread of higher priority runs instead of a lower one");
     must(sys_thread_set_priority(high, 1));
-    CHECK(share_processor(0, 1), "equals share the processor");
+    CHECK(share_processor(0, 1), "equal priorities share the CPU");
     must(sys_thread_set_priority(low, 5));
-    CHECK(runs_instead(0, 1), "and a raised one takes it");
+    CHECK(runs_instead(0, 1), "a raised priority takes it");
     must(sys_thread_suspend(low));
     CHECK(runs_instead(1, 0), "until it is suspended");
     must(sys_thread_resume(low));
@@ -233,7 +230,7 @@ static void test_priorities(void)
     child_end(&child);
 }
 
-/* A thread that wakes up and is more important than what runs there does not wait for a slice to end. */
+/* A woken thread with a higher priority than the running one does not wait for the end of the time slice. */
 static void test_preemption(void)
 {
     struct child child;
@@ -253,17 +250,16 @@ static void test_preemption(void)
             break;
         prompt += shared->answered_at - begin < MS;
     }
-    printf("# %u of %u answers within a millisecond\n", prompt, asked);
-    /* A processor's turn of the emulator may end between our clock and the signal. */
+    printf("# %u of %u replies within a millisecond\n", prompt, asked);
+    /* The emulator may stop running a vCPU between reading the clock and the signal. */
     CHECK(asked == 50 && shared->threads[1].count == asked && prompt >= 45,
-          "a more important thread preempts at once");
+          "a thread of higher priority preempts at once");
     sys_cap_close(signal);
     sys_cap_close(answer);
     child_end(&child);
 }
 
-/* ---- shootdown
- * ------------------------------------------------------------------------------------------------- */
+/* ---- TLB shootdown --------------------------------------------------------------------------------- */
 
 static void map_victim(const struct child *child, cap_t memory)
 {
@@ -271,7 +267,7 @@ static void map_victim(const struct child *child, cap_t memory)
         sys_space_map(child->space, memory, VICTIM, 2 * TARN_PAGE_SIZE, 0, MAP_READ | MAP_WRITE | MAP_FIXED));
 }
 
-/* Everyone who faulted tries again. */
+/* Resumes all threads that faulted. Returns their number. */
 static unsigned resume_all(cap_t handler)
 {
     struct ipc_message message;
@@ -284,7 +280,7 @@ static unsigned resume_all(cap_t handler)
     return count;
 }
 
-/* The words do not change any more. */
+/* Whether the words do not change any more. */
 static bool stands_still(const volatile uint64_t *words)
 {
     uint64_t seen[CPUS] = {0};
@@ -292,7 +288,7 @@ static bool stands_still(const volatile uint64_t *words)
         seen[i] = words[i * 8];
     for (int turn = 0; turn < 2000; turn++) {
         if (turn == 1000)
-            sleep_ms(1); /* also those that only run when we do not */
+            sleep_ms(1); /* let threads run that only run when this one does not */
         for (unsigned i = 0; i < cpu_count; i++)
             if (words[i * 8] != seen[i])
                 return false;
@@ -325,7 +321,7 @@ static void test_shootdown(void)
         faults += resume_all(handler);
     }
     printf("# %u faults\n", faults);
-    CHECK(stale == 0, "after unmap and protect nobody writes through an old translation");
+    CHECK(stale == 0, "after unmap and protect no write uses an old translation");
     CHECK(faults > 0, "they fault instead");
     child_end(&child);
     memory_unmap((void *)words, 2 * TARN_PAGE_SIZE);

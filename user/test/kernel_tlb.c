@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/kernel_tlb.c - shootdown, as a program sees it: once a system call that took pages or rights away
- * has returned, no thread on any processor gets through by a translation from before.
+ * kernel_tlb.c - TLB shootdown as programs see it: after a system call that removed pages or rights has
+ * returned, no thread on any CPU can use an old translation.
  *
- * In a child, a thread on every processor reads and writes a few pages all the time, also by way of the
- * kernel's copies. One more, the changer, maps them, waits until all have used them, and takes them away:
- * unmaps, remaps to other frames, makes them read-only, has them copied on write. The frames have other
- * addresses too (ALIAS). There the changer, as soon as its call has returned, writes POISON to what may no
- * longer be read, and adds up what may no longer be written. Threads that fault wait in main(), their fault
- * handler, until there is something to access.
+ * In a child, a worker thread on every CPU constantly reads and writes a few pages, also through copies by
+ * the kernel. Another thread, the changer, maps the pages, waits until all workers have used them, and takes
+ * them away: unmaps them, remaps them to other page frames, makes them read-only, or has them copied on
+ * write. The page frames are also mapped at other addresses (ALIAS). There the changer, as soon as its call
+ * has returned, writes POISON to pages that must not be read any more, and sums up words that must not be
+ * written any more. Threads that fault wait in main(), their fault handler, until the pages are accessible
+ * again.
  *
- * The words prove nothing about a worker that is slow: poison lies in a frame only while no page shows it.
- * Who was held up in a write finishes it in the next round, so that pages are copied by workers too, and the
- * changer may write to a page whose copy another has not finished yet.
+ * A slow worker does not invalidate the test: poison is in a page frame only while no page shows it. A worker
+ * that was delayed in a write completes it in the next round, so workers also cause page copies, and the
+ * changer may write to a page while another thread is copying it.
  */
 #include "child.h"
 #include "leak.h"
@@ -24,37 +25,38 @@
 #define MS         1000000ull
 #define US         1000ull
 #define ROUNDS     4000u
-#define SECONDS    10u /* or as many as fit: a shootdown takes 10 us, or 10 ms when the host is busy */
-#define ROUNDS_MIN (2 * 3 * WAYS) /* but each way twice with each number of pages */
+#define SECONDS    10u            /* time limit: a shootdown takes 10 us, or 10 ms on a busy host */
+#define ROUNDS_MIN (2 * 3 * WAYS) /* at least: each way twice with each number of pages */
 #define WORKERS    32u
-#define SETS       8u  /* of frames, used in turn: one retired stays so for seven rounds */
-#define PAGES      40u /* of a set: more than are flushed one by one */
+#define SETS       8u  /* of page frames, used in turn: a set is reused after seven other rounds */
+#define PAGES      40u /* per set: more than are flushed individually */
 
 #define SHARED      0x0000000900000000ull
-#define ALIAS       0x0000000a00000000ull /* all sets, always */
+#define ALIAS       0x0000000a00000000ull /* all sets, always mapped */
 #define VIEW        0x0000000b00000000ull /* the set of this round */
 #define PAGE_WORDS  (TARN_PAGE_SIZE / sizeof(uint64_t))
-#define SLOT_STRIDE (64 / sizeof(uint64_t)) /* word 0 of a page is its tag; then a line for each worker */
+/* word 0 of a page is its tag; then a cache line for each worker */
+#define SLOT_STRIDE (64 / sizeof(uint64_t))
 
 #define GOOD   0x600d600d600d600dull
 #define POISON 0xdeadf4a3e0000000ull
 
 enum { SLOT_POOL = 16, SLOT_SCRATCH };
 
-/* What is taken away, and how. */
+/* How the pages are taken away. */
 enum way { UNMAP, REMAP, PROTECT, COPY, WAYS };
 static const char *const way_names[WAYS] = {"unmapped", "remapped", "made read-only", "copied on write"};
 
 struct shared {
     _Atomic uint32_t way;    /* of this round */
     _Atomic uint32_t pages;  /* of this round */
-    _Atomic bool accessible; /* who faults may try again */
+    _Atomic bool accessible; /* threads that faulted may retry */
     _Atomic bool done;       /* the changer has ended */
-    int64_t error;           /* what stopped it */
+    int64_t error;           /* error that stopped it */
     uint32_t workers, rounds;
-    _Atomic uint32_t faults;            /* of workers, that main() has heard of */
-    _Atomic uint64_t stale_reads[WAYS]; /* words of poison that came out of pages */
-    uint64_t stale_writes[WAYS];        /* rounds in which somebody wrote what he must not */
+    _Atomic uint32_t faults;            /* of workers, received by main() */
+    _Atomic uint64_t stale_reads[WAYS]; /* number of words of poison read */
+    uint64_t stale_writes[WAYS];        /* rounds with forbidden writes */
     struct {
         _Alignas(64) _Atomic uint64_t accesses;
     } worker[WORKERS];
@@ -63,8 +65,7 @@ struct shared {
 
 static struct shared *const child_shared = (struct shared *)SHARED;
 
-/* ---- workers --------------------------------------------------------------------------------------------
- */
+/* ---- workers --------------------------------------------------------------------------------------- */
 
 static void take(uint64_t tag)
 {
@@ -79,8 +80,8 @@ static void access_page(volatile uint64_t *page, uint64_t index, uint64_t turn, 
         page[(1 + index) * SLOT_STRIDE] = turn;
 }
 
-/* The same by the kernel, which has a place for every worker in the scratch object. A page that is away makes
- * it fault as if we had. */
+/* The same through the kernel, with a word per worker in the scratch object. If the page is not accessible,
+ * the kernel's access faults like the worker's own. */
 static void access_by_kernel(volatile uint64_t *page, uint64_t index, uint64_t turn, bool writes)
 {
     uint64_t tag = 0, offset = index * sizeof tag;
@@ -108,8 +109,7 @@ static void work(uint64_t index)
     }
 }
 
-/* ---- the changer ------------------------------------------------------------------------------------------
- */
+/* ---- the changer ----------------------------------------------------------------------------------- */
 
 static volatile uint64_t *alias(uint32_t set, uint32_t page)
 {
@@ -122,7 +122,7 @@ static void put_tags(uint32_t set, uint64_t tag)
         alias(set, page)[0] = tag;
 }
 
-/* Of all that workers write to the first pages of a set; each of their words only grows. */
+/* Sum of the workers' words in the first pages of a set; each word only grows. */
 static uint64_t sum_of_writes(uint32_t set, uint32_t pages)
 {
     uint64_t sum = 0;
@@ -132,8 +132,8 @@ static uint64_t sum_of_writes(uint32_t set, uint32_t pages)
     return sum;
 }
 
-/* Waits until every worker has made some accesses: to this round's pages, for there are no others. However
- * long a busy host keeps a processor from running. */
+/* Waits until every worker has made some accesses, which must be to this round's pages because there are no
+ * others, however long a busy host delays a vCPU. */
 static void wait_for_workers(void)
 {
     struct shared *s = child_shared;
@@ -145,8 +145,7 @@ static void wait_for_workers(void)
             sys_thread_sleep(deadline_after(20 * US));
 }
 
-/* Waits until a worker has run into what was taken away. All of them must: there is nothing else to access.
- */
+/* Waits until a worker has faulted on the missing pages. All will: there is nothing else to access. */
 static void wait_for_fault(uint32_t before)
 {
     while (child_shared->faults == before)
@@ -159,8 +158,8 @@ static int64_t map_view(uint32_t set, uint32_t flags)
                          flags | MAP_READ | MAP_WRITE | MAP_FIXED);
 }
 
-/* A single page, a few, more than are flushed one by one; but every copy is a shootdown of its own. The rest
- * of a set is not used. */
+/* One page, a few, or more than are flushed individually; for COPY at most a few, because each copy is a
+ * shootdown of its own. The other pages of the set are not used. */
 static uint32_t pages_of(uint32_t round)
 {
     static const uint32_t counts[] = {1, 5, PAGES};
@@ -168,8 +167,8 @@ static uint32_t pages_of(uint32_t round)
     return round % WAYS == COPY && count == PAGES ? 2 : count;
 }
 
-/* Takes the rights of `pages` pages away in the round's way; then what nobody may do any more can be seen at
- * ALIAS. -E_*. */
+/* Takes away the rights to `pages` pages in this round's way; afterwards ALIAS shows forbidden accesses.
+ * Returns 0 or -E_*. */
 static int64_t take_away(uint32_t way, uint32_t set, uint32_t pages)
 {
     int64_t error = 0;
@@ -187,7 +186,7 @@ static int64_t take_away(uint32_t way, uint32_t set, uint32_t pages)
     return error;
 }
 
-/* What is still mapped of this round's set, and all traces of it. */
+/* Unmaps what is still mapped of this round's set. */
 static int64_t clear_view(uint32_t way, uint32_t pages)
 {
     uint32_t gone = way == UNMAP || way == REMAP ? pages : 0;
@@ -196,7 +195,7 @@ static int64_t clear_view(uint32_t way, uint32_t pages)
     return sys_space_unmap(SLOT_SPACE, VIEW + gone * TARN_PAGE_SIZE, (PAGES - gone) * TARN_PAGE_SIZE);
 }
 
-/* Long enough for somebody who has an old translation to use it. */
+/* Gives a thread with an old translation time to use it. */
 static void watch(void)
 {
     uint64_t end = deadline_after(30 * US);
@@ -253,9 +252,7 @@ static void change(uint64_t rounds)
         sys_thread_sleep(TARN_FOREVER);
 }
 
-/* ---- outside
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the test -------------------------------------------------------------------------------------- */
 
 static cap_t must(int64_t result)
 {
@@ -273,7 +270,7 @@ static void start(struct child *child, void (*entry)(uint64_t), uint64_t arg, ui
     sys_cap_close(thread);
 }
 
-/* A thread that faults tries again when there is something to access; until the changer has ended. */
+/* Lets threads that fault wait until the pages are accessible, or the changer has ended. */
 static void handle_faults(cap_t handler, struct shared *shared)
 {
     struct ipc_message message;
@@ -311,14 +308,14 @@ static void report(const struct shared *shared)
     for (uint32_t i = 0; i < shared->workers; i++)
         least = shared->worker[i].accesses < least ? shared->worker[i].accesses : least;
     printf("# %u rounds, %u workers, %u faults\n", shared->rounds, shared->workers, shared->faults);
-    CHECK(shared->error >= 0, "pages come and go");
+    CHECK(shared->error >= 0, "pages are mapped and taken away");
     CHECK(shared->rounds >= ROUNDS_MIN && least / (2 * PAGES) >= shared->rounds &&
               shared->faults >= shared->rounds / 2,
-          "every processor accesses them meanwhile");
+          "every CPU accesses them meanwhile");
     for (unsigned way = 0; way < WAYS; way++) {
         printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
                (unsigned long long)shared->stale_reads[way], (unsigned long long)shared->stale_writes[way]);
-        snprintf(text, sizeof text, "nobody gets through to what was %s", way_names[way]);
+        snprintf(text, sizeof text, "no access uses an old translation after pages were %s", way_names[way]);
         CHECK(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, text);
     }
 }

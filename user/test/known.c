@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/known.c - a program of which it is known what it does, how often and how long:
- * tests/answers_agree asks `tarn` about its trace. The numbers here stand there, too.
+ * known.c - a program with known behaviour: tests/answers_agree compares `tarn`'s results on its trace with
+ * it. The constants are repeated there.
  *
- * Each part is a thread of its own that is named in the trace by a mark: number PART, text of the part.
+ * Each part runs in a thread of its own, which logs a mark: number PART, text: name of the part.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -26,11 +26,11 @@ extern char **environ;
 #define SLEEPS     20
 #define SLEEP_US   5000
 #define STOPWATCH  4711
-#define CALLS      500 /* that do nothing */
-#define REFUSED    300 /* of a capability that does not exist */
+#define CALLS      500 /* system calls that do nothing */
+#define REFUSED    300 /* calls with a capability that does not exist */
 #define PAGES      256
-#define REQUESTS   400 /* of which each takes the server SPIN_US, and ... */
-#define SLOW_EVERY 40  /* ... of so many one lets it sleep for SLEEP_US */
+#define REQUESTS   400 /* each takes the server SPIN_US, and ... */
+#define SLOW_EVERY 40  /* ... in every SLOW_EVERY-th the server sleeps for SLEEP_US */
 #define SPIN_US    50
 #define LABEL      4100
 #define MOVES      50
@@ -50,7 +50,7 @@ static void burn(uint64_t us)
         ;
 }
 
-/* ---- parts --------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------------- */
 
 static void sleeps(void)
 {
@@ -105,7 +105,7 @@ static void moves(void)
         process_set_affinity(1u << i % 2);
 }
 
-/* Both on one processor, and who burns goes first: the other is woken before it begins. */
+/* Both on one CPU. The burner runs first: the other thread is woken before it begins. */
 static cap_t begins;
 static atomic_bool waits;
 
@@ -137,14 +137,14 @@ static void children(void)
     }
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- the list of parts ----------------------------------------------------------------------------- */
 
 static const struct part {
     void (*run)(void);
     const char *name;
-    bool on_first;     /* on processor 0 alone */
-    bool goes_on;      /* the next part runs beside it */
-    int less_priority; /* than usual */
+    bool on_first;     /* only on CPU 0 */
+    bool goes_on;      /* the next part runs concurrently */
+    int less_priority; /* relative to the default */
 } parts[] = {
     {sleeps, "sleeps", 0, 0, 0},   {calls, "calls", 0, 0, 0},   {faults, "faults", 0, 0, 0},
     {server, "server", 0, 1, 0},   {client, "client", 0, 0, 0}, {moves, "moves", 0, 0, 0},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/last_words.c - logs numbered events on every processor without end, and says now and then what
- * was logged, for tests/previous, which ends the system in the middle of it and looks for them in what is
- * left.
+ * last_words.c - logs numbered events on every CPU without end and prints from time to time what was logged.
+ * tests/previous ends the system meanwhile and looks for the events in the remaining trace.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/leak.h - whether frames and kernel objects are all back.
- */
+/* leak.h - checks that page frames and kernel objects were freed. */
 #ifndef USER_TEST_LEAK_H
 #define USER_TEST_LEAK_H
 
@@ -17,7 +15,7 @@ static inline struct system_stats read_stats(void)
     return stats;
 }
 
-/* Read when nothing has come or gone for a while: what was killed before may still be ending. */
+/* Waits until the numbers are stable, because processes killed before may still be ending. */
 static inline struct system_stats quiet_stats(void)
 {
     struct system_stats last = read_stats();
@@ -32,16 +30,16 @@ static inline struct system_stats quiet_stats(void)
     return last;
 }
 
-/* The first line that a program prints costs memory here and in the servers: let it be before. */
+/* The first output of a program costs memory here and in the servers, so it comes before counting. */
 static inline struct system_stats first_stats(void)
 {
-    printf("# counting frames and objects\n");
+    printf("# counting page frames and objects\n");
     fflush(stdout);
     return quiet_stats();
 }
 
-/* Frames that servers may take meanwhile, once, for heaps and page tables. A leak of the kernel's repeats
- * with every round of a test, so it is larger than that. */
+/* Page frames that servers may allocate once meanwhile, for heaps and page tables. A kernel leak repeats in
+ * every round of a test, so it is larger. */
 #define FRAMES_OF_SERVERS 8u
 
 static inline uint64_t frames_in_stock(const struct system_stats *stats)
@@ -55,8 +53,8 @@ static inline bool same_frames(const struct system_stats *before, const struct s
     return is > was ? is - was <= FRAMES_OF_SERVERS : was - is <= FRAMES_OF_SERVERS;
 }
 
-/* Frames that slabs took meanwhile are no leak here: they go back later than objects (kernel_frames.c waits
- * for them). */
+/* Page frames that slabs have allocated are no leak: they are freed later than the objects (kernel_frames.c
+ * waits for them). */
 static inline bool compare_stats(const struct system_stats *before, const struct system_stats *after,
                                  bool print)
 {
@@ -88,8 +86,7 @@ static inline bool compare_stats(const struct system_stats *before, const struct
     return same;
 }
 
-/* With patience: what has been told to end needs a moment, and many on a busy host. Prints what differs in
- * the end. */
+/* Waits patiently, because ending takes a moment, longer on a busy host. Prints remaining differences. */
 static inline bool same_stats_soon(const struct system_stats *before)
 {
     struct system_stats after = read_stats();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/libc_file.c - files, directories, descriptors and pipes (libc-glue/posix/, servers/fs).
- */
+/* libc_file.c - files, directories, descriptors and pipes (libc-glue/posix/, servers/fs). */
 #include "tap.h"
 
 #include <dirent.h>
@@ -41,7 +39,7 @@ static void test_stdio(void)
     if (file)
         fclose(file);
     file = fopen(ROOT "/none", "r");
-    CHECK(!file && errno == ENOENT, "what is not there is ENOENT");
+    CHECK(!file && errno == ENOENT, "a missing file is ENOENT");
     if (file)
         fclose(file);
 }
@@ -64,13 +62,13 @@ static void test_descriptors(void)
     CHECK(fstat(copy, &attributes) == 0 && attributes.st_size == 12 && S_ISREG(attributes.st_mode), "fstat");
     CHECK(ftruncate(copy, 5) == 0 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 5,
           "ftruncate");
-    CHECK(labs((long)(time(NULL) - attributes.st_mtime)) < 100, "its time is now");
+    CHECK(labs((long)(time(NULL) - attributes.st_mtime)) < 100, "its modification time is now");
     close(copy);
     CHECK(read(copy, buffer, 1) < 0 && errno == EBADF, "closed is closed");
     fd = open(ROOT "/bytes", O_WRONLY | O_APPEND);
     CHECK(write(fd, "++", 2) == 2 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 7,
           "O_APPEND");
-    CHECK(read(fd, buffer, 1) < 0 && errno == EBADF, "no reading of what is open to write");
+    CHECK(read(fd, buffer, 1) < 0 && errno == EBADF, "a file open for writing cannot be read");
     close(fd);
     fd = open("/dev/null", O_RDWR);
     CHECK(fd >= 0 && write(fd, "x", 1) == 1 && read(fd, buffer, 1) == 0, "/dev/null");
@@ -84,7 +82,7 @@ static void test_big(void)
     for (size_t i = 0; i < size; i++)
         out[i] = (unsigned char)(i * 31 >> 3);
     int fd = open(ROOT "/big", O_RDWR | O_CREAT, 0644);
-    CHECK(write(fd, out, size) == (ssize_t)size, "a write larger than a window");
+    CHECK(write(fd, out, size) == (ssize_t)size, "a write larger than a shared buffer");
     CHECK(pread(fd, in, size, 0) == (ssize_t)size && !memcmp(in, out, size), "reads back");
     char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     CHECK(map != MAP_FAILED && !memcmp(map, out, size), "mmap of a file");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/test/libc_math.c - results of libm that are numbers which the type has: they are exact. */
+/* libc_math.c - results of libm are exact where the type can represent them. */
 #include "tap.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* The functions, whatever the header or the compiler makes of their names. */
+/* Function pointers, so that neither macros nor the compiler replace the calls. */
 static double (*volatile take_log2)(double) = log2;
 static float (*volatile take_log2f)(float) = log2f;
 
 static void test_powers_of_two(void)
 {
     int log_wrong = 0, float_wrong = 0, exp_wrong = 0, pow_wrong = 0;
-    for (int i = -1074; i < 1024; i++) { /* subnormal ones, too */
+    for (int i = -1074; i < 1024; i++) { /* including subnormal ones */
         volatile double x = ldexp(1, i);
         log_wrong += log2(x) != i || take_log2(x) != i;
         exp_wrong += exp2(i) != x;
@@ -56,7 +56,7 @@ static void test_roots(void)
     CHECK(wrong == 0, "roots of squares and cubes");
 }
 
-/* The others are near: at most two units of the last place away from what log says. */
+/* Other results are close: at most two units in the last place from the one computed by log. */
 static void test_near(void)
 {
     int wrong = 0;
@@ -70,7 +70,7 @@ static void test_near(void)
     errno = 0;
     CHECK(isnan(take_log2(-1)) && errno == EDOM, "log2(-1)");
     CHECK(isinf(take_log2(INFINITY)) && isnan(take_log2(NAN)) && isnan(take_log2f(NAN)),
-          "log2 of what is no number");
+          "log2 of infinity and NaN");
 }
 
 int main(void)

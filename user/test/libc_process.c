@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/libc_process.c - spawning, waiting, killing; what a child inherits. It spawns itself.
- */
+/* libc_process.c - spawning, waiting, killing; inheritance. It spawns itself. */
 #include "tap.h"
 
 #include <errno.h>
@@ -17,7 +15,7 @@
 
 static const char *self;
 
-/* Runs this program with a word that main knows; its pid or 0. */
+/* Runs this program with an argument that main knows. Returns its pid or 0. */
 static pid_t start(const char *what, const posix_spawn_file_actions_t *actions)
 {
     pid_t pid = 0;

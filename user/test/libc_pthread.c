@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/libc_pthread.c - threads and everything that they wait on (libc-glue/posix/pthread*.c).
- */
+/* libc_pthread.c - threads and their synchronisation (libc-glue/posix/pthread*.c). */
 #include "tap.h"
 
 #include <errno.h>
@@ -38,7 +36,7 @@ static void run_all(void *(*routine)(void *))
             pthread_join(thread[i], NULL);
 }
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- creating and ending --------------------------------------------------------------------------- */
 
 static void *return_square(void *argument)
 {
@@ -76,9 +74,9 @@ static void test_life(void)
     pthread_t thread;
     void *result = NULL;
     CHECK(pthread_create(&thread, NULL, return_square, (void *)12) == 0, "a thread is created");
-    CHECK(pthread_join(thread, &result) == 0 && result == (void *)144, "join gives its result");
+    CHECK(pthread_join(thread, &result) == 0 && result == (void *)144, "join returns its result");
     pthread_create(&thread, NULL, exit_deep, (void *)41);
-    CHECK(pthread_join(thread, &result) == 0 && result == (void *)42, "and what pthread_exit said");
+    CHECK(pthread_join(thread, &result) == 0 && result == (void *)42, "and the argument of pthread_exit");
     CHECK(pthread_join(pthread_self(), NULL) == EDEADLK, "nobody joins itself");
 
     errno = 99;
@@ -88,7 +86,8 @@ static void test_life(void)
     CHECK(result && errno == 99 && own_variable == 3, "errno and __thread variables are each thread's own");
 
     int ok = 0;
-    for (int i = 0; i < 200; i++) { /* stacks come back, or we run out */
+    for (int i = 0; i < 200; i++) {
+        /* Fails for lack of memory unless stacks are freed. */
         pthread_attr_t attr;
         pthread_attr_init(&attr);
         pthread_attr_setstacksize(&attr, 4 << 20);
@@ -107,7 +106,7 @@ static void test_life(void)
     CHECK(detached_done == 20, "detached threads run");
 }
 
-/* ---- mutexes ------------------------------------------------------------------------------------------- */
+/* ---- mutexes --------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned long counter;
@@ -160,23 +159,22 @@ static void test_mutex(void)
     CHECK(again == 0, "a recursive mutex can be taken again");
     pthread_create(&thread, NULL, unlock_it, &recursive);
     pthread_join(thread, &result);
-    CHECK(result == (void *)EPERM, "only its owner gives it back");
+    CHECK(result == (void *)EPERM, "only its owner can unlock it");
     pthread_mutex_unlock(&recursive);
     pthread_mutex_unlock(&recursive);
-    CHECK(pthread_mutex_destroy(&recursive) == EBUSY, "as often as it was taken");
+    CHECK(pthread_mutex_destroy(&recursive) == EBUSY, "it must be unlocked as often as it was locked");
     pthread_mutex_unlock(&recursive);
     CHECK(pthread_mutex_destroy(&recursive) == 0, "then it is free");
 
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
     pthread_mutex_init(&checked, &attr);
     pthread_mutex_lock(&checked);
-    CHECK(pthread_mutex_lock(&checked) == EDEADLK, "an error-checking mutex sees the deadlock");
+    CHECK(pthread_mutex_lock(&checked) == EDEADLK, "an error-checking mutex detects the deadlock");
     CHECK(pthread_mutex_unlock(&checked) == 0 && pthread_mutex_unlock(&checked) == EPERM,
-          "and an unlock too many");
+          "and an extra unlock");
 }
 
-/* ---- condition variables ----------------------------------------------------------------------------------
- */
+/* ---- condition variables --------------------------------------------------------------------------- */
 
 #define QUEUE_MAX 4
 static struct {
@@ -269,8 +267,7 @@ static void test_cond(void)
     CHECK(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");
 }
 
-/* ---- the rest
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------------- */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static volatile long pair[2];
@@ -370,7 +367,7 @@ static void *use_heap(void *argument)
     return NULL;
 }
 
-/* Numbers that live in floating-point registers while others run: the same series with and without turns. */
+/* Computes in floating-point registers while other threads run: the same series with and without yielding. */
 static __attribute__((noinline)) double series(double seed, bool gives_way)
 {
     double a = seed, b = seed + 1, c = seed + 2, d = seed + 3, sum = 0;
@@ -399,15 +396,16 @@ static void test_rest(void)
     CHECK(torn == 0 && pair[0] == 2 * ROUNDS, "readers never see half a write");
     pthread_barrier_init(&barrier, NULL, THREADS);
     run_all(meet);
-    CHECK(early == 0 && serial == 50, "a barrier holds all, and names one");
+    CHECK(early == 0 && serial == 50, "a barrier holds all threads, and one is the serial thread");
     run_all(call_once);
-    CHECK(once_runs == 1 && once_missing == 0, "once is once, and over before anyone goes on");
+    CHECK(once_runs == 1 && once_missing == 0,
+          "pthread_once runs the routine once, and all callers wait for it");
     pthread_key_create(&key, destroy_value);
     run_all(set_value);
     CHECK(destroyed == THREADS * (THREADS + 1) / 2, "each thread's value is destroyed");
     sem_init(&semaphore, 0, 3);
     run_all(pass_semaphore);
-    CHECK(most_inside == 0, "a semaphore of 3 lets 3 in");
+    CHECK(most_inside == 0, "a semaphore of 3 admits 3 threads");
     struct timespec until = after_ms(CLOCK_REALTIME, 10);
     sem_init(&semaphore, 0, 0);
     CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT, "sem_timedwait times out");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/libc_stdio.c - what the C library does on its own: text, heap, time, environment, sorting.
+ * libc_stdio.c - the C library alone: text, heap, time, environment, sorting.
  *
- * Needs no server but what its output goes to. Files and processes: libc_file.c, libc_process.c.
+ * Needs only the server that handles its output. Files and processes: libc_file.c, libc_process.c.
  */
 #include "tap.h"
 
@@ -44,7 +44,7 @@ static void test_heap(void)
     uint64_t sum = 0;
     for (size_t i = 0; i < 3 << 20; i++)
         sum += zero[i];
-    CHECK(sum == 0, "calloc gives zeroes");
+    CHECK(sum == 0, "calloc returns zeros");
     free(zero);
     unsigned char *grown = realloc(big, 30 << 20);
     CHECK(grown && grown[0] == 0xa5 && grown[(20 << 20) - 1] == 0xa5, "realloc keeps contents");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/load.c - everyday work on many processors, again and again: it ends well, and what it used is
- * given back.
+ * load.c - everyday work on many CPUs, repeated: it succeeds, and its resources are freed.
  *
  *     load [rounds]
  *
- * The first round fills caches that stay (of the servers, of the allocators); what follows must not grow.
+ * The first round fills caches of the servers and the allocators; later rounds must not add to them.
  */
 #include "leak.h"
 #include "tap.h"
@@ -16,8 +15,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Servers' heaps fragment and grow by a memory object now and then, and their page tables grow until each
- * window's address was used once. Far less than one for each of the hundreds of processes of a round. */
+/* Servers' heaps fragment and sometimes grow by a memory object, and their page tables grow until each shared
+ * buffer's address has been used. This is far less than one for each of the hundreds of processes of a round.
+ */
 #define FRAMES_SPARE   512
 #define MEMORIES_SPARE 16
 #define PATIENCE       500
@@ -58,7 +58,8 @@ static bool same_objects(const struct system_stats *before, const struct system_
            after->mappings <= before->mappings + MEMORIES_SPARE;
 }
 
-/* Once nothing changes any more: the dead take a moment to go, and servers give windows back late. */
+/* Waits until the numbers are stable: dead processes take a moment to disappear, and servers reclaim shared
+ * buffers late. */
 static struct system_stats settled_stats(const struct system_stats *expected)
 {
     struct system_stats stats = read_stats();
@@ -77,7 +78,7 @@ static void check_given_back(const struct system_stats *before, const struct sys
     bool objects = same_objects(before, after);
     CHECK(objects, "as many kernel objects as before");
     uint64_t lost = frames_of(before) > frames_of(after) ? frames_of(before) - frames_of(after) : 0;
-    CHECK(lost <= FRAMES_SPARE, "frames are back");
+    CHECK(lost <= FRAMES_SPARE, "page frames are freed");
     if (!objects || lost)
         compare_stats(before, after, true);
 }

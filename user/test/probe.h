@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/probe.h - one access to memory by a thread of a child, and what came of it: a value, an error or
- * a fault.
+ * probe.h - a memory access by a thread of a child, with its outcome: a value, an error or a fault.
  *
- * Each probe is a thread of its own. It reports to an endpoint, which is also the fault handler of its space;
- * a thread that faults is ended.
+ * Each probe is a separate thread. It reports to an endpoint that is also its space's fault handler; a thread
+ * that faults is killed.
  */
 #ifndef USER_TEST_PROBE_H
 #define USER_TEST_PROBE_H
@@ -27,13 +26,14 @@ enum { SLOT_REPORT = 16, SLOT_SCRATCH };
 static const char *const probe_names[PROBE_OPS] = {"reading", "writing", "executing", "the kernel's reading",
                                                    "the kernel's writing"};
 
-struct probe_request { /* in memory shared with the children, one for each stack */
+/* In memory shared with the children, one for each stack. */
+struct probe_request {
     uint64_t op, address, value;
 };
 struct outcome {
     bool faulted;
-    uint64_t reason, address, access; /* if it did */
-    int64_t result;                   /* if not: what was read or returned */
+    uint64_t reason, address, access; /* valid if faulted */
+    int64_t result;                   /* valid otherwise: the value read or returned */
 };
 
 static cap_t probe_memory, probe_scratch, probe_report;
@@ -57,8 +57,7 @@ static inline void probe_prepare(void)
     probe_requests = memory_map(probe_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
 }
 
-/* ---- in the child
- * ------------------------------------------------------------------------------------------ */
+/* ---- in the child ---------------------------------------------------------------------------------- */
 
 static inline void probe_sleep(uint64_t arg)
 {
@@ -92,8 +91,7 @@ static inline void probe_act(uint64_t number)
     sys_thread_exit();
 }
 
-/* ---- outside
- * ------------------------------------------------------------------------------------------------ */
+/* ---- in the test ----------------------------------------------------------------------------------- */
 
 static inline void probe_map(struct child *child, cap_t memory, uint64_t address, uint64_t size,
                              uint32_t flags)
@@ -101,7 +99,7 @@ static inline void probe_map(struct child *child, cap_t memory, uint64_t address
     must(sys_space_map(child->space, memory, address, size, 0, flags | MAP_FIXED));
 }
 
-/* A child for probes; a thread that sleeps keeps it alive. */
+/* Makes a child for probes; a sleeping thread keeps it alive. */
 static inline void probe_child(struct child *child, const char *name)
 {
     char bytes[TARN_NAME_BYTES] = {0};
@@ -120,18 +118,18 @@ static inline void probe_end(struct child *child)
     child_end(child);
 }
 
-/* Starts a probe; its number. Up to PROBE_STACKS at a time. */
+/* Starts a probe and returns its number. At most PROBE_STACKS at a time. */
 static inline unsigned probe_start(struct child *child, enum probe_op op, uint64_t address, uint64_t value)
 {
     unsigned number = probe_next++ % PROBE_STACKS;
     probe_requests[number] = (struct probe_request){op, address, value};
-    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeper's own */
+    if (child->threads % CHILD_STACKS_MAX == 0) /* the sleeping thread's stack */
         child->threads++;
     must(child_start(child, probe_act, number));
     return number;
 }
 
-/* The next probe that comes to an end, whichever it is; its number, unless it faulted. */
+/* Returns the outcome of the next probe to end; *number is its number, unless it faulted. */
 static inline struct outcome probe_finish(unsigned *number)
 {
     struct outcome outcome = {0};

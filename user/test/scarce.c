@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/scarce.c - takes memory until the kernel drops the trace of the system before, for
- * tests/previous.
+ * scarce.c - uses up memory until the kernel frees the previous boot's trace, for tests/previous.
  *
- * What had been mapped of that trace stays as it was until it is unmapped, and then is free memory.
+ * Parts of that trace that are still mapped stay unchanged until they are unmapped; then they are free
+ * memory.
  */
 #include <stdio.h>
 #include <tarn/runtime.h>
@@ -12,7 +12,7 @@
 #include <trace/event/previous.h>
 
 #define PIECE_BYTES (64u << 10)
-#define LEFT_PART   48 /* of all memory; the kernel calls less than a 32nd scarce */
+#define LEFT_PART   48 /* fraction of memory left free; the kernel treats less than a 32nd as scarce */
 #define WAIT_NS     20000000000ull
 #define TURN_NS     20000000ull
 
@@ -69,23 +69,23 @@ static bool wait_for_drop(void)
     return is_dropped();
 }
 
-/* NULL: all is as it should be. */
+/* Returns NULL if everything is as expected. */
 static const char *find_fault(uint64_t *bytes_back)
 {
     if (trace_previous_open(SLOT_TRACE, &previous))
         return "there is no previous trace";
     const uint64_t sum = sum_rings();
     if (!take_memory())
-        return "no memory, though there is some";
+        return "cannot allocate memory";
     if (!wait_for_drop())
         return "the previous trace is still there";
     if (sum_rings() != sum)
-        return "what is mapped has changed";
+        return "its mapped part has changed";
     uint64_t before = read_memory().frames_free;
     trace_previous_close(&previous);
     uint64_t after = read_memory().frames_free;
     *bytes_back = (after - before) * TARN_PAGE_SIZE;
-    return after < before || *bytes_back < previous.store.cpu_count * ring_bytes() ? "its memory is not back"
+    return after < before || *bytes_back < previous.store.cpu_count * ring_bytes() ? "its memory is not free"
                                                                                    : NULL;
 }
 
@@ -93,7 +93,7 @@ int main(void)
 {
     uint64_t bytes_back = 0;
     const char *fault = find_fault(&bytes_back);
-    printf("scarce: %s, %u KiB\n", fault ? fault : "dropped, and its memory is back",
+    printf("scarce: %s, %u KiB\n", fault ? fault : "dropped, and its memory is free",
            (unsigned)(bytes_back >> 10));
     return fault != NULL;
 }

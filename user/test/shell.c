@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user/test/shell.c - the shell as its users see it: its own commands in pipelines, and scripts by name. */
+/* shell.c - the shell as its users see it: built-in commands in pipelines, and scripts by name. */
 #include "tap.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 extern char **environ;
 static char output[8192];
 
-/* The exit status of a program, its output in `output`; or -errno of the spawn. */
+/* Returns the exit status of a program, or -errno of the spawn; its output is in `output`. */
 static int run(const char *path, char *const arguments[])
 {
     posix_spawn_file_actions_t actions;
@@ -65,11 +65,11 @@ static void test_pipelines(void)
     CHECK(shell("help | wc -l") == 0 && atoi(output) > 5, "help | wc");
     CHECK(says(shell("cd /bin | cat ; pwd"), 0, "/\n"),
           "cd in a pipeline does not change the shell's directory");
-    CHECK(says(shell("cd /bin ; pwd | cat"), 0, "/bin\n"), "what the shell changed holds in a pipeline");
+    CHECK(says(shell("cd /bin ; pwd | cat"), 0, "/bin\n"), "the shell's directory applies in a pipeline");
     CHECK(says(shell("true | cd nowhere"), 1, "cd: nowhere: No such file or directory\n"),
           "a pipeline ends with its last command's status");
     CHECK(says(shell("false ; true | exit $?"), 1, "") && says(shell("false ; true | exit"), 1, ""),
-          "exit in a pipeline ends with the status, and only that part");
+          "exit in a pipeline ends only that part, with its status");
     write_file(SCRIPT, "echo $1 $#\n", 11);
     write_file("/tmp/outer", ". " SCRIPT " | cat\n", strlen(". " SCRIPT " | cat\n"));
     CHECK(says(run("/bin/sh", (char *[]){"sh", "/tmp/outer", "one", NULL}), 0, "one 1\n"),
@@ -88,9 +88,10 @@ static void test_scripts(void)
           "a script is started by name");
     CHECK(says(run_script("#!/bin/echo one  two \n"), 0, "one  two " SCRIPT " a b c\n"),
           "with any interpreter, and its argument");
-    CHECK(run_script("#!/bin/nowhere\n") == -ENOENT, "without its interpreter it is not there");
-    CHECK(run_script("#!nowhere\n") == -ENOEXEC && run_script("no script\n") == -ENOEXEC, "or it is none");
-    CHECK(run_script("#!" SCRIPT "\n") == -ELOOP, "it is not its own interpreter");
+    CHECK(run_script("#!/bin/nowhere\n") == -ENOENT, "a missing interpreter is ENOENT");
+    CHECK(run_script("#!nowhere\n") == -ENOEXEC && run_script("no script\n") == -ENOEXEC,
+          "an invalid or missing #! line is ENOEXEC");
+    CHECK(run_script("#!" SCRIPT "\n") == -ELOOP, "a script cannot be its own interpreter");
     char name[32], text[64];
     for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof name, "/tmp/nested%d", i);
@@ -111,14 +112,14 @@ static void test_shell_starts_scripts(void)
     CHECK(says(shell(SCRIPT " now"), 5, "text now\n"), "also without #!");
     CHECK(says(shell("PATH=/tmp:/bin ; script there"), 5, "text there\n"), "also by PATH");
     write_file(SCRIPT, "\1\0\2\n", 4);
-    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not what is no text");
+    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not a binary file");
     write_file(SCRIPT, "#!/bin/nowhere\n", 15);
     CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": the interpreter in its first line does not exist\n"),
-          "and says that an interpreter is missing");
-    CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "or the program");
+          "it reports a missing interpreter");
+    CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "and a missing program");
 }
 
-/* What ps tells of this program. */
+/* Returns the size of this program in `ps`. */
 static unsigned long own_kib(void)
 {
     unsigned pid, parent, threads;
@@ -133,7 +134,7 @@ static unsigned long own_kib(void)
 static void test_ps(void)
 {
     static volatile char bytes[1 << 20] __attribute__((aligned(4096)));
-    own_kib(); /* so that all that this needs is there */
+    own_kib(); /* makes the memory that this function needs resident */
     unsigned long before = own_kib();
     for (unsigned i = 0; i < sizeof bytes; i += 4096)
         bytes[i] = 1;

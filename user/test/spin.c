@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/spin.c - keeps processors busy in user mode, for tests/watchdog.
+ * spin.c - keeps CPUs busy in user mode, for tests/watchdog.
  *
- *   spin THREADS    one on each processor in turn, until a line comes in; says when all run, and in the
- *                   end that all were still there
+ *   spin THREADS    one thread per CPU in turn, until a line of input arrives; prints when all run, and at
+ * the end that all were still running
  *
- * None ends before it is told to: what a thread leaves behind is unmapped, and that waits, with interrupts
- * off, for each processor that runs another of the process - for a processor that is held too.
+ * No thread ends early: unmapping what it leaves waits, with interrupts disabled, for each CPU that runs
+ * another thread of the process, even one that hangs.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/steered.c - a program chooses its names, addresses and orders such that look-ups become long, if
- * they can. It boots with -icount on one processor, so the clock counts instructions: each kind of call must
- * cost about as much beside thousands of objects that were chosen with malice as beside a few.
+ * steered.c - chooses names, addresses and orders so that look-ups become slow, if that is possible. It boots
+ * with -icount on one CPU, so the clock counts instructions: each kind of call must cost about as much among
+ * thousands of maliciously chosen objects as among a few.
  */
 #include "tap.h"
 #include "wait.h"
@@ -18,9 +18,9 @@
 #define MAPPINGS  20000u
 #define NAMES     2000u
 #define HASH_BITS 11u /* 2^11 > NAMES */
-#define TRIES     8u  /* the cheapest counts: the others met an interrupt */
+#define TRIES     8u  /* the cheapest counts: others were interrupted */
 
-/* A balanced tree of 20,000 is four times as deep as one of ten, and going down it is a part of a call. A
+/* A balanced tree of 20,000 is four times as deep as one of ten, and the descent is only a part of a call. A
  * list would be 2,000 times as long. */
 static bool is_near(uint64_t many, uint64_t few)
 {
@@ -29,12 +29,12 @@ static bool is_near(uint64_t many, uint64_t few)
 
 static void compare(uint64_t many, uint64_t few, const char *what)
 {
-    printf("# %s: %llu instructions beside a few, %llu beside many\n", what, (unsigned long long)few,
+    printf("# %s: %llu instructions among a few, %llu among many\n", what, (unsigned long long)few,
            (unsigned long long)many);
     CHECK(is_near(many, few), what);
 }
 
-/* ---- mappings --------------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------------- */
 
 static void *map_page(size_t pages)
 {
@@ -54,7 +54,7 @@ static uint64_t cost_of_mapping(void)
     return least;
 }
 
-/* Behind each mapping one page stays free, in which nothing finds room. */
+/* Leaves one free page after each mapping, too small for the measured mappings. */
 static void steer_mappings(void)
 {
     uint64_t few = 0;
@@ -63,10 +63,10 @@ static void steer_mappings(void)
             few = cost_of_mapping();
         map_page(1);
     }
-    compare(cost_of_mapping(), few, "mapping two pages beside mappings with holes of one");
+    compare(cost_of_mapping(), few, "mapping two pages among mappings with holes of one");
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------------- */
 
 static uint32_t fnv1a(const char *name)
 {
@@ -76,7 +76,7 @@ static uint32_t fnv1a(const char *name)
     return hash;
 }
 
-/* The next of the words of that length, in the order of the alphabet. */
+/* Advances to the next word of the same length, in alphabetical order. */
 static void next_word(char *word)
 {
     char *last = word + strlen(word) - 1;
@@ -85,7 +85,7 @@ static void next_word(char *word)
     ++*last;
 }
 
-/* The next name that a usual hash throws into one bucket with the others. */
+/* Advances to the next name that a common hash puts into the same bucket as the others. */
 static void next_name(char *path)
 {
     char *name = strrchr(path, '/') + 1;
@@ -120,7 +120,7 @@ static void steer_names(void)
         if (i == FEW)
             few = cost_of_look_up(first);
     }
-    compare(cost_of_look_up(first), few, "looking up a name beside names of one hash");
+    compare(cost_of_look_up(first), few, "looking up a name among names with the same hash");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/tap.h - tests in the guest say what they found in TAP; tests/README.md says who reads it.
+ * tap.h - prints the results of tests in the guest as TAP; see tests/README.md.
  *
  *     int main(void) { CHECK(1 + 1 == 2, "sums"); return finish_tests(); }
  */
@@ -13,7 +13,7 @@
 
 static int tests_run, tests_failed;
 
-/* One line for the condition. From one thread at a time. */
+/* Prints one line for the condition. Not thread-safe. */
 static inline void check_condition(bool ok, const char *file, int line, const char *what)
 {
     tests_run++;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/threads.h - runs a part of a workload in several threads at a time.
- */
+/* threads.h - runs a function in several threads. */
 #ifndef USER_TEST_THREADS_H
 #define USER_TEST_THREADS_H
 
@@ -11,7 +9,7 @@
 
 #define THREADS 4
 
-/* Runs `work` in each of THREADS threads, with its number, until all have ended. */
+/* Runs `work` in THREADS threads, with their numbers as arguments, and waits for them. */
 static inline void run_threads(void *(*work)(void *))
 {
     pthread_t threads[THREADS];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/trace_boot.c - the boot command line decides what is traced (build.mk: GUEST_trace_boot).
- */
+/* trace_boot.c - the kernel's command line sets what is traced (build.mk: GUEST_trace_boot). */
 #include <user/test/trace_help.h>
 
 static void count_classes(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
@@ -17,7 +15,7 @@ int main(void)
     CHECK(info->mask == ~(1ull << 1 | 1ull << 8), "trace.mask=all,-sched,-frame");
     CHECK(info->mode == TRACE_MODE_ONCE, "trace.mode=once");
     CHECK((info->ring_mask + 1) * 8 == 512 << 10, "trace.ring=512k");
-    CHECK(visit_rings(count_classes, count, &findings) && !findings.lost, "the rings are whole");
+    CHECK(visit_rings(count_classes, count, &findings) && !findings.lost, "the rings are complete");
     CHECK(count[7] && count[11], "from boot on mem and process are logged");
     CHECK(!count[1] && !count[8], "sched and frame never");
     return finish_tests();

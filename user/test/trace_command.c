@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/trace_command.c - the trace command, as somebody at the shell sees it: what it says, what it
- * changes.
- */
+/* trace_command.c - the `trace` command as a user sees it: what it prints, what it changes. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
@@ -15,9 +12,9 @@
 #define WORDS_MAX 8
 #define OUTPUT    "/tmp/trace_command.out"
 
-static char output[65536]; /* of the last command, with its complaints */
+static char output[65536]; /* output of the last command, including errors */
 
-/* Runs a command line of words with spaces between them; its exit status. */
+/* Runs a command line, split at spaces. Returns its exit status. */
 static int run(const char *line)
 {
     char words[128], *rest = words, *argv[WORDS_MAX + 1] = {NULL}, path[64];
@@ -67,8 +64,7 @@ static void test_masks(const struct trace_info *info)
     CHECK(run("trace mask lock,frame") == 0 && info->mask == (lock | frame), "mask lock,frame");
     CHECK(run("trace mask 0x500") == 0 && info->mask == 0x500, "mask 0x500");
     CHECK(run("trace mask none") == 0 && info->mask == 0, "mask none");
-    CHECK(fails_with("trace mask sched,foo", 1, "'foo': no class") && info->mask == 0,
-          "a class that is none");
+    CHECK(fails_with("trace mask sched,foo", 1, "'foo': no class") && info->mask == 0, "an unknown class");
 }
 
 static void test_switches(const struct trace_info *info)
@@ -76,7 +72,7 @@ static void test_switches(const struct trace_info *info)
     CHECK(run("trace switch sched.wakeup off") == 0 && info->switches[1] == ~4ull, "switch sched.wakeup off");
     CHECK(run("trace status") == 0 && says("switched off     sched_wakeup"), "status shows it");
     CHECK(run("trace switch sched on") == 0 && info->switches[1] == ~0ull, "switch sched on");
-    CHECK(fails_with("trace switch sched.foo off", 1, "no event 'foo'"), "an event that is none");
+    CHECK(fails_with("trace switch sched.foo off", 1, "no event 'foo'"), "an unknown event");
     CHECK(fails_with("trace switch sched.wakeup of", 1, "neither on nor off"), "neither on nor off");
 }
 
@@ -99,7 +95,7 @@ static void test_rings(const struct trace_info *info)
 
 static void test_events(void)
 {
-    CHECK(fails_with("trace mark 1 x", 1, "class user is off"), "a mark that is not logged says so");
+    CHECK(fails_with("trace mark 1 x", 1, "class user is off"), "a mark that is not logged is an error");
     run("trace mask user");
     CHECK(run("trace mark 4711 here") == 0 && run("trace text there") == 0, "mark and text");
     CHECK(run("trace last") == 0 && says("user_mark: mark 4711 here") && says("user_text: there"), "last");

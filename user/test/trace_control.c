@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/trace_control.c - what a program sets takes effect everywhere: masks, switches, modes, buffers.
- */
+/* trace_control.c - settings take effect on all CPUs: masks, switches, modes, buffers. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,9 +8,9 @@
 #include <user/test/trace_help.h>
 
 static const struct trace_info *info;
-static uint64_t next_number = 1; /* numbers never come twice */
+static uint64_t next_number = 1; /* each number is used once */
 
-/* A fresh run of numbers, logged on this processor. The first of them. */
+/* Logs `count` new numbers on this CPU. Returns the first one. */
 static uint64_t log_run(uint32_t cpu, uint64_t count)
 {
     uint64_t first = next_number;
@@ -22,7 +20,7 @@ static uint64_t log_run(uint32_t cpu, uint64_t count)
     return first;
 }
 
-/* One number on each processor; how many of them arrived where they were logged. */
+/* Logs one number on each CPU. Returns how many are in the ring of the right CPU. */
 static uint32_t count_heard_cpus(void)
 {
     uint32_t heard = 0;
@@ -38,9 +36,9 @@ static void test_mask(void)
 {
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
     CHECK(info->mask == CLASS_USER_BIT, "the info page shows the mask");
-    CHECK(count_heard_cpus() == info->cpu_count, "class on: events of every processor, each in its own ring");
+    CHECK(count_heard_cpus() == info->cpu_count, "class on: events of every CPU, each in its own ring");
     control(TRACE_OP_SET_MASK, ~CLASS_USER_BIT, 0);
-    CHECK(count_heard_cpus() == 0, "class off: events of none");
+    CHECK(count_heard_cpus() == 0, "class off: no events");
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
 }
 
@@ -48,9 +46,9 @@ static void test_switches(void)
 {
     control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~(1ull << 3));
     uint64_t number = log_run(0, 1);
-    CHECK(find_numbers(number, number + 1).found == 0, "event switched off: not logged");
+    CHECK(find_numbers(number, number + 1).found == 0, "a disabled event is not logged");
     control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~0ull);
-    CHECK(count_heard_cpus() == info->cpu_count, "and on again: logged on every processor");
+    CHECK(count_heard_cpus() == info->cpu_count, "enabled again: logged on every CPU");
     CHECK(control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_COUNT, 0) == -E_BAD_ARGUMENT, "no class 64");
 }
 
@@ -58,15 +56,15 @@ static void test_clear(void)
 {
     uint32_t generation = info->generation;
     uint64_t number = log_run(1 % info->cpu_count, 100);
-    CHECK(find_numbers(number, number + 100).found == 100, "before clearing all are there");
+    CHECK(find_numbers(number, number + 100).found == 100, "before clearing, all events are present");
     CHECK(control(TRACE_OP_CLEAR, 0, 0) == 0 && info->generation == generation + 1, "clear");
-    CHECK(find_numbers(0, ~0ull).found == 0, "nothing of it is left");
-    CHECK(count_heard_cpus() == info->cpu_count, "logging goes on on every processor");
+    CHECK(find_numbers(0, ~0ull).found == 0, "after clearing, none");
+    CHECK(count_heard_cpus() == info->cpu_count, "logging continues on every CPU");
 }
 
-/* ---- modes ---------------------------------------------------------------------------------------- */
+/* ---- modes ----------------------------------------------------------------------------------------- */
 
-#define MANY 10000u /* events of two words: more than the 64 KiB of a ring */
+#define MANY 10000u /* events of two words: more than a 64 KiB ring holds */
 
 static void test_flight(void)
 {
@@ -74,12 +72,12 @@ static void test_flight(void)
     uint64_t discarded = discarded_on(0), first = log_run(0, MANY);
     struct numbers numbers = find_numbers(first, first + MANY);
     CHECK(numbers.found > 2000 && numbers.found < MANY && numbers.highest == first + MANY - 1,
-          "flight recorder: the newest are there, the oldest were overwritten");
+          "flight recorder: the newest events are present, the oldest overwritten");
     CHECK(numbers.lowest + numbers.found == first + MANY, "without a gap");
     CHECK(discarded_on(0) == discarded, "and nothing was discarded");
 }
 
-/* Heartbeats that find no room are discarded events, too: so many fit between two readings of the clock. */
+/* Upper limit of heartbeats since a time. Heartbeats that do not fit are discarded events, too. */
 static uint64_t heartbeats_since(uint64_t start)
 {
     uint64_t elapsed = arch_trace_clock() - start;
@@ -99,14 +97,14 @@ static void test_once(void)
     struct numbers numbers = find_numbers(first, first + MANY);
     CHECK(numbers.found > 2000 && numbers.found < MANY && numbers.lowest == first &&
               numbers.highest == first + numbers.found - 1,
-          "once: the first events are there, without a gap");
-    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start),
-          "the others are counted, each one");
+          "once: the first events are present, without a gap");
+    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each of the others is counted");
     struct numbers later = find_numbers(log_run(0, 10), next_number);
-    CHECK(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found, "it stays as it is");
+    CHECK(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found,
+          "nothing changes afterwards");
     const struct trace_reader ring = ring_of(0);
     sys_trace_consume(SLOT_TRACE, 0, trace_reader_head(&ring));
-    CHECK(find_numbers(log_run(0, 10), next_number).found == 0, "whatever a consumer says");
+    CHECK(find_numbers(log_run(0, 10), next_number).found == 0, "even if a consumer reports progress");
 }
 
 static void test_stream(void)
@@ -116,19 +114,20 @@ static void test_stream(void)
     uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
     struct numbers numbers = find_numbers(first, first + MANY);
     CHECK(numbers.found < MANY && numbers.lowest == first, "stream without a consumer stops when it is full");
-    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "losses are counted, each one");
+    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each loss is counted");
     struct trace_reader ring = ring_of(0);
     uint64_t head = trace_reader_head(&ring);
-    CHECK(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT, "nobody consumes the future");
+    CHECK(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT,
+          "packets beyond the head cannot be consumed");
     CHECK(sys_trace_consume(SLOT_TRACE, 0, head) == 0, "packets are consumed");
     CHECK(sys_trace_consume(SLOT_TRACE, 0, head - 1) == -E_BAD_ARGUMENT, "but once");
     first = log_run(0, 500);
-    CHECK(find_numbers(first, first + 500).found == 500, "then there is room again");
+    CHECK(find_numbers(first, first + 500).found == 500, "then there is space again");
     CHECK(control(TRACE_OP_SET_MODE, 3, 0) == -E_BAD_ARGUMENT, "no mode 3");
     control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
 }
 
-/* ---- buffers -------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------------- */
 
 static atomic_bool stop;
 
@@ -161,7 +160,7 @@ static void test_geometry_under_load(void)
     } shapes[] = {{16 << 10, 2}, {64 << 10, 4}, {16 << 10, 16}, {256 << 10, 2}, {128 << 10, 8}, {1 << 20, 2}};
     pthread_t thread[LOGGERS];
     bool fine = true;
-    CHECK(start_loggers(thread), "threads log on all processors");
+    CHECK(start_loggers(thread), "threads log on all CPUs");
     for (unsigned i = 0; i < 60; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
         fine = fine && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 &&
@@ -173,14 +172,14 @@ static void test_geometry_under_load(void)
     for (uint32_t i = 0; i < LOGGERS; i++)
         pthread_join(thread[i], NULL);
     CHECK(fine, "60 changes of geometry meanwhile");
-    /* A thread stopped in the middle of an event during a change leaves a packet that is not believed
-     * (trace/control/rings.c): the next one is good. */
+    /* A thread interrupted in the middle of an event during a change leaves an invalid packet
+     * (trace/control/rings.c); the next packet is valid. */
     control(TRACE_OP_FLUSH, ~0ull, 0);
-    CHECK(count_heard_cpus() == info->cpu_count, "the trace goes on on every processor");
+    CHECK(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
     control(TRACE_OP_CLEAR, 0, 0);
     uint64_t first = log_run(0, 1000);
     struct numbers numbers = find_numbers(first, first + 1000);
-    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is whole");
+    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is complete");
 }
 
 static void test_bad_geometry(void)
@@ -192,19 +191,19 @@ static void test_bad_geometry(void)
     bool refused = true;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
         refused = refused && control(TRACE_OP_SET_GEOMETRY, bad[i][0], bad[i][1]) == -E_BAD_ARGUMENT;
-    CHECK(refused, "geometries that make no sense are refused");
+    CHECK(refused, "invalid geometries are refused");
     CHECK(control(TRACE_OP_SET_GEOMETRY, 4 << 20, 128) == -E_NO_MEMORY,
-          "and those that memory has no room for");
+          "and those that need too much memory");
     CHECK(info->ring_mask == ring_mask && count_heard_cpus() == info->cpu_count, "and change nothing");
 }
 
-/* Four 16 KiB buffers: filled and overwritten quickly. */
+/* Four 16 KiB buffers, which are quickly filled and overwritten. */
 static void make_small_rings(void)
 {
     CHECK(control(TRACE_OP_SET_GEOMETRY, 16 << 10, 4) == 0, "small rings");
 }
 
-/* ---- authority ------------------------------------------------------------------------------------ */
+/* ---- authority ------------------------------------------------------------------------------------- */
 
 static void test_authority(void)
 {
@@ -213,10 +212,10 @@ static void test_authority(void)
     char text[16];
     CHECK(reader > 0 && sys_trace_control((cap_t)reader, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_RIGHT &&
               sys_trace_consume((cap_t)reader, 0, 0) == -E_BAD_RIGHT && info->mask == mask,
-          "who may only read the trace does not control it");
+          "the right to read the trace does not permit control");
     CHECK(sys_trace_metadata((cap_t)reader, 0, text, sizeof text) == (int64_t)sizeof text &&
               !memcmp(text, "/* CTF 1.8 */", 13),
-          "but reads the metadata");
+          "but permits reading the metadata");
     CHECK(sys_trace_control(SLOT_SPACE, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_TYPE, "a space is no trace");
     CHECK(control(99, 0, 0) == -E_BAD_ARGUMENT, "no operation 99");
     sys_cap_close((cap_t)reader);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/trace_damage.c - garbage in control pages is found, named and repaired, and nothing else is
- * harmed.
+ * trace_damage.c - damage to control pages is detected, reported and repaired, and nothing else is
+ * affected.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,11 +13,11 @@
 #include <trace/trace.h>
 #include <user/test/trace_help.h>
 
-#define PATIENCE_MS 10000 /* heartbeats come several times a second; the host may be busy */
+#define PATIENCE_MS 10000 /* heartbeats occur several times a second; the host may be busy */
 
 static const struct trace_info *info;
 
-/* trace_corrupt as trace/schema/trace.ev has it. */
+/* trace_corrupt of trace/schema/trace.ev. */
 struct corrupt_body {
     uint32_t cpu, what;
     uint64_t found, expected;
@@ -41,7 +41,7 @@ static void note_corrupt(void *context, uint32_t cpu, const struct trace_header 
     wanted->time = time;
 }
 
-/* Waits for the event that names the damage; when it was logged, or 0. */
+/* Waits for the event that reports the damage. Returns its time, or 0. */
 static uint64_t time_of_naming(uint32_t cpu, uint32_t what, uint64_t found)
 {
     struct wanted wanted = {.cpu = cpu, .what = what, .found = found};
@@ -69,7 +69,7 @@ static volatile uint64_t *word_at(uint32_t cpu, uint64_t offset)
     return (volatile uint64_t *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset);
 }
 
-/* One word of the control page spoiled on every processor. */
+/* Overwrites one word of the control page on every CPU. */
 static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *name)
 {
     char text[80];
@@ -80,13 +80,13 @@ static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *
         named = named && time_of_naming(cpu, what, what == 1 ? 0 : garbage);
         heard = heard && is_heard(cpu);
     }
-    snprintf(text, sizeof text, "%s: found and named on every processor", name);
+    snprintf(text, sizeof text, "%s: detected and reported on every CPU", name);
     CHECK(named, text);
-    snprintf(text, sizeof text, "%s: logging goes on", name);
+    snprintf(text, sizeof text, "%s: logging continues", name);
     CHECK(heard, text);
 }
 
-/* The header of the open packet: its writer may only be slow, and has as long as any other. */
+/* Overwrites the header of the open packet. Its writer may only be slow, so it gets the usual time. */
 static void spoil_header(void)
 {
     const uint64_t patience = TRACE_PATIENCE_SECONDS * info->clock_hz;
@@ -101,12 +101,12 @@ static void spoil_header(void)
         early = early || time - before < patience;
         heard = heard && is_heard(cpu);
     }
-    CHECK(named, "packet header: found and named on every processor");
+    CHECK(named, "packet header: detected and reported on every CPU");
     CHECK(!early, "and not before a slow writer would have written it");
-    CHECK(heard, "packet header: logging goes on");
+    CHECK(heard, "packet header: logging continues");
 }
 
-/* A file written and read again; false: it came back as something else. */
+/* Writes a file and reads it again. Returns false if the contents differ. */
 static bool file_is_kept(uint32_t seed)
 {
     static uint32_t words[4096], read_back[4096];
@@ -120,7 +120,7 @@ static bool file_is_kept(uint32_t seed)
     return kept;
 }
 
-/* Heartbeats repair, as soon as the host lets every processor have one. */
+/* Heartbeats repair the damage, as soon as the host runs every vCPU. */
 static bool are_heard_soon(void)
 {
     bool heard = false;
@@ -141,15 +141,15 @@ static void test_vandal(void)
     uint32_t rounds = 0;
     bool kept = true;
     char *argv[] = {"vandal", "3000", NULL};
-    CHECK(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0, "a vandal damages all rings");
+    CHECK(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0, "vandal damages all rings");
     while (waitpid(pid, &status, WNOHANG) == 0)
         kept = file_is_kept(rounds++) && kept;
-    CHECK(status == 0 && rounds > 1 && kept, "meanwhile programs and servers work as ever");
+    CHECK(status == 0 && rounds > 1 && kept, "programs and servers are not affected");
     unlink("/trace_damage.tmp");
-    CHECK(are_heard_soon(), "afterwards every processor's events arrive");
+    CHECK(are_heard_soon(), "afterwards the events of every CPU are logged");
     log_numbers(1, 1001);
     struct numbers numbers = find_numbers(1, 1001);
-    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "whole and in order");
+    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "complete and in order");
 }
 
 int main(void)

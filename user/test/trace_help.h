@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/trace_help.h - what the tests of the trace share: numbered events, and finding them again.
- */
+/* trace_help.h - logs numbered events and finds them again, for tests of the trace. */
 #ifndef USER_TEST_TRACE_HELP_H
 #define USER_TEST_TRACE_HELP_H
 
@@ -24,7 +22,7 @@ static inline int64_t control(uint32_t operation, uint64_t a, uint64_t b)
     return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
-/* The caller runs on this processor alone from now on. */
+/* From now on the caller runs only on this CPU. */
 static inline void move_to(uint32_t cpu)
 {
     process_set_affinity(1ull << cpu);
@@ -37,12 +35,12 @@ static inline void log_numbers(uint64_t first, uint64_t end)
         trace_user_stopwatch_start(i);
 }
 
-/* Which of the numbers first .. end - 1 the rings hold. */
+/* Which of the numbers first .. end - 1 are in the rings. */
 struct numbers {
     uint64_t first, end;
     uint64_t found;                  /* how many */
-    uint64_t lowest, highest;        /* of those */
-    uint64_t on_cpu[TRACE_CPUS_MAX]; /* found on each processor */
+    uint64_t lowest, highest;        /* of the numbers found */
+    uint64_t on_cpu[TRACE_CPUS_MAX]; /* number found in each CPU's ring */
     struct ring_findings findings;
 };
 

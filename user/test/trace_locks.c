@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/trace_locks.c - what the trace tells of locks, where it is known beforehand: how often they are
- * taken, who waits for whom how long, for mutexes and for the kernel's own.
+ * trace_locks.c - events of locks with known behaviour: number of acquisitions, waits, wait times and
+ * holders, for mutexes and for kernel locks.
  *
- *     trace_locks         looks into the rings
- *     trace_locks pulled  does the same things, and leaves it to tests/locks to look, with `tarn locks`
+ *     trace_locks         checks the rings
+ *     trace_locks pulled  only runs the workload; tests/locks checks the pulled trace with `tarn locks`
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -34,7 +34,7 @@ static void forget(void)
 
 enum { CONTENDED = 1, HELD, ACQUIRED, SLEEP };
 
-/* The bodies, as trace/schema/lock.ev has them. */
+/* The event bodies of trace/schema/lock.ev. */
 struct contended_body {
     uint64_t lock, wait, spins;
     uint32_t lock_class, pid, holder_tid, holder_pid, holder_cpu, readers, reserved, depth;
@@ -52,15 +52,15 @@ struct sleep_body {
     uint32_t holder_tid, holder_pid, lock_class, pid;
 };
 
-/* What the rings hold of one lock, or of one class (lock 0). */
+/* Summary of the events of one lock, or of one class (lock 0). */
 struct findings {
     uint64_t lock;
     uint32_t lock_class;
     uint32_t contended, held, acquired, sleeps;
     uint64_t acquisitions, longest_wait, longest_held;
-    uint32_t chainless;       /* events whose call chain is empty */
-    struct contended_body by; /* the longest wait */
-    uint32_t sleep_holder;    /* of the first sleep */
+    uint32_t chainless;       /* events without a call chain */
+    struct contended_body by; /* event with the longest wait */
+    uint32_t sleep_holder;    /* holder in the first sleep event */
 };
 
 static bool is_of(const struct findings *findings, uint64_t lock, uint32_t lock_class)
@@ -140,8 +140,7 @@ static void watch(uint64_t lock_class, uint64_t every)
     control(TRACE_OP_WATCH_LOCKS, lock_class, every);
 }
 
-/* ---- mutexes: acquisitions ------------------------------------------------------------------------------
- */
+/* ---- mutexes: acquisitions ------------------------------------------------------------------------- */
 
 #define ROUNDS 1000
 
@@ -163,18 +162,17 @@ static void test_acquisitions(void)
 {
     struct findings all = take_often(1);
     EXPECT(all.acquired == ROUNDS && all.acquisitions == ROUNDS && all.held == ROUNDS && !all.chainless,
-           "a watched mutex: each acquisition, and how long it is held");
-    EXPECT(all.contended == 0 && all.sleeps == 0, "nobody waits for it");
+           "a sampled mutex: each acquisition is logged, with its hold time");
+    EXPECT(all.contended == 0 && all.sleeps == 0, "no waits for it");
     struct findings tenth = take_often(10);
     EXPECT(tenth.acquired == ROUNDS / 10 && tenth.acquisitions == ROUNDS && tenth.held == ROUNDS / 10,
-           "one of ten is logged: all are counted");
+           "one of ten is logged, all are counted");
     struct findings none = take_often(0);
     EXPECT(none.acquired == 0 && none.held == 0, "none: nothing is logged");
     EXPECT(control(TRACE_OP_WATCH_LOCKS, 4711, 1) == -E_NOT_FOUND, "no class 4711");
 }
 
-/* ---- mutexes: waits --------------------------------------------------------------------------------------
- */
+/* ---- mutexes: waits -------------------------------------------------------------------------------- */
 
 #define WAITERS 3
 #define HOLD_MS 50
@@ -183,7 +181,7 @@ static uint32_t main_tid;
 static atomic_uint holder_tid, wanting[WAITERS]; /* tids of threads that are about to wait */
 static atomic_bool is_held;
 
-/* Until the thread sleeps for what somebody has. */
+/* Waits until the thread sleeps in futex_wait. */
 static void let_come(atomic_uint *tid)
 {
     uint32_t comes;
@@ -228,18 +226,18 @@ static void test_waits(void)
     pthread_join(holder, NULL);
     struct findings found = look_for(&mutex, 0);
     uint32_t tid = atomic_load(&holder_tid);
-    EXPECT(found.contended == WAITERS && !found.chainless,
-           "a mutex is held by one who sleeps: all others wait");
+    EXPECT(found.contended == WAITERS && !found.chainless, "the holder of a mutex sleeps: all others wait");
     EXPECT(found.longest_wait > ticks_of_ms(HOLD_MS / 2) && found.by.spins > 0,
-           "about as long as it is held");
+           "for about as long as it is held");
     EXPECT(found.by.holder_tid == tid && found.by.holder_pid == process_id() && found.by.pid == process_id(),
            "the event names the holder");
-    EXPECT(found.sleeps >= WAITERS && found.sleep_holder == tid, "before they sleep they say for whom");
-    EXPECT(found.held == WAITERS && found.acquired == 0, "how long a lock is held that somebody waited for");
+    EXPECT(found.sleeps >= WAITERS && found.sleep_holder == tid, "the sleep event names the holder");
+    EXPECT(found.held == WAITERS && found.acquired == 0,
+           "hold times are logged for locks that were waited for");
 }
 
-/* A holder that loses its processor: it is pinned where a thread of higher priority then works, until the one
- * that wants the lock has slept for a while. */
+/* A holder that is preempted: it is pinned to a CPU on which a thread of higher priority then runs, until the
+ * thread that wants the lock has slept for a while. */
 static pthread_mutex_t lost = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool works, may_end;
 
@@ -292,12 +290,10 @@ static void test_lost_processor(void)
     struct findings found = look_for(&lost, 0);
     EXPECT(found.contended == 1 && found.by.holder_tid == atomic_load(&holder_tid) &&
                found.longest_wait > ticks_of_ms(HOLD_MS / 2),
-           "a holder that loses its processor");
+           "a holder that is preempted");
 }
 
-/* ---- what else programs wait for -------------------------------------------------------------------------
- * Each is closed by this thread, and opened HOLD_MS after another sleeps for it.
- */
+/* ---- other objects that programs wait for ---------------------------------------------------------- */
 
 static void announce(void)
 {
@@ -308,7 +304,7 @@ static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t tickets;
 static pthread_mutex_t bell_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
-static bool has_rung; /* under bell_lock */
+static bool has_rung; /* covered by bell_lock */
 static pthread_barrier_t gate;
 static pthread_once_t opening = PTHREAD_ONCE_INIT;
 
@@ -354,7 +350,7 @@ static void *pass_gate(void *argument)
 
 static atomic_bool opens;
 
-/* Whoever comes first has to wait for main. */
+/* The first caller waits for main. */
 static void open_slowly(void)
 {
     atomic_store(&opens, true);
@@ -421,14 +417,14 @@ static void test_rwlock_acquisitions(void)
     struct findings found = look_for(&shelf, 0);
     EXPECT(found.acquired == ROUNDS + ROUNDS / 10 && found.acquisitions == 2 * ROUNDS &&
                found.held == found.acquired && !found.contended && !found.chainless,
-           "watched: each is read, one of ten times it is written, and for how long");
+           "sampled: acquisitions for reading and writing, with hold times");
     forget();
     pthread_rwlock_rdlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     pthread_rwlock_wrlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     found = look_for(&shelf, 0);
-    EXPECT(!found.acquired && !found.held && !found.contended, "else nothing is logged");
+    EXPECT(!found.acquired && !found.held && !found.contended, "not sampled: nothing is logged");
 }
 
 static void test_events(void)
@@ -450,7 +446,8 @@ static void test_events(void)
     found = look_for(&bell, 0);
     EXPECT(has_waited(&found, TARN_LOCK_CONDITION, UINT32_MAX, 0) && !found.held, "a condition");
     found = look_for(&bell_lock, 0);
-    EXPECT(found.longest_wait < ticks_of_ms(HOLD_MS / 2), "whose mutex is free meanwhile");
+    EXPECT(found.longest_wait < ticks_of_ms(HOLD_MS / 2),
+           "the wait for a condition does not count as a wait for its mutex");
     pthread_barrier_init(&gate, NULL, 2);
     let_wait(&thread, pass_gate);
     pthread_barrier_wait(&gate);
@@ -479,7 +476,7 @@ static void test_waits_for_threads(void)
     EXPECT(found.contended == 1 && found.by.lock_class == TARN_LOCK_ONCE &&
                found.by.holder_tid != UINT32_MAX && found.by.holder_tid != thread_id() &&
                found.longest_wait > ticks_of_ms(HOLD_MS / 10),
-           "who else runs what has to run once");
+           "pthread_once waits for the thread that runs the routine");
     pthread_join(thread, NULL);
     forget();
     atomic_store(&holder_tid, 0);
@@ -493,8 +490,7 @@ static void test_waits_for_threads(void)
            "the end of a thread");
 }
 
-/* ---- the kernel's ----------------------------------------------------------------------------------------
- */
+/* ---- kernel locks ---------------------------------------------------------------------------------- */
 
 static uint32_t find_class(const char *name)
 {
@@ -522,17 +518,17 @@ static void test_kernel_acquisitions(void)
     EXPECT(slab != 0, "classes of the kernel's locks have names");
     struct findings all = make_notifications(slab, 1);
     EXPECT(all.acquisitions == all.acquired && all.acquired >= ROUNDS && all.held == all.acquired,
-           "a watched class of the kernel's: each acquisition, and how long it is held");
+           "a sampled class of kernel locks: each acquisition is logged, with its hold time");
     struct findings some = make_notifications(slab, 50);
     uint64_t cpus = arch_trace_info()->cpu_count;
     EXPECT(some.acquired < all.acquired / 40 && some.acquisitions + 50 * cpus >= all.acquired &&
                some.acquisitions <= all.acquired + 50 * cpus && some.held == some.acquired,
-           "one of fifty is logged: all are counted");
+           "one of fifty is logged, all are counted");
     struct findings none = make_notifications(slab, 0);
     EXPECT(none.acquired == 0 && none.held == 0, "none: nothing is logged");
 }
 
-/* Two processors want one lock, and who gets it keeps it for 50 ms (boot option debug.hang=1). */
+/* Two CPUs want the same lock, and each holds it for 50 ms (boot option debug.hang=1). */
 static void test_kernel_waits(void)
 {
     static char *argv[] = {"debug", "lock", "50", NULL};
@@ -545,14 +541,14 @@ static void test_kernel_waits(void)
                 waitpid(pid, &status, 0) == pid && status == 0;
     struct findings found = look_for(NULL, find_class("debug hang"));
     watch(find_class("debug hang"), 0);
-    EXPECT(fine && found.contended == 1 && found.held == 2, "two processors want one lock: one waits");
+    EXPECT(fine && found.contended == 1 && found.held == 2, "two CPUs want the same lock: one waits");
     EXPECT(found.by.pid == 0 && found.by.spins > 0 && found.by.depth > 0 &&
                found.longest_wait > ticks_of_ms(1),
            "it spins, with a call chain");
     EXPECT(found.by.holder_pid != 0 && found.by.holder_pid != UINT32_MAX && found.by.holder_tid != 0 &&
                found.by.holder_cpu < arch_trace_info()->cpu_count,
-           "who holds it, and where");
-    EXPECT(found.longest_held > ticks_of_ms(HOLD_MS / 2), "how long it is held then");
+           "the event names the holder and its CPU");
+    EXPECT(found.longest_held > ticks_of_ms(HOLD_MS / 2), "and the hold time");
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/trace_schema.c - applications' schemas: a class number each, in the metadata for everybody, or
+ * trace_schema.c - schemas of applications: each gets a class number and is in the metadata, or is
  * refused.
  */
 #include <spawn.h>
@@ -23,7 +23,7 @@ static void read_metadata(void)
     metadata[size] = 0;
 }
 
-/* `id = CLASS << 16 | MINOR;` stands behind the event's name. */
+/* In the metadata `id = CLASS << 16 | MINOR;` follows the event's name. */
 static bool metadata_has(const char *event, uint32_t class_number, uint32_t minor)
 {
     char text[128];
@@ -55,7 +55,7 @@ static void log_sample(void)
 static void test_registration(const char *self)
 {
     log_sample();
-    CHECK(trace_class_sample == TRACE_CLASS_COUNT, "unregistered: nothing is logged, nothing happens");
+    CHECK(trace_class_sample == TRACE_CLASS_COUNT, "not registered: nothing is logged");
     CHECK(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample >= TRACE_CLASS_APP_FIRST &&
               trace_class_sample < TRACE_CLASS_COUNT,
           "registered: a class of its own");
@@ -75,10 +75,10 @@ static void test_registration(const char *self)
     CHECK(posix_spawn(&pid, self, NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid &&
               status == 0,
           "another process with the same schema shares it");
-    CHECK(count_sample_events() == 2, "and its events stand beside ours");
+    CHECK(count_sample_events() == 2, "its events have the same class");
 }
 
-/* ---- refused -------------------------------------------------------------------------------------- */
+/* ---- refused --------------------------------------------------------------------------------------- */
 
 static int64_t register_text(const char *text, uint8_t hash)
 {
@@ -118,11 +118,11 @@ static void test_bad_texts(void)
     size_t before = strlen(metadata);
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
         refused = refused && register_text(bad[i], 1) == -E_BAD_ARGUMENT;
-    CHECK(refused, "texts that evgen does not write are refused");
+    CHECK(refused, "texts other than evgen's are refused");
     CHECK(register_text(make_text("sched"), 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
     char *large = calloc(1, TRACE_SCHEMA_TEXT_MAX + 2);
     memset(large, ' ', TRACE_SCHEMA_TEXT_MAX + 1);
-    CHECK(register_text(large, 1) == -E_TOO_LARGE, "and what is too long");
+    CHECK(register_text(large, 1) == -E_TOO_LARGE, "and texts that are too long");
     free(large);
     uint8_t uuid[16] = {0};
     CHECK(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
@@ -144,17 +144,17 @@ static void test_limit(void)
         result = register_text(make_text(name), i);
     }
     CHECK(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
-          "16 classes of applications, the next is refused");
-    CHECK(register_text(make_text("many0"), 0) >= TRACE_CLASS_APP_FIRST, "those that are there stay");
+          "after 16 classes of applications the next is refused");
+    CHECK(register_text(make_text("many0"), 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
     read_metadata();
-    CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and stand in the metadata");
+    CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
 }
 
-/* ---- programs that end ---------------------------------------------------------------------------- */
+/* ---- programs that end ----------------------------------------------------------------------------- */
 
 #define PROGRAMS 100u
 
-/* Another process registers a schema of its own, and ends: what it was told. */
+/* Registers another schema in another process, which ends. Returns that registration's result. */
 static int register_elsewhere(const char *self, unsigned number)
 {
     pid_t pid;
@@ -188,15 +188,15 @@ static void test_ended(const char *self)
     }
     CHECK(fine == PROGRAMS, "100 programs with schemas of their own, one after the other");
     CHECK(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
-          "classes of those that ended come back when the rings start over, not before");
+          "classes of ended programs become free only when the rings are cleared");
     control(TRACE_OP_CLEAR, 0, 0);
     read_metadata();
-    CHECK(!strstr(metadata, "gone"), "then the metadata say nothing of them");
+    CHECK(!strstr(metadata, "gone"), "then they are not in the metadata");
     CHECK(metadata_has("sample_numbers", trace_class_sample, 1) &&
               metadata_has("sample_list", trace_class_sample, 63),
-          "but what a living program has registered");
+          "schemas of running programs are");
     log_sample();
-    CHECK(count_sample_events() == 1, "which goes on to log");
+    CHECK(count_sample_events() == 1, "and these programs can still log");
 }
 
 int main(int argc, char **argv)

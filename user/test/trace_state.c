@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * user/test/trace_state.c - a statedump names what exists: processes, threads, programs, locks, interrupts.
- */
+/* trace_state.c - a statedump lists what exists: processes, threads, programs, locks, interrupts. */
 #include <string.h>
 
 #include <trace/state.h>
@@ -9,7 +7,7 @@
 
 enum { BEGIN = 1, PROCESS, THREAD, IMAGE, LOCK_CLASS, IRQ, END };
 
-/* The bodies, as trace/schema/state.ev has them. */
+/* The event bodies of trace/schema/state.ev. */
 struct process_body {
     uint32_t pid, parent_pid, threads, reserved;
     char name[TRACE_NAME_BYTES];
@@ -83,7 +81,8 @@ static void look(void)
 {
     struct ring_findings findings;
     memset(&seen, 0, sizeof seen);
-    CHECK(visit_rings(note_state, NULL, &findings) && !findings.lost && !findings.cut, "the rings are whole");
+    CHECK(visit_rings(note_state, NULL, &findings) && !findings.lost && !findings.cut,
+          "the rings are complete");
 }
 
 int main(void)
@@ -95,14 +94,14 @@ int main(void)
     CHECK(!seen.begun, "class off: no statedump");
     control(TRACE_OP_SET_MASK, only_state, 0);
     look();
-    CHECK(seen.begun && seen.begun == seen.ended, "switching on logs one, from begin to end");
+    CHECK(seen.begun && seen.begun == seen.ended, "enabling the trace logs a complete statedump");
     CHECK(seen.processes >= 6 && seen.init && seen.self, "processes: the servers, init, this one");
     CHECK(seen.threads > seen.processes && seen.thread, "threads: this one, running");
     CHECK(seen.images >= 6 && seen.image, "programs: this one, with its path, address and build-id");
     CHECK(seen.trace_lock, "classes of locks");
     CHECK(seen.irqs >= 1, "interrupts");
     uint64_t number = seen.begun;
-    CHECK(control(TRACE_OP_STATEDUMP, 0, 0) == 0, "asking for one");
+    CHECK(control(TRACE_OP_STATEDUMP, 0, 0) == 0, "a requested statedump");
     look();
     CHECK(seen.begun == number + 1 && seen.ended == seen.begun, "logs another");
     return finish_tests();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/vandal.c - what any program can do to the trace: fills control pages and buffers of all
- * processors with garbage while other threads log. The system must not care; the host must see the damage
+ * vandal.c - does the worst that a program can do to the trace: fills control pages and buffers of all CPUs
+ * with garbage while other threads log. The system must not be affected; the host must detect the damage
  * (tests/vandal).
  *
  *     vandal [milliseconds]
@@ -38,7 +38,7 @@ static uint64_t next_random(void)
     return state;
 }
 
-/* One piece of damage: somewhere in a control page, in a packet header, or in events. */
+/* Damages a control page, a packet header, or events. */
 static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     pthread_t thread[LOGGERS];
     for (uintptr_t i = 0; i < LOGGERS; i++) {
         if (pthread_create(&thread[i], NULL, log_always, (void *)i)) {
-            fprintf(stderr, "vandal: no memory for threads\n");
+            fprintf(stderr, "vandal: cannot create threads\n");
             return 1;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user/test/wait.h - until a thread has come to where it waits. Sleeping for a while instead proves nothing:
- * a busy host may not have run its processor meanwhile.
+ * wait.h - waits until a thread has reached a state. A fixed delay would not do: a busy host may not have run
+ * the vCPU meanwhile.
  */
 #ifndef USER_TEST_WAIT_H
 #define USER_TEST_WAIT_H
@@ -13,7 +13,7 @@
 #define ANY_THREAD   0u
 #define WAIT_SECONDS 60u
 
-/* Is a thread of process `pid`, that one or any, in this state? */
+/* Whether this thread of process `pid`, or any, is in this state. */
 static inline bool thread_is(uint32_t pid, uint32_t tid, enum thread_state state)
 {
     struct system_thread threads[16];
@@ -29,7 +29,7 @@ static inline bool thread_is(uint32_t pid, uint32_t tid, enum thread_state state
     return false;
 }
 
-/* Waits until it is; false: it never was. */
+/* Waits until thread_is. Returns false on a time-out. */
 static inline bool wait_until(uint32_t pid, uint32_t tid, enum thread_state state)
 {
     uint64_t end = deadline_after(WAIT_SECONDS * 1000000000ull);
