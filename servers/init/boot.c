@@ -204,7 +204,7 @@ void wait_for_servers(void)
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
         struct ipc_message message = {.label = SERVER_PING};
         if (servers[i].running && ipc_call_deadline(servers[i].slot, &message, deadline_after(ANSWER_NS)) < 0)
-            server_log("init: /%s does not answer", servers[i].path);
+            server_log("init: /%s does not reply", servers[i].path);
     }
 }
 

@@ -116,7 +116,7 @@ static uint32_t run_path(const char *path)
 void run_sessions(const struct boot_options *options)
 {
     if (client_attach(&proc_window, SLOT_PROC) < 0)
-        panic("init: proc does not answer");
+        panic("init: proc does not reply");
     if (options->run[0]) {
         uint32_t status = run_path(options->run);
         if (options->exit)

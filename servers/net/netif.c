@@ -157,7 +157,7 @@ static void use_static_address(void *argument)
     IP4_ADDR(&mask, 255, 255, 255, 0);
     IP4_ADDR(&gateway, 10, 0, 2, 2);
     netif_set_addr(&interface, &address, &mask, &gateway);
-    net_log("no DHCP answer, using 10.0.2.15");
+    net_log("no DHCP reply, using 10.0.2.15");
 }
 
 bool start_stack(cap_t notification)

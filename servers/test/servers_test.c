@@ -208,9 +208,9 @@ static void test_status(void)
     CHECK(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
           "a process that waits in a server can be killed");
     CHECK(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
-          "and is gone then");
+          "and no longer exists");
     CHECK(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
-    CHECK(run_role("parent") == 0, "a parent may leave its child");
+    CHECK(run_role("parent") == 0, "a parent may end before its child");
 }
 
 static bool copy_file(const char *from, const char *to)
@@ -256,7 +256,7 @@ static void test_refused(void)
     CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
     CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
     CHECK(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
-    CHECK(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "nobody kills init");
+    CHECK(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
     CHECK(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
           "a server's error of the kernel is the errno that programs have for it");
     CHECK(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
@@ -270,7 +270,7 @@ static void test_hostile(void)
         pids[i] = spawn_role("hostile");
     for (int i = 0; i < 4; i++)
         good += pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0;
-    CHECK(good == 4, "80000 random requests later the servers still answer");
+    CHECK(good == 4, "the servers still reply after 80000 random requests");
 }
 
 /* Kills children at any point: starting, opening, waiting, exiting. */

@@ -35,7 +35,7 @@ static uint64_t hang_argument(int count, char **words)
     for (int i = 1; i < count; i++) {
         uint64_t cpu = strtoul(words[i], NULL, 10);
         if (cpu >= 32)
-            usage("hang MS|noticed [CPU]...: processors 0 to 31");
+            usage("hang MS|noticed [CPU]...: CPUs 0 to 31");
         argument |= 1ull << (32 + cpu);
     }
     return argument;

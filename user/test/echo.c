@@ -283,12 +283,12 @@ static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
             if (got < 0)
                 return complain("recvfrom");
             if (!same_address(&from, to))
-                return errno = EILSEQ, complain("a datagram from somebody else");
+                return errno = EILSEQ, complain("a datagram from another peer");
             if ((size_t)got == length && memcmp(in, out, length) == 0)
                 return true; /* other contents are late replies */
         }
     }
-    return errno = ETIMEDOUT, complain("no answer to a datagram");
+    return errno = ETIMEDOUT, complain("no reply to a datagram");
 }
 
 static bool send_to(const char *ip, const char *port)

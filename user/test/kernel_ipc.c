@@ -155,7 +155,7 @@ static void test_words(void)
     CHECK(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT,
           "the right to send does not permit receiving");
     sys_cap_close(badged);
-    CHECK(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is gone");
+    CHECK(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is invalid");
     CHECK(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
     CHECK(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot out of range is no capability");
 }
@@ -364,7 +364,7 @@ static void test_cancel(void)
     sys_cap_close(told);
     CHECK(sys_thread_set_priority((cap_t)thread, 31) == -E_BAD_RIGHT,
           "a thread cannot give more priority than it has");
-    CHECK(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a processor");
+    CHECK(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a CPU");
     child_end(&child);
     CHECK(sys_thread_resume((cap_t)thread) == 0 && sys_thread_set_name((cap_t)thread, "ghost") == -E_DEAD,
           "a dead thread's capability is harmless");

@@ -62,7 +62,7 @@ static void do_serve(uint64_t *random)
     case 2:
         ipc_save_reply(); /* kept until the child ends */
         break;
-    default: /* never answered */
+    default: /* no reply */
         break;
     }
 }

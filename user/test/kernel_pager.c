@@ -84,7 +84,7 @@ static void end_pager(void)
     sys_cap_close(pager.source);
 }
 
-/* ---- pages come ------------------------------------------------------------------------------------ */
+/* ---- supplying pages ------------------------------------------------------------------------------- */
 
 static void test_pages(struct child *child)
 {

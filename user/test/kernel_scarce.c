@@ -130,7 +130,7 @@ static bool are_back(const struct system_stats *before, const struct system_stat
     return now->frames_free + SPARE >= before->frames_free;
 }
 
-static const char *const end_names[] = {"ended", "told no", "ended or told no"};
+static const char *const end_names[] = {"killed", "refused memory", "killed or refused memory"};
 
 static void test_way(char *way, unsigned rounds, enum end end)
 {
@@ -149,9 +149,9 @@ static void test_way(char *way, unsigned rounds, enum end end)
     }
     snprintf(what, sizeof what, "%s: %u times it is %s", way, rounds, end_names[end]);
     CHECK(good, what);
-    snprintf(what, sizeof what, "%s: its frames come back", way);
+    snprintf(what, sizeof what, "%s: its page frames are freed", way);
     CHECK(back, what);
-    snprintf(what, sizeof what, "%s: the shell answers each time", way);
+    snprintf(what, sizeof what, "%s: the shell works each time", way);
     CHECK(shell, what);
     snprintf(what, sizeof what, "%s: files are intact", way);
     CHECK(intact, what);

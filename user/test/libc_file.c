@@ -32,7 +32,7 @@ static void test_stdio(void)
             break;
         count++;
     }
-    CHECK(count == 20000, "20000 lines come back");
+    CHECK(count == 20000, "20000 lines are read back");
     CHECK(file && fseek(file, -6, SEEK_END) == 0 && fgets(line, sizeof(line), file) &&
               !strcmp(line, "19999\n"),
           "fseek from the end");

@@ -77,7 +77,7 @@ static void test_life(void)
     CHECK(pthread_join(thread, &result) == 0 && result == (void *)144, "join returns its result");
     pthread_create(&thread, NULL, exit_deep, (void *)41);
     CHECK(pthread_join(thread, &result) == 0 && result == (void *)42, "and the argument of pthread_exit");
-    CHECK(pthread_join(pthread_self(), NULL) == EDEADLK, "nobody joins itself");
+    CHECK(pthread_join(pthread_self(), NULL) == EDEADLK, "a thread cannot join itself");
 
     errno = 99;
     own_variable = 3;

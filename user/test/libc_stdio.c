@@ -113,7 +113,7 @@ static void test_rest(void)
     }
     CHECK(value == 3 && rounds == 3, "setjmp and longjmp");
     CHECK(getpid() > 0, "getpid");
-    CHECK(sysconf(_SC_NPROCESSORS_ONLN) >= 1, "sysconf knows the processors");
+    CHECK(sysconf(_SC_NPROCESSORS_ONLN) >= 1, "sysconf returns the number of CPUs");
     CHECK(write(77, "x", 1) == -1 && errno == EBADF, "a closed descriptor is EBADF");
     CHECK(sbrk(0) != (void *)-1, "sbrk");
 }

@@ -492,7 +492,7 @@ static void test_snapshot(void)
         fine &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
     check(fine && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
               test_info.mask == ~0ull,
-          "a snapshot while everybody logs changes nothing (status %d)", status);
+          "a snapshot during logging changes nothing (status %d)", status);
     status = pull("--snapshot", NULL);
     struct arrived arrived = count_arrived(0);
     check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
@@ -712,7 +712,7 @@ static void test_geometry(void)
     int status = pull("--duration", "20");
     check(status == EXIT_DAMAGE && trace_buffer_bytes(&test_info) == 65536 && count_arrived(0).sound,
           "the rings are resized while a packet is sent: the pull ends (status %d)", status);
-    check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "and traced answers");
+    check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "traced still replies");
     status = pull("--duration", "1");
     stop_writers();
     struct arrived arrived = count_arrived(0);
@@ -750,7 +750,7 @@ static void test_hostile(void)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    check(ctl("statistics", NULL) == 0, "300 hostile connections, and traced still answers");
+    check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
 /* ---- waiting for another pull ---------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ static int start_exchange(const char *name, pid_t *pid)
     }
     int64_t slot = service_connect(name, deadline_after(10ull * 1000 * 1000 * 1000));
     if (slot < 0) {
-        fprintf(stderr, "market: the exchange does not answer\n");
+        fprintf(stderr, "market: the exchange does not reply\n");
         return 1;
     }
     exchange = (cap_t)slot;

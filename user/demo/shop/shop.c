@@ -46,7 +46,7 @@ static cap_t connect_to(const char *shop, const char *server)
     snprintf(name, sizeof name, "%s-%s", shop, server);
     int64_t slot = service_connect(name, deadline_after(START_NS));
     if (slot < 0) {
-        fprintf(stderr, "shop: the %s does not answer\n", server);
+        fprintf(stderr, "shop: the %s does not reply\n", server);
         exit(1);
     }
     return (cap_t)slot;
