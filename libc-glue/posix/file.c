@@ -108,7 +108,7 @@ void put_file(struct file *file)
         close_handle(last.kind, last.handle);
 }
 
-/* Removes the file from its descriptor. The descriptor's reference passes to the caller. */
+/* Passes the descriptor's reference to the caller. */
 static struct file *clear_descriptor(int fd)
 {
     struct file *file = NULL;

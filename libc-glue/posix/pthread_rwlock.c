@@ -34,7 +34,6 @@ static bool take_write(pthread_rwlock_t *lock)
 
 /* ---- waiting --------------------------------------------------------------------------------------- */
 
-/* The class and acquire function for readers or for writers. */
 struct side {
     enum tarn_lock_class lock_class;
     bool (*take)(pthread_rwlock_t *);

@@ -310,7 +310,6 @@ int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spaw
     return result < 0 ? (int)-result : 0;
 }
 
-/* Tries `file` in each directory of PATH. */
 int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *restrict attr, char *const argv[], char *const envp[])
 {

@@ -27,7 +27,6 @@ static void echo(struct line *line, const char *text)
         line->echo(text, (uint32_t)strlen(text));
 }
 
-/* Makes these bytes readable as one line. */
 static void make_ready(struct line *line, const char *bytes, uint32_t size)
 {
     if (line->line_count == LINE_LINES || size > LINE_READY - line->ready_count) {
@@ -127,7 +126,7 @@ bool line_is_readable(const struct line *line)
     return line->line_count != 0;
 }
 
-/* Removes up to `size` bytes of the first line, and the line when it is empty. */
+/* Removes the bytes that it returns. */
 static uint32_t take(struct line *line, char *buffer, uint32_t size)
 {
     uint16_t *length = &line->lines[line->line_head];

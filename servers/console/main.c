@@ -95,7 +95,6 @@ static void signal_watches(void)
     }
 }
 
-/* Passes input to waiting readers, in their order. */
 static void serve_readers(void)
 {
     while (first_reader && line_is_readable(&line)) {

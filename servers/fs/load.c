@@ -12,7 +12,6 @@
 
 #define WRITE_BYTES 0x100000ull
 
-/* Makes the missing parent directories of a path. */
 static int make_parents(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {

@@ -101,7 +101,6 @@ int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t siz
     return error ? error : (int64_t)size;
 }
 
-/* Records that the contents changed: a new version. */
 static void note_change(struct node *node, uint64_t size)
 {
     atomic_fetch_add(&node_totals.bytes, size - node->size);

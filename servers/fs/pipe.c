@@ -216,7 +216,7 @@ int64_t pipe_poll(struct pipe *pipe, const struct pipe_watch *wanted, bool *kept
 
 /* ---- the pipe -------------------------------------------------------------------------------------- */
 
-/* Moves all bytes that can be moved. The lock is held. */
+/* The lock is held. */
 static void pump(struct pipe *pipe)
 {
     bool moved;

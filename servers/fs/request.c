@@ -259,7 +259,6 @@ static int64_t fs_readdir(struct server_request *request)
 
 /* ---- attributes ------------------------------------------------------------------------------------ */
 
-/* Looks up the node of a path and calls `operate` with it. */
 static int64_t with_node(struct server_request *request,
                          int64_t (*operate)(struct server_request *, struct node *))
 {

@@ -108,7 +108,7 @@ static int walk_parent(const char *path, struct node **parent, struct name *last
     return 0;
 }
 
-/* Looks up the last name of a path. Consumes walk_parent's reference. */
+/* Consumes walk_parent's reference. */
 static int find_last(struct node *parent, const struct name *last, struct node **node)
 {
     if (last->length == 0) {
@@ -174,7 +174,7 @@ int tree_real_path(const char *path, char *real, size_t size, int must_be_direct
 
 /* ---- making names ---------------------------------------------------------------------------------- */
 
-/* Makes a node with an unused name. The parent is locked. *node is a reference of the caller. */
+/* The name must be unused and the parent locked. *node is a reference of the caller. */
 static int make_locked(struct node *parent, const struct name *name, enum node_kind kind, mode_t mode,
                        struct node **node)
 {

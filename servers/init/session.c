@@ -45,7 +45,7 @@ struct text {
     uint32_t used;
 };
 
-/* Appends a string to the request and returns its offset. The strings of init are short enough to fit. */
+/* The strings of init are short enough to fit. */
 static uint32_t add_string(struct proc_spawn *request, const char *string)
 {
     uint32_t at = request->size, size = (uint32_t)strlen(string) + 1;

@@ -88,7 +88,6 @@ static uint32_t count_windows(uint32_t client)
     return count;
 }
 
-/* Returns a free buffer, or WINDOW_NONE if all are in use. */
 static uint32_t take_free(void)
 {
     uint32_t index = window_free;

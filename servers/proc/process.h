@@ -30,7 +30,6 @@ int process_add(uint32_t pid, uint32_t parent, uint32_t space, uint32_t authorit
 void process_set_name(uint32_t pid, const char *name);
 /* Copies the name, truncated if necessary; "?" if there is no such process. */
 void process_get_name(uint32_t pid, char *name, size_t size);
-/* Undoes process_add. */
 void process_remove(uint32_t pid);
 
 /* Sets the exit status and kills the process (kill_space). The first status counts: returns false if there is

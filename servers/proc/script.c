@@ -18,7 +18,6 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Copies a part of the line, which always fits. */
 static void copy(char to[SCRIPT_LINE_MAX], const char *from, const char *end)
 {
     memcpy(to, from, (size_t)(end - from));

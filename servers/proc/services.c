@@ -22,7 +22,6 @@ struct service {
     uint32_t owner;
 };
 
-/* A client that waits for a service. */
 struct seeker {
     struct seeker *next;
     char name[PROC_SERVICE_NAME_BYTES];
@@ -60,7 +59,6 @@ static int64_t badge_endpoint(const struct service *service, uint32_t client)
     return copy < 0 ? errno_of(copy) : copy;
 }
 
-/* Replies to the clients that wait for this service. */
 static void serve_seekers(const struct service *service)
 {
     for (struct seeker **link = &seekers; *link;) {

@@ -413,7 +413,6 @@ static void set_targets(struct pull *pull)
     }
 }
 
-/* Decides the end, once. */
 static void look_for_end(struct pull *pull)
 {
     if (pull->reason == 0) {

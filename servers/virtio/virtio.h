@@ -96,7 +96,7 @@ bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features);
 bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, uint64_t bits);
 bool virtio_make_queue(struct virtio_device *device, struct virtio_queue *queue, uint16_t number);
 void virtio_go(struct virtio_device *device);
-void virtio_fail(struct virtio_device *device); /* the driver gives up */
+void virtio_fail(struct virtio_device *device);
 
 void virtio_offer(struct virtio_queue *queue, uint16_t head);
 void virtio_notify(struct virtio_queue *queue);

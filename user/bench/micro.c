@@ -36,7 +36,6 @@ static struct cost nothing; /* cost of the measurement itself */
 
 #define MEASURE(code) COST_OF(ROUNDS, code)
 
-/* `parts`: number of operations in a round. */
 static void report_parts(const char *name, struct cost cost, uint32_t parts)
 {
     uint64_t tenths = cost_by_clock(&cost, &nothing, parts);

@@ -133,7 +133,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Runs all scripts and waits for them. Returns how many failed. */
+/* Returns how many failed. */
 static unsigned run_scripts(pid_t *pids)
 {
     unsigned failed = 0;

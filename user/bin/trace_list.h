@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <user/bin/trace_rings.h>
 
-/* The rings to print. */
 struct ring_source {
     const struct trace_info *info;
     struct trace_reader (*ring_of)(uint32_t cpu);
@@ -17,7 +16,7 @@ struct ring_source {
                  struct ring_findings *findings);
 };
 
-int print_counts(void); /* prints numbers of events and words, by class and event */
+int print_counts(void);
 /* Prints the newest `count` events of the classes in the mask, in order of time. */
 int print_last(uint64_t count, uint64_t classes);
 int print_last_of(const struct ring_source *source, uint64_t count, uint64_t classes);

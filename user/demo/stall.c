@@ -28,7 +28,6 @@
 
 static unsigned seconds = 60;
 
-/* Returns the sensor's value. */
 static uint64_t read_sensor(unsigned sensor, unsigned reading)
 {
     bool broken = sensor == BROKEN && reading == READINGS;

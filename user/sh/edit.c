@@ -125,7 +125,7 @@ static void insert(struct line *line, const char *text, size_t size)
     line->cursor += size;
 }
 
-/* Handles a byte of a non-ASCII character: inserts the character when it is complete, drops invalid UTF-8. */
+/* Inserts a non-ASCII character when its last byte arrives; drops invalid UTF-8. */
 static void insert_byte(struct line *line, char byte)
 {
     size_t length;
@@ -186,7 +186,7 @@ static void remember(const char *text)
 /* ---- completion ------------------------------------------------------------------------------------ */
 
 struct completion {
-    char common[256]; /* the common prefix of all matches */
+    char common[256];
     char listing[LINE_MAX_BYTES];
     int count;
 };

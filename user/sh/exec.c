@@ -100,7 +100,7 @@ static int spawn_command(char **words, const struct streams *streams, pid_t *pid
     return error;
 }
 
-/* Starts another shell, for a script or a built-in command, with the arguments FIRST and then the words. */
+/* Starts another shell with the arguments FIRST and then the words. */
 static int spawn_shell(const struct words *first, char **words, const struct streams *streams, pid_t *pid)
 {
     struct words all = {0};

@@ -37,7 +37,7 @@ struct token {
     enum token_kind kind;
     char *text; /* TOKEN_WORD: as written, with quotes and $; malloc'ed */
 };
-/* Splits a line into tokens. Returns NULL with an error message in *error. Free with free_tokens. */
+/* Returns NULL with an error message in *error. Free with free_tokens. */
 struct token *split_line(const char *line, const char **error);
 void free_tokens(struct token *tokens);
 const char *token_name(enum token_kind kind);

@@ -74,7 +74,6 @@ static uint32_t take_bytes(uint64_t request)
     return taken;
 }
 
-/* Waits for the device, up to a time-out. */
 static uint32_t wait_for_bytes(uint64_t request)
 {
     uint64_t deadline = deadline_after(PATIENCE_NS);
