@@ -13,7 +13,7 @@ TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/
 # tarn top.
 TARN_TOP := $(call tarn_folder,top) $(addprefix tools/tarn/command/,top.c top_trace.c)
 
-# tarn goto.
+# tarn goto, tarn explore.
 TARN_GOTO := $(call tarn_folder,goto) $(addprefix tools/tarn/command/,goto.c explore.c)
 
 # The view: its server, and the page, which is embedded in the program.

@@ -15,8 +15,8 @@
 bool output_write(int fd, const void *bytes, size_t size);
 /* Whether PATH still names the open file or directory. On false, errno is set. */
 bool output_is_there(int fd, const char *path);
-/* Closes the file. Returns whether all data was written and PATH still names the file; on false, errno is
- * set. */
+/* Closes the file. Returns whether all data was written
+ * and PATH still names the file; on false, errno is set. */
 bool output_close(int fd, const char *path);
 
 #endif

@@ -21,8 +21,8 @@ void call_tree_close(struct call_tree *tree)
 
 #define OTHER_HASH_SEED 0x84222325cbf29ce4ull
 
-/* The map's keys are numbers: two independent hashes of name and executable, so that collisions are
- * practically impossible. */
+/* The map's keys are numbers: two independent hashes of name and
+ * executable, so that collisions are practically impossible. */
 struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
                                          bool is_kernel)
 {

@@ -25,8 +25,8 @@ static double not_zero(double value)
     return fabs(value) < TINY ? TINY : value;
 }
 
-/* The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method.
- */
+/* The continued fraction of the incomplete beta function
+ * (Abramowitz and Stegun 26.5.8), by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {
     double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), result = d;

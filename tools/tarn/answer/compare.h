@@ -44,9 +44,9 @@ bool compare_usually(const struct table *table, unsigned column);
 int compare_work(const struct table *table, unsigned column);
 bool compare_wants(const struct table_column *column);
 
-/* Fills RESULT, which it initializes, with the rows that changed, in these columns. With several runs, A
- * and B are means, and the spread is the standard deviation in percent of the mean. Free RESULT with
- * table_free. */
+/* Fills RESULT, which it initializes, with the rows that changed, in these
+ * columns. With several runs, A and B are means, and the spread is the
+ * standard deviation in percent of the mean. Free RESULT with table_free. */
 enum {
     COMPARE_A,
     COMPARE_B,
@@ -61,8 +61,8 @@ enum {
 void compare_tables(const struct comparison *comparison, const char *key, struct table *result);
 /* Returns the number of rows with a known probability. */
 size_t compare_count_judged(const struct table *result);
-/* Corrects the probabilities for the number of rows JUDGED, sets the verdicts, and moves significant rows to
- * the front. */
+/* Corrects the probabilities for the number of rows JUDGED,
+ * sets the verdicts, and moves significant rows to the front. */
 void compare_judge(struct table *result, size_t judged);
 bool compare_is_significant(const struct table_row *row);
 

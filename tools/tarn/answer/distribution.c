@@ -128,8 +128,8 @@ const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", C
                                                   MEAN_COLUMN("percent_up_to", 2),
                                                   BAR_COLUMN};
 
-/* Returns the number of buckets per row: a power of two, or a part of one if the values are close
- * together. */
+/* Returns the number of buckets per row: a power of two,
+ * or a part of one if the values are close together. */
 static unsigned choose_step(unsigned first, unsigned last)
 {
     unsigned step = 1;

@@ -72,9 +72,9 @@ static uint64_t or_end(uint64_t ticks, uint64_t end)
 static void follow_call(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
                         uint32_t depth);
 
-/* Follows a time of CALL in which both its client and THREAD may work: a running one counts, else what
- * THREAD waits for. A blocked client waits for THREAD; one that is ready or runs does the remaining work
- * itself. */
+/* Follows a time of CALL in which both its client and THREAD may work: a
+ * running one counts, else what THREAD waits for. A blocked client waits
+ * for THREAD; one that is ready or runs does the remaining work itself. */
 static void follow_both(struct path *path, const struct path_call *call, enum phase phase, uint32_t thread,
                         uint64_t from, uint64_t to, uint32_t depth)
 {

@@ -37,8 +37,8 @@ extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], i
 void ipc_follow(const struct answer *answer, const struct ipc_request *request,
                 const struct functions *functions, const struct ipc_path_tables *tables);
 
-/* Returns the result of a call: an error of the kernel, or the reply's label, which is negative for
- * errors. */
+/* Returns the result of a call: an error of the kernel,
+ * or the reply's label, which is negative for errors. */
 static inline int64_t ipc_result(const struct model_call *call)
 {
     return call->error != 0 ? call->error : (int64_t)call->reply_label;

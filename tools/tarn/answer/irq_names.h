@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* irq_names.h - names of interrupts, from the trace, and of kinds of inter-processor interrupts, from the
- * schema. */
+/* irq_names.h - names of interrupts, from the trace, and
+ * of kinds of inter-processor interrupts, from the schema. */
 #ifndef TARN_IRQ_NAMES_H
 #define TARN_IRQ_NAMES_H
 

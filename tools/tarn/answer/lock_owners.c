@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <tools/tarn/answer/lock_owners.h>
 
-/* Powers of two. A thread that others wait for until it ends may have a long history until then; most have
- * short ones. */
+/* Powers of two. A thread that others wait for until it ends
+ * may have a long history until then; most have short ones. */
 #define ROOM_FIRST  8u
 #define ROOM_OF_ALL 128u
 #define ROOM_MOST   8192u

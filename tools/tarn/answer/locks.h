@@ -127,8 +127,8 @@ struct locks {
     struct map wakers;   /* struct lock_waker by thread number (all ones: none) and class */
     struct map instead;  /* struct lock_instead by both thread numbers and class */
     struct map sleepers; /* struct lock_sleeper by thread number */
-    /* const struct model_thread * by tid: a thread that released a lock may end before the next
-     * acquisition */
+    /* const struct model_thread * by tid: a thread that released a lock may end before the next acquisition
+     */
     struct map ended;
     uint64_t wait_count; /* including the current one */
     struct delays delays;
@@ -170,8 +170,8 @@ void locks_fill_chain_holders(struct locks *locks);
 
 /* ---- locks_names.c ---- */
 const char *lock_class_name(const struct answer *answer, uint32_t class, char text[ANSWER_NAME_BYTES]);
-/* Returns the name that the program gave the lock, or that of the variable, or its address; allocated in
- * TABLE. */
+/* Returns the name that the program gave the lock, or that
+ * of the variable, or its address; allocated in TABLE. */
 const char *lock_name(const struct answer *answer, struct table *table, uint32_t pid, uint64_t address);
 #define LOCK_CHAIN_BYTES 400u
 void lock_chain_name(const struct answer *answer, uint32_t pid, const struct lock_chain *chain,

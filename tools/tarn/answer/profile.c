@@ -66,8 +66,8 @@ static struct stack_node *call_from(struct profile *profile, struct stack_node *
     return node;
 }
 
-/* The kernel's part is followed by the place in the program: the return address of the system call, or the
- * interrupted instruction. */
+/* The kernel's part is followed by the place in the program: the
+ * return address of the system call, or the interrupted instruction. */
 static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
 {
     if (mode == 0 || i > kernel_count)

@@ -38,8 +38,8 @@ void span_merge(struct span *into, struct arena *arena, const struct span *from)
 void span_fill(const struct span *span, const struct schema *schema, struct table_row *row,
                unsigned first_column);
 
-/* How a table groups spans. They are in a map, keyed by what they are, thread number, and rank of the CPU
- * (or 0). */
+/* How a table groups spans. They are in a map, keyed by
+ * what they are, thread number, and rank of the CPU (or 0). */
 enum spans_by {
     SPANS_BY_WHAT,
     SPANS_BY_PROCESS,

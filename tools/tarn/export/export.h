@@ -26,8 +26,8 @@ extern const struct export_format export_formats[]; /* ended by a NULL name */
 
 extern const struct answer_kind csv_export, sqlite_export, chrome_export, perfetto_export;
 
-/* A time in which a thread was in one state, on one CPU. The model's segments also end at every change of
- * activity. */
+/* A time in which a thread was in one state, on one CPU. The
+ * model's segments also end at every change of activity. */
 struct stretch {
     const struct model_thread *thread; /* NULL: none yet */
     enum model_state state;

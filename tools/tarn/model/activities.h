@@ -10,8 +10,8 @@
 
 #include <tools/tarn/model/model_parts.h>
 
-/* Kinds, as bits, inside which no activity of this kind can begin. User code cannot run inside a kernel
- * activity. */
+/* Kinds, as bits, inside which no activity of this kind can
+ * begin. User code cannot run inside a kernel activity. */
 static inline uint8_t activity_excludes(enum activity kind)
 {
     enum {
@@ -29,8 +29,8 @@ static inline uint8_t activity_excludes(enum activity kind)
     return excluded[kind];
 }
 
-/* The kind of the sentinel below all activities: ACTIVITIES, or ACTIVITY_AWAKE for an idle thread whose CPU
- * is awake. */
+/* The kind of the sentinel below all activities: ACTIVITIES,
+ * or ACTIVITY_AWAKE for an idle thread whose CPU is awake. */
 #define ACTIVITY_AWAKE (ACTIVITIES + 1)
 static inline uint32_t activity_outside(const struct model_thread *thread)
 {
@@ -123,8 +123,8 @@ static inline bool is_frame(const struct model_frame *frame, enum activity kind,
     return frame->kind == kind && (kind == ACTIVITY_FAULT ? frame->args[0] == arg0 : frame->detail == detail);
 }
 
-/* DETAIL is the one given on entry. Faults are matched by their address, ARG0, and DETAIL says how the fault
- * was handled. */
+/* DETAIL is the one given on entry. Faults are matched by their
+ * address, ARG0, and DETAIL says how the fault was handled. */
 static inline __attribute__((always_inline)) void activity_leave(struct model *model,
                                                                  struct model_thread *thread,
                                                                  enum activity kind, uint32_t detail,

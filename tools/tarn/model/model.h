@@ -213,8 +213,8 @@ struct model_observer {
     /* A CPU switches threads; PREV's next state is NEW_STATE. */
     void (*switched)(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
                      enum model_state new_state, const struct model_thread *next, uint64_t ticks);
-    /* One of the times of a call was set: called, received, parked, replied or returned. HAS_ENDED: it was
-     * the last. */
+    /* One of the times of a call was set: called, received,
+     * parked, replied or returned. HAS_ENDED: it was the last. */
     void (*call)(struct model_observer *self, const struct model_call *call, uint64_t ticks, bool has_ended);
     /* A thread is first known, or has ended. */
     void (*thread)(struct model_observer *self, const struct model_thread *thread, bool has_ended,

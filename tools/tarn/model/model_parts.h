@@ -12,8 +12,8 @@
 
 #include <tools/tarn/model/model.h>
 
-/* The thread_state (sched.ev) in a logged state; the bits below it are for readers that expect Linux's
- * states. */
+/* The thread_state (sched.ev) in a logged state; the bits
+ * below it are for readers that expect Linux's states. */
 #define MODEL_STATE_OF(told) ((told) >> 11)
 
 /* ---- observers ---- */
@@ -213,9 +213,9 @@ static inline size_t text_length(const struct event *event, uint16_t at)
     return strnlen(get_text(event, at), event->words * 8ul - at);
 }
 
-/* Returns the thread TID that an event on CPU is about; NULL: unknown. It is usually the running one. But
- * one thread may end another's wait, and a program that migrates while it logs finishes in the old CPU's
- * buffer. */
+/* Returns the thread TID that an event on CPU is about; NULL: unknown. It
+ * is usually the running one. But one thread may end another's wait, and
+ * a program that migrates while it logs finishes in the old CPU's buffer. */
 static inline struct model_thread *get_thread(struct model *model, const struct model_cpu *cpu, uint32_t tid)
 {
     return __builtin_expect(cpu->thread->tid == tid && cpu->thread != model->nobody, 1)

@@ -24,8 +24,8 @@ static void set_sleep(struct model_thread *thread, bool is_asleep, bool is_booti
     activities_set_sleep(thread, is_asleep);
 }
 
-/* SLEEPS: the CPU goes to sleep, so it was awake until now; otherwise the reverse. A guess to the contrary
- * was wrong. */
+/* SLEEPS: the CPU goes to sleep, so it was awake until now;
+ * otherwise the reverse. A guess to the contrary was wrong. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
 {
     struct model_thread *thread = running_thread(model, cpu);

@@ -16,9 +16,9 @@
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 
-/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If possible, the merge advances
- * first: the indirect call to the event's handler is unpredictable, and the merge fills the time of the
- * misprediction. */
+/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If
+ * possible, the merge advances first: the indirect call to the event's handler
+ * is unpredictable, and the merge fills the time of the misprediction. */
 static inline struct cursor *model_take_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
@@ -38,7 +38,7 @@ static inline struct cursor *model_take_next(struct model *model, struct merge *
 /* Takes all events of MERGE before model->to. MERGE then stands at the first later event. */
 void model_walk(struct model *model, struct merge *merge);
 
-/* Ends the range as model_finish does, as if the trace ended there, but inside packets. All events before
+/* Ends the range as model_finish ends a trace, although packets continue. All events before
  * model->to have been taken, and MERGE stands at the next. */
 void model_finish_range(struct model *model, const struct merge *merge);
 

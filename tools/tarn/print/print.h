@@ -50,8 +50,8 @@ void print_heading(struct printer *printer); /* the first line of CSV */
 void print_event(struct printer *printer, const struct cursor *cursor);
 void printer_close(struct printer *printer);
 
-/* Writes TEXT in quotes, escaping control characters and quotes as STYLE requires; at most 6 bytes per
- * character. */
+/* Writes TEXT in quotes, escaping control characters and
+ * quotes as STYLE requires; at most 6 bytes per character. */
 char *put_escaped(char *at, const char *text, size_t length, enum print_style style);
 
 #endif

@@ -44,8 +44,8 @@ struct running {
     bool is_booting; /* the CPU has not switched yet: its thread has no name */
 };
 
-/* An event that names the running thread: a context for itself and later events, a switch for later
- * events. */
+/* An event that names the running thread: a context for
+ * itself and later events, a switch for later events. */
 struct teller {
     const struct event_type *type;
     const uint8_t *bytes;
@@ -81,8 +81,8 @@ struct cursor {
 /* Slow path of event_decode: the event varies in size, or is damaged. */
 enum anomaly event_check(const struct event *event, size_t left);
 
-/* Whether TYPE has a fixed size, which is WORDS, and LEFT bytes hold it. Then only the header needs
- * checking. */
+/* Whether TYPE has a fixed size, which is WORDS, and LEFT
+ * bytes hold it. Then only the header needs checking. */
 static inline bool event_is_simple(const struct event_type *type, uint32_t words, size_t left)
 {
     return __builtin_expect(type != NULL && words == type->fixed_words && words * 8ul <= left, 1);
@@ -133,8 +133,8 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
 void running_set(struct running *running, const struct schema *schema, struct teller teller);
 const struct running *cursor_find_running(struct cursor *cursor);
 
-/* Returns the last event of this packet that named the running thread, or the one BACK before it; NULL:
- * none. */
+/* Returns the last event of this packet that named the
+ * running thread, or the one BACK before it; NULL: none. */
 static inline const uint8_t *cursor_teller(const struct cursor *cursor, uint32_t back)
 {
     return cursor->told > back ? cursor->tellers[(cursor->told - 1 - back) % CURSOR_TELLERS] : NULL;

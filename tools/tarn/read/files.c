@@ -69,8 +69,8 @@ static void take_end(struct trace *trace, const struct stream *stream, uint64_t 
     trace->end = end > trace->end ? end : trace->end;
 }
 
-/* Reads the first and the last packet: CPU, packet size, the time covered. Returns the anomaly of the first
- * header. */
+/* Reads the first and the last packet: CPU, packet size, the
+ * time covered. Returns the anomaly of the first header. */
 static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
 {
     struct trace_packet header;
@@ -354,8 +354,8 @@ static unsigned count_stream_files(const struct trace *trace)
     return count;
 }
 
-/* Adds the whole packets after the known ones. The file may end inside a packet that is still being
- * written. */
+/* Adds the whole packets after the known ones. The file
+ * may end inside a packet that is still being written. */
 static enum trace_news refresh_stream(struct trace *trace, struct stream *stream, uint64_t *from)
 {
     uint64_t bytes = stream->first_packet_bytes, old = stream->size, begin = 0, size;

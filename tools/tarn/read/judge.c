@@ -115,9 +115,9 @@ static void take_event(struct judge *judge, const struct cursor *cursor)
     judge->run = sign;
 }
 
-/* Reads the packets with FROM <= offset < TO. Returns the time up to which nothing is lost. Before a gap,
- * that is the last event but one: in traces of older systems, the last packet of a full ring ends with the
- * gap. */
+/* Reads the packets with FROM <= offset < TO. Returns the time up to which
+ * nothing is lost. Before a gap, that is the last event but one: in traces
+ * of older systems, the last packet of a full ring ends with the gap. */
 static uint64_t take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
 {
     struct cursor cursor;

@@ -79,8 +79,8 @@ static inline struct cursor *merge_step(struct merge *merge, struct cursor *curs
     return __builtin_expect(cursor_step(cursor), 1) ? merge_moved(merge, cursor) : NULL;
 }
 
-/* Stores the positions of all streams, by rank: before the event that merge_next returned last, or at the
- * end. */
+/* Stores the positions of all streams, by rank: before
+ * the event that merge_next returned last, or at the end. */
 void merge_save(const struct merge *merge, struct position *positions);
 /* Continues at saved positions, with the same events in the same order. */
 void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,

@@ -97,8 +97,8 @@ bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
     return true;
 }
 
-/* Names the classes: the system's as the environment says, those of applications by the common prefix of
- * their events. */
+/* Names the classes: the system's as the environment says,
+ * those of applications by the common prefix of their events. */
 static void name_class(struct schema *schema, unsigned number)
 {
     struct class_table *class = &schema->classes[number];

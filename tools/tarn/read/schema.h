@@ -149,8 +149,8 @@ static inline uint64_t load64(const uint8_t *bytes, bool swap)
     return swap ? __builtin_bswap64(value) : value;
 }
 
-/* The first 8 bytes of an event: a 10-bit word count and the id, in the writer's byte order, then the
- * time. */
+/* The first 8 bytes of an event: a 10-bit word count and
+ * the id, in the writer's byte order, then the time. */
 struct event_head {
     uint32_t id, words, time;
 };

@@ -29,8 +29,8 @@ bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *f
 /* Receives the reply to a request into client->packet. Skips the stop reply caused by the connection. */
 bool gdb_client_receive(struct gdb_client *client, struct fail *fail);
 bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail *fail);
-/* Runs a command of QEMU's monitor, for at most SECONDS. Returns its output, which the caller frees; NULL:
- * FAIL. */
+/* Runs a command of QEMU's monitor, for at most SECONDS.
+ * Returns its output, which the caller frees; NULL: FAIL. */
 char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail);
 /* Requests that a running guest stops; gdb_client_stopped waits for it. */
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);

@@ -119,8 +119,8 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
             continue; /* it may be under construction */
         }
         uint8_t *copy = alloc_zero(1, header.bytes);
-        /* system calls keep their order: the copy is after the first read of `changes` and before the
-         * second */
+        /* system calls keep their order: the copy is after the first read of `changes` and before the second
+         */
         if (!memory_read(image->memory, physical, copy, header.bytes, fail) ||
             !memory_read(image->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
             free(copy);
@@ -169,8 +169,8 @@ static void find_info(struct image *image)
 
 bool image_is_changed(struct image *image)
 {
-    /* orders the earlier copy before the load of the word: pairs with the fence in start_over() of
-     * trace/control/rings.c */
+    /* orders the earlier copy before the load of the word: pairs
+     * with the fence in start_over() of trace/control/rings.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return image_is_live(image) && image->info &&
            image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
@@ -294,8 +294,8 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
     return verdict;
 }
 
-/* Kernels put the store at a multiple of PLACE_STEP (trace/control/store.c), so the first pass reads only
- * those. */
+/* Kernels put the store at a multiple of PLACE_STEP
+ * (trace/control/store.c), so the first pass reads only those. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail)
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};

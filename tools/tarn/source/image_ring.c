@@ -266,9 +266,9 @@ bool image_ring_has_open(struct image_ring *ring, uint64_t head)
            trace_index_open_words(index, size) > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
-/* The count of a packet begins with 0; until the writer that opens it has reset it, it is the full count of
- * the lap before. Several reserved events without any committed word are implausible: the count is
- * corrupted. */
+/* The count of a packet begins with 0; until the writer that opens it has
+ * reset it, it is the full count of the lap before. Several reserved events
+ * without any committed word are implausible: the count is corrupted. */
 bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
 {
     const uint32_t committed = (uint32_t)load_acquire(ring, packet_at(ring, head) + PACKET(committed));

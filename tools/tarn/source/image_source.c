@@ -79,8 +79,8 @@ static uint64_t field_64(const struct image_source *image, size_t offset)
     return image_64(&image->image, value);
 }
 
-/* Counts the packets between the last one sent and this one as lost. The trace begins with the first packet
- * sent. */
+/* Counts the packets between the last one sent and this one
+ * as lost. The trace begins with the first packet sent. */
 static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t number)
 {
     struct drain *drain = &image->drain[cpu];
@@ -101,8 +101,8 @@ static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t numbe
         size < buffer ? size : buffer; /* up to the end of the content and the filler's header */
 }
 
-/* The kernel has repaired a corrupted control page: packets between the new head and the wrong one never
- * existed. */
+/* The kernel has repaired a corrupted control page: packets
+ * between the new head and the wrong one never existed. */
 static void follow_repair(struct drain *drain)
 {
     uint64_t head = image_ring_head(&drain->ring);

@@ -42,8 +42,8 @@ struct image_source {
     struct drain drain[WIRE_CPUS_MAX];
 };
 
-/* Opens the trace of the running system, or the last one if none runs. Retries for WAIT_SECONDS. NULL:
- * FAIL. */
+/* Opens the trace of the running system, or the last one
+ * if none runs. Retries for WAIT_SECONDS. NULL: FAIL. */
 struct source *open_image(const struct source_class *class, const struct memory_class *memory,
                           const char *address, double wait_seconds, struct fail *fail);
 void image_source_close(struct source *source);

@@ -110,8 +110,8 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* Reads through the file instead of the mapping, because reading an untouched page of the mapping would
- * allocate it. */
+/* Reads through the file instead of the mapping, because
+ * reading an untouched page of the mapping would allocate it. */
 static bool ram_read(struct memory *memory, const struct memory_piece *pieces, size_t count,
                      struct fail *fail)
 {

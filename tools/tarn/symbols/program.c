@@ -53,8 +53,8 @@ static Elf *open_elf(const char *path, int *file)
     return NULL;
 }
 
-/* Returns the next section after SECTION (NULL: the first) with that type, or with that name if NAME is not
- * NULL. */
+/* Returns the next section after SECTION (NULL: the first)
+ * with that type, or with that name if NAME is not NULL. */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const char *name, GElf_Shdr *header)
 {
     size_t names;
@@ -144,8 +144,8 @@ static int compare_functions(const void *a, const void *b)
                                                        : strcmp(left->name, right->name);
 }
 
-/* Labels in assembly have neither size nor type, and reach up to the next symbol. Variables are included, to
- * name locks. */
+/* Labels in assembly have neither size nor type, and reach up
+ * to the next symbol. Variables are included, to name locks. */
 static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *room)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);

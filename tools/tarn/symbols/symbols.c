@@ -25,8 +25,8 @@ struct candidate {
     bool is_bad;             /* it could not be opened */
 };
 
-/* An executable at an address, in any process. `image` is a copy, because a model's images end with the
- * model. */
+/* An executable at an address, in any process. `image` is
+ * a copy, because a model's images end with the model. */
 struct place {
     struct image image;
     struct candidate *file; /* NULL: none */

@@ -23,8 +23,8 @@ struct intervals {
 
 void intervals_open(struct intervals *intervals, const struct trace *trace);
 void intervals_close(struct intervals *intervals);
-/* Computes ANSWERS (0: only walks) for the time up to TO. FILTER is resolved; its `from` and `to` are set
- * here. */
+/* Computes ANSWERS (0: only walks) for the time up to TO.
+ * FILTER is resolved; its `from` and `to` are set here. */
 bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
                    struct filter *filter, struct reporter *reporter, struct fail *fail);
 

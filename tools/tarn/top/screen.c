@@ -174,8 +174,8 @@ static void choose_drops(const char *drops[PICKED_MAX], const struct part *part,
     drops[count] = NULL;
 }
 
-/* Prints at most LINES of WIDTH, including the heading and the blank line above. Returns the number of
- * lines. */
+/* Prints at most LINES of WIDTH, including the heading
+ * and the blank line above. Returns the number of lines. */
 static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
                            const char *pattern, double seconds, unsigned width, unsigned lines)
 {
@@ -200,8 +200,8 @@ static unsigned print_part(FILE *to, const struct screen *screen, const struct p
 
 enum piece { STATE, SOURCE, WHEN, SPAN, RATE, BEHIND, LOST, LOST_IN_ALL, LOST_PACKETS, PIECES };
 
-/* Prints the first line. If it is longer than WIDTH, leaves out the least important pieces, and then cuts
- * the source. */
+/* Prints the first line. If it is longer than WIDTH, leaves
+ * out the least important pieces, and then cuts the source. */
 static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct screen *screen,
                         unsigned width)
 {

@@ -15,8 +15,8 @@ void terminal_close(void);
 void terminal_size(unsigned *width, unsigned *height);
 /* Shows the lines of TEXT, cut to the terminal's width and height. */
 void terminal_draw(const char *text);
-/* Waits for at most SECONDS. Returns a character; 0: none, but the size may have changed; -1: end of
- * input. */
+/* Waits for at most SECONDS. Returns a character; 0:
+ * none, but the size may have changed; -1: end of input. */
 int terminal_key(double seconds);
 
 #endif

@@ -52,8 +52,8 @@ bool request_range(const struct view *view, const struct request *request, struc
  * and in FOUND how many are set. A missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
 
-/* Each fills one reply, an open object. The lock is held, unless the function takes it itself. False:
- * FAIL. */
+/* Each fills one reply, an open object. The lock is held,
+ * unless the function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
 api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,

@@ -33,8 +33,8 @@ static void add_piece(struct coverer *coverer, struct piece piece)
     cover->pieces[cover->count++] = piece;
 }
 
-/* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
- * it. */
+/* Returns the cost of walking a block: its events, plus
+ * those from its checkpoint on if the walk begins with it. */
 static uint64_t cost_of(const struct coverer *coverer, size_t block)
 {
     const struct index *index = coverer->index;

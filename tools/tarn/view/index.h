@@ -145,7 +145,7 @@ bool index_teach(const struct index *index, struct model *model, size_t strides,
  * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
 void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to);
 
-/* Called by index_extend at times when the index is consistent. */
+/* Called by index_extend now and then, while the index is usable. */
 struct index_yield {
     bool (*yield)(struct index_yield *yield); /* false: stop */
 };

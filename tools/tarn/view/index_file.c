@@ -10,8 +10,8 @@
 #include <tools/tarn/view/index_file.h>
 #include <unistd.h>
 
-/* FORMAT changes with the index; BUILD depends on everything else that determines the meaning of the
- * bytes. */
+/* FORMAT changes with the index; BUILD depends on
+ * everything else that determines the meaning of the bytes. */
 #define FORMAT 9u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \

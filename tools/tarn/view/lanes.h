@@ -21,8 +21,8 @@
 struct lane_box {
     uint64_t begin, end;
     uint32_t what; /* CPU: thread; thread: enum model_state; frame: depth */
-    /* CPU and frame: enum activity, ACTIVITIES: none; thread: the thread it waits for or the CPU it runs on,
-     * or LANES_NOBODY */
+    /* CPU and frame: enum activity, ACTIVITIES: none; thread: the
+     * thread it waits for or the CPU it runs on, or LANES_NOBODY */
     uint32_t kind;
     uint32_t detail; /* of the activity; CPU without one: 1 while it sleeps */
     /* 1, or the number of boxes merged; the other fields are then those of the longest of them */
@@ -75,8 +75,8 @@ struct lanes {
     uint64_t arrows_dropped, waits_dropped;
 };
 
-/* Fills the lanes. FROM, TO, WIDTH, ARROW_MOST and the numbers of the lanes are set (lanes_ask). False:
- * FAIL. */
+/* Fills the lanes. FROM, TO, WIDTH, ARROW_MOST and the
+ * numbers of the lanes are set (lanes_ask). False: FAIL. */
 bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail);
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads);
 void lanes_free(struct lanes *lanes);

@@ -19,8 +19,8 @@ struct opener {
         .mutex = PTHREAD_MUTEX_INITIALIZER \
     }
 
-/* Callable from any thread; sends the process SIGCHLD, for which its main thread waits. False: one is
- * already open. */
+/* Callable from any thread; sends the process SIGCHLD, for
+ * which its main thread waits. False: one is already open. */
 bool opener_ask(struct opener *opener, uint64_t event, struct fail *fail);
 /* For the main thread: takes a request, if any, which is open until opener_close. */
 bool opener_take(struct opener *opener, uint64_t *event);

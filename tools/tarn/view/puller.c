@@ -49,9 +49,9 @@ struct made {
     char directory[sizeof(((struct puller *)0)->directory)];
 };
 
-/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of a
- * pipe. It also creates the directory, so that there is always a process to remove it, even if we are
- * killed. */
+/* Runs in a process of its own, which outlives all users of the directory:
+ * they hold the other end of a pipe. It also creates the directory, so
+ * that there is always a process to remove it, even if we are killed. */
 static void keep_directory(const char *pattern, int life, int answer)
 {
     struct made made = {.error = 0};
@@ -141,8 +141,8 @@ static bool choose_directory(struct puller *puller, const char *output, struct f
     return strlen(output) < sizeof(puller->directory) || fail_set(fail, "%s: the name is too long", output);
 }
 
-/* Runs in the child. Ctrl-C at the terminal is for the view, which ends the pull; the pull also ends with
- * the view. */
+/* Runs in the child. Ctrl-C at the terminal is for the view,
+ * which ends the pull; the pull also ends with the view. */
 static void pull(const struct puller *puller, const char *source, pid_t view)
 {
     char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,

@@ -23,8 +23,8 @@ bool is_source(const char *name);
 /* Starts the pull and waits until the trace can be opened. Call it before creating threads. OUTPUT is the
  * directory; NULL: a temporary one, which is removed however the program ends, even by SIGKILL. */
 bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
-/* The two halves of puller_start, for callers that must not block, and whether puller_wait would return at
- * once. */
+/* The two halves of puller_start, for callers that must
+ * not block, and whether puller_wait would return at once. */
 bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail);
 bool puller_wait(struct puller *puller, const char *source, struct fail *fail);
 bool puller_has_begun(const struct puller *puller);

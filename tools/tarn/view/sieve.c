@@ -4,8 +4,8 @@
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/sieve.h>
 
-/* Sets the number's bytes without leading zeros, because a field may be narrow; negative numbers are not
- * searched. */
+/* Sets the number's bytes without leading zeros, because a
+ * field may be narrow; negative numbers are not searched. */
 static void set_number(struct sieve_need *need, const struct schema *schema, uint64_t number)
 {
     if (number > INT64_MAX)

@@ -55,7 +55,7 @@ struct view {
 /* Opens the trace. WAIT: also updates its index, which the thread of view_start does otherwise. */
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail);
 bool view_start(struct view *view, struct fail *fail);
-/* Whether this program writes to the directory: the trace is then live even while nothing arrives. */
+/* Whether a pull of this view writes to the directory: the trace is then live even while nothing arrives. */
 void view_set_source(struct view *view, bool has_source);
 void view_stop(struct view *view); /* stops the thread of view_start */
 void view_close(struct view *view);

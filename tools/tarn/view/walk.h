@@ -55,8 +55,8 @@ struct walk_range {
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail);
 
-/* The same in steps: only the first needs the index. The caller owns the model, and closes it after the
- * walk. */
+/* The same in steps: only the first needs the index. The
+ * caller owns the model, and closes it after the walk. */
 struct range_walk {
     struct walk walk;
     struct model *model;
