@@ -45,8 +45,8 @@ struct answer_kind {
     bool chooses_events;        /* it observes each event, so --class and --event apply */
     bool uses_symbols;          /* it converts addresses to names: answer->symbols */
     size_t size;                /* of its state, which begins with struct answer */
-    /* Handles an option. All callbacks but `open` are optional. VALUE is NULL for an option without a value.
-     */
+    /* Handles an option. All callbacks but `open` are optional.
+     * VALUE is NULL for an option without a value. */
     bool (*set)(struct answer *answer, const char *option, const char *value, struct fail *fail);
     /* Sets the functions of answer->observer. Trace, model and filter are valid. */
     bool (*open)(struct answer *answer, struct fail *fail);

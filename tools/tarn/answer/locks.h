@@ -127,8 +127,7 @@ struct locks {
     struct map wakers;   /* struct lock_waker by thread number (all ones: none) and class */
     struct map instead;  /* struct lock_instead by both thread numbers and class */
     struct map sleepers; /* struct lock_sleeper by thread number */
-    /* const struct model_thread * by tid: a thread that released a lock may end before the next acquisition
-     */
+    /* struct model_thread by tid: a thread that released a lock may end before the next acquisition */
     struct map ended;
     uint64_t wait_count; /* including the current one */
     struct delays delays;

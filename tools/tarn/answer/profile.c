@@ -131,8 +131,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     }
 }
 
-/* ---- opening, options ------------------------------------------------------------------------------------
- */
+/* ---- opening, options ------------------------------------------------------------------------------ */
 
 static bool find_fields(struct profile *profile)
 {
@@ -245,8 +244,7 @@ static void finish_profile(struct answer *answer)
     profile_fill(profile);
 }
 
-/* ---- other forms ------------------------------------------------------------------------------------------
- */
+/* ---- other forms ----------------------------------------------------------------------------------- */
 
 /* Writes one line per chain: functions separated by semicolons, a blank, the weight. */
 static void put_folded(FILE *to, const struct call_node *node, enum weight weight, char *line, size_t length)

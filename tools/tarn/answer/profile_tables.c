@@ -98,8 +98,7 @@ static void fill_sums(const struct profile *profile, union table_cell *cells, co
     cells[SUM_INSTRUCTIONS].count = profile->has_counter ? sums->instructions : TABLE_NONE;
 }
 
-/* ---- chains of functions ---------------------------------------------------------------------------------
- */
+/* ---- chains of functions --------------------------------------------------------------------------- */
 
 /* A chain as functions, innermost first. */
 struct frames {

@@ -96,8 +96,7 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
     return true;
 }
 
-/* ---- copying ---------------------------------------------------------------------------------------------
- */
+/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Returns a consistent copy of the store, as it is in memory; the caller frees it. */
 static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size, struct fail *fail)
@@ -119,8 +118,8 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
             continue; /* it may be under construction */
         }
         uint8_t *copy = alloc_zero(1, header.bytes);
-        /* system calls keep their order: the copy is after the first read of `changes` and before the second
-         */
+        /* system calls keep their order: the copy is after
+         * the first read of `changes` and before the second */
         if (!memory_read(image->memory, physical, copy, header.bytes, fail) ||
             !memory_read(image->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
             free(copy);

@@ -20,8 +20,7 @@ static struct image_source *image_of(struct source *source)
     return (struct image_source *)source;
 }
 
-/* ---- a pull ---------------------------------------------------------------------------------------------
- */
+/* ---- a pull ---------------------------------------------------------------------------------------- */
 
 /* Skips the packets that a flight recorder is about to overwrite, so that the pull begins without a gap. */
 static uint64_t choose_start(struct image_source *image, struct image_ring *ring, bool follow)
@@ -69,8 +68,7 @@ static bool image_end_pull(struct source *source, struct fail *fail)
     return true;
 }
 
-/* ---- packets ----------------------------------------------------------------------------------------------
- */
+/* ---- packets --------------------------------------------------------------------------------------- */
 
 static uint64_t field_64(const struct image_source *image, size_t offset)
 {

@@ -215,8 +215,7 @@ void make_image(struct made *made)
             make_packet(made, cpu, number, number == MAKE_FIRST + MAKE_BUFFERS - 1 ? MADE_OPEN : MADE_WHOLE);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------------- */
 
 static FILE *create(const char *path)
 {

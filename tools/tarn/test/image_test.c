@@ -144,8 +144,7 @@ static bool came_missing(uint32_t cpu, int packets, uint64_t first, uint64_t las
     return came(cpu, packets, first, last, 0) && look(cpu).missing == missing;
 }
 
-/* ---- a gdb server -----------------------------------------------------------------------------------------
- */
+/* ---- a gdb server ---------------------------------------------------------------------------------- */
 
 enum server { HONEST, SILENT_IN_THE_MIDDLE, GARBAGE, NO_PHYSICAL, NO_MONITOR };
 static enum server server;
