@@ -180,7 +180,7 @@ void frame_free_order(paddr_t frame, unsigned order)
 
 /* ---- Runs ---- */
 
-/* buddy.lock held, all three */
+/* All with buddy.lock held. */
 static bool is_free(uint64_t number)
 {
     uint8_t state = state_of(number);

@@ -157,7 +157,10 @@ static void idle(struct cpu *cpu)
     if (thread) {
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
-        space_leave(cpu); /* else TLB shootdowns would wake this CPU and wait for it */
+        /* Sleeps until something happens. Sets the bit, then searches the other queues once more: a thread
+         * that is enqueued anywhere is found here, or the CPU that enqueues it sees the bit and sends it
+         * here. */
+        space_leave(cpu);
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)
             profile_sleep();

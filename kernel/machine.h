@@ -25,7 +25,7 @@ void machine_stop_others(const struct cpu *self);
 void console_write(const char *text, size_t size);
 bool console_is_busy(void);                              /* another CPU is writing */
 void console_test_panic(void) __attribute__((noreturn)); /* panics inside console_write */
-/* The console's interrupt; false if it is another, or not handled. */
+/* The console's interrupt; false if it is another one. */
 bool console_interrupt(uint32_t number);
 void console_init(void); /* from now on input is read */
 /* Does the same as the interrupt, unless a CPU is doing it. So input is read even if the CPU that gets the
