@@ -12,12 +12,8 @@
 #include <kernel/lock.h>
 #include <stdatomic.h>
 
-enum memory_kind {
-    MEMORY_ZERO,
-    MEMORY_PAGED,
-    MEMORY_DEVICE,
-    MEMORY_CONTIGUOUS
-}; /* same numbers as in trace/schema/mem.ev */
+/* Same numbers as in trace/schema/mem.ev. */
+enum memory_kind { MEMORY_ZERO, MEMORY_PAGED, MEMORY_DEVICE, MEMORY_CONTIGUOUS };
 #define MEMORY_SIZE_MAX (1ull << 39)
 
 struct endpoint;
@@ -35,7 +31,7 @@ struct memory {
     uint64_t mapped_end; /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
     uint32_t mappings;
     uint32_t depth; /* levels of the frame table */
-    paddr_t table;  /* radix tree of 512 entries per level; leaves: page frames or FRAME_NONE */
+    paddr_t table;  /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
