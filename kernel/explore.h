@@ -18,7 +18,8 @@
  *
  * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two processors access the same bytes at the same time, one of them at least writes, and one of them
- * at least not atomically), lock orders that occur both ways round, and a run that is not over in time.
+ * at least not atomically), lock orders that occur both ways round, processors that sleep although a thread
+ * is ready for them, and a run that is not over in time.
  */
 #ifndef KERNEL_EXPLORE_H
 #define KERNEL_EXPLORE_H
@@ -26,7 +27,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cpu;
 struct spinlock;
+struct thread;
 
 #ifdef TARN_EXPLORE
 
@@ -37,6 +40,10 @@ void explore_end(void);   /* stops, and tells counts; the machine ends */
 void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited for; notes the order */
 void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
 void explore_lock_released(const struct spinlock *lock); /* still held */
+
+void explore_ready(const struct thread *thread); /* others may take it from a queue from now on */
+void explore_idles(const struct cpu *cpu); /* others know that it is; before its last look at the queues */
+void explore_wakes(const struct cpu *cpu); /* its sleep is over */
 
 /* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */
 int explore_place(uint64_t allowed);
@@ -65,6 +72,15 @@ static inline void explore_lock_taken(const struct spinlock *lock)
 {
 }
 static inline void explore_lock_released(const struct spinlock *lock)
+{
+}
+static inline void explore_ready(const struct thread *thread)
+{
+}
+static inline void explore_idles(const struct cpu *cpu)
+{
+}
+static inline void explore_wakes(const struct cpu *cpu)
 {
 }
 static inline int explore_place(uint64_t allowed)

@@ -8,6 +8,7 @@
  * preserve any.
  */
 #include <kernel/cpu.h>
+#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/profile.h>
 #include <kernel/run_queue.h>
@@ -145,14 +146,21 @@ void handle_wake(void)
     if (!cpu->sleeps)
         return;
     cpu->sleeps = false;
+    explore_wakes(cpu);
     trace_sched_idle(IDLE_WAKES, cpu->index);
+}
+
+static void say_idle(struct cpu *cpu)
+{
+    atomic_fetch_or(&sched_idle_cpus, bit_of(cpu));
+    explore_idles(cpu);
 }
 
 /* Sleeps until something happens. Sets the bit, then searches the other queues once more: a thread that is
  * enqueued anywhere is found here, or its CPU sees the bit and sends it here. */
 static void idle(struct cpu *cpu)
 {
-    atomic_fetch_or(&sched_idle_cpus, bit_of(cpu));
+    say_idle(cpu);
     struct thread *thread = steal(cpu);
     if (thread) {
         sched_enqueue(thread, cpu, false);

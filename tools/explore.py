@@ -15,6 +15,7 @@ and its programs (make explorer; kernel/explore.h) on a machine that repeats its
   race    two processors, or two threads of a program, accessed the same bytes at the same time, one of them wrote, one of
           them not atomically
   order   locks of two classes were taken in both orders, or two of one class in the wrong one
+  idle    a processor slept although a thread was ready that it should have run
   damage  `tarn check` finds the trace damaged
   leak    more kernel objects or frames are left than by a run without perturbations
 
@@ -111,7 +112,7 @@ class Run:
 
     def judge(self, status, end):
         for line in self.lines:
-            if match := re.match(r"explore: (race|lock order): (.*)", line):
+            if match := re.match(r"explore: (race|lock order|idle): (.*)", line):
                 self.find(match[1].replace("lock ", ""), self.explorer.programs.explain(match[2]))
             elif match := re.match(r"explore: end: \d+ points, (\d+) perturbations", line):
                 self.perturbations = int(match[1])

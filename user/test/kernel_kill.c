@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <trace/user.h>
 
-#define MS      1000000ull
-#define ROUNDS  100u
-#define AT_ONCE 4
-#define THREADS 3
+#define MS         1000000ull
+#define ROUNDS     100u
+#define AT_ONCE    4
+#define THREADS    3
+#define FIRST_BORN 16u /* stack of the first thread that a child makes */
 
 enum { SLOT_SERVER = 16, SLOT_PEER = 17, SLOT_SIGNAL = 18, SLOT_PAGED = 19, SLOT_SHARED = 20 };
 
@@ -108,11 +109,14 @@ static void misbehave(uint64_t seed);
 
 static void do_births(uint64_t *random)
 {
-    struct thread_config config = {
-        .entry = (uint64_t)misbehave,
-        .stack = arch_stack_start(CHILD_STACKS + (16 + child_random(random) % 40) * CHILD_STACK_BYTES),
-        .arg = child_random(random) | 1,
-        .priority = child_random(random) % (TARN_PRIO_USER + 1)};
+    static uint32_t born; /* each has a stack of its own: races on it would be found (tarn explore) */
+    uint32_t stack = FIRST_BORN + __atomic_fetch_add(&born, 1, __ATOMIC_RELAXED);
+    if (stack > CHILD_STACKS_MAX)
+        return;
+    struct thread_config config = {.entry = (uint64_t)misbehave,
+                                   .stack = arch_stack_start(CHILD_STACKS + stack * CHILD_STACK_BYTES),
+                                   .arg = child_random(random) | 1,
+                                   .priority = child_random(random) % (TARN_PRIO_USER + 1)};
     int64_t thread = sys_thread_create(SLOT_SPACE, &config);
     if (thread < 0)
         return;
