@@ -8,7 +8,7 @@
 
 /* ---- boot.c: the servers --------------------------------------------------------------------------- */
 void start_servers(void);           /* panics if proc, fs or console cannot be started */
-void wait_for_servers(void);        /* until each one replies */
+void wait_for_servers(void);        /* until each one replies or times out */
 _Noreturn void watch_servers(void); /* reports deaths of servers on the console */
 
 /* ---- session.c: the first programs ----------------------------------------------------------------- */
