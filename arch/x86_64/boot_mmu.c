@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/boot_mmu.c - the kernel's own page tables: direct map, kernel sections with their rights,
- * device registers.
+ * devices.
  *
  * boot_mmu_init() builds arch_kernel_space's root. Its upper half has all top-level entries that will ever be
  * used, so spaces copy them once and share all tables below (mmu.c). Later only arch_map_device(),
