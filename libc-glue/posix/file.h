@@ -36,8 +36,8 @@ int64_t write_file(struct file *file, const void *buffer, size_t size, uint64_t 
 int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t flags, uint64_t *from);
 int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags);
 
-/* posix/path.c: writes an absolute path into a shared buffer and stores its span. Returns 0 or a negative
- * errno. */
+/* posix/path.c: writes an absolute path into a shared buffer
+ * and stores its span. Returns 0 or a negative errno. */
 #define PATH_PLACE_1 0u
 #define PATH_PLACE_2 4096u
 int64_t put_path(struct window *window, uint64_t offset, const char *path, uint64_t *span);

@@ -37,8 +37,8 @@ static short ask_file(struct file *file, uint64_t wanted, uint64_t token, cap_t 
     return state < 0 ? POLLERR : events_of(state);
 }
 
-/* Fills in revents. Returns how many are not 0. The token is the calling thread, so that threads do not
- * interfere. */
+/* Fills in revents. Returns how many are not 0. The token is
+ * the calling thread, so that threads do not interfere. */
 static int ask_all(struct pollfd *fds, nfds_t count, cap_t notification)
 {
     int ready = 0;

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Normally proc kills the space before the call returns. A process without proc (proc itself, init) ends
- * here. */
+/* Normally proc kills the space before the call returns.
+ * A process without proc (proc itself, init) ends here. */
 static void __attribute__((noreturn)) leave_process(uint64_t label, uint64_t a, uint64_t b, int32_t status)
 {
     call_server(SLOT_PROC, label, a, b, 0, 0);

@@ -6,8 +6,8 @@
 #include <servers/protocol/fs.h>
 #include <unistd.h>
 
-/* Makes a request about the file of a descriptor. Returns `otherwise` if the file system does not own the
- * file. */
+/* Makes a request about the file of a descriptor. Returns
+ * `otherwise` if the file system does not own the file. */
 static int64_t call_descriptor(int fd, uint64_t label, uint64_t a, uint64_t b, int64_t otherwise)
 {
     struct file *file = get_file(fd);

@@ -43,9 +43,9 @@ static bool spin_for_free(uint32_t *word, uint64_t *spins)
     return false;
 }
 
-/* Sets the waiters flag of a held lock and returns the new word. If the lock turned out to be free, takes it,
- * also with the flag because others may sleep, and returns FREE. Acquire pairs with the release in
- * lock_word_release. */
+/* Sets the waiters flag of a held lock and returns the new word. If the lock
+ * turned out to be free, takes it, also with the flag because others may sleep,
+ * and returns FREE. Acquire pairs with the release in lock_word_release. */
 static uint32_t want(uint32_t *word)
 {
     uint32_t seen = __atomic_load_n(word, __ATOMIC_RELAXED), next;

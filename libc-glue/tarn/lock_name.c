@@ -2,9 +2,9 @@
 /*
  * lock_name.c - names that programs give to their locks.
  *
- * The kernel does not know these names, so statedumps do not contain them. Instead, the process logs
- * lock_name again after a statedump, before the lock's next event. A trace that begins there has all names it
- * needs.
+ * The kernel does not know these names, so statedumps do not contain them.
+ * Instead, the process logs lock_name again after a statedump, before the
+ * lock's next event. A trace that begins there has all names it needs.
  *
  * This code takes no locks, because code that has just taken a lock calls it. Entries are added to lists,
  * reused, and never removed.

@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* The initial values of thread-local variables (arch/ARCH/user.ld). __tls_align's address is the
- * alignment. */
+/* The initial values of thread-local variables
+ * (arch/ARCH/user.ld). __tls_align's address is the alignment. */
 extern const char __tls_image[], __tls_image_end[], __tls_end[], __tls_align[];
 
 static __thread struct _reent state;

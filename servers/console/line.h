@@ -34,8 +34,8 @@ enum line_event { LINE_NOTHING, LINE_READABLE, LINE_INTERRUPT };
 void line_init(struct line *line, void (*echo)(const char *text, uint32_t size));
 enum line_event line_input(struct line *line, char key);
 bool line_is_readable(const struct line *line);
-/* Reads bytes of one line, in raw mode as many as fit. Returns 0 at end of file. The line must be
- * readable. */
+/* Reads bytes of one line, in raw mode as many as fit.
+ * Returns 0 at end of file. The line must be readable. */
 uint32_t line_read(struct line *line, char *buffer, uint32_t size);
 void line_set_mode(struct line *line, uint32_t mode);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* notify.h - signals a client's notification. notify.c does it by system calls; host tests have their own
- * version. */
+/* notify.h - signals a client's notification. notify.c does
+ * it by system calls; host tests have their own version. */
 #ifndef SERVERS_FS_NOTIFY_H
 #define SERVERS_FS_NOTIFY_H
 

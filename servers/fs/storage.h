@@ -31,8 +31,8 @@ int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size);
 /* Returns in *capability a new capability for the current contents, which later writes do not change. The
  * caller closes it. */
 int storage_image(struct storage *storage, uint64_t size, uint32_t *capability);
-/* Returns in *capability a new capability for the file's own memory, shared from now on. The caller closes
- * it. */
+/* Returns in *capability a new capability for the file's
+ * own memory, shared from now on. The caller closes it. */
 int storage_share(struct storage *storage, uint64_t size, uint32_t *capability);
 void storage_release(struct storage *storage);
 

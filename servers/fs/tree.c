@@ -391,8 +391,8 @@ static int is_inside(struct node *directory, struct node *node)
     return directory == node;
 }
 
-/* Both parents are locked. On success *victim is the node that had the new name, or NULL; the caller drops
- * it. */
+/* Both parents are locked. On success *victim is the node
+ * that had the new name, or NULL; the caller drops it. */
 static int rename_locked(struct node *from, const struct name *old, struct node *to, const struct name *new,
                          struct node **victim)
 {

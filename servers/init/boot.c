@@ -21,8 +21,8 @@
 static struct server_program {
     const char *path; /* in the archive */
     cap_t slot;       /* its endpoint with the right to call, in this and every other process */
-    /* Its endpoint with the right to receive, until the server has it. Only the server may keep that
-     * right. */
+    /* Its endpoint with the right to receive, until the
+     * server has it. Only the server may keep that right. */
     cap_t receive;
     unsigned flags;
     struct program program;
@@ -167,8 +167,8 @@ static void make_endpoint(struct server_program *server)
             "an endpoint");
 }
 
-/* An endpoint dies with the last right to receive from it. Then calls to its server fail instead of
- * waiting. */
+/* An endpoint dies with the last right to receive from
+ * it. Then calls to its server fail instead of waiting. */
 static void drop_receive(struct server_program *server)
 {
     if (server->receive)

@@ -30,8 +30,8 @@ struct elf_image {
     struct elf_segment segment[ELF_SEGMENTS_MAX];
 };
 
-/* Returns 0, -ENOEXEC (not for this machine and ABI, given by `own`, the caller's own ELF header) or -EINVAL
- * (malformed). */
+/* Returns 0, -ENOEXEC (not for this machine and ABI, given by
+ * `own`, the caller's own ELF header) or -EINVAL (malformed). */
 int elf_parse(const void *header, uint64_t header_size, uint64_t file_size, const void *own,
               struct elf_image *image);
 

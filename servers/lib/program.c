@@ -90,9 +90,8 @@ static int map_segment(const struct program *program, cap_t image, const struct 
     if (!(segment->flags & MAP_WRITE) && segment->file_size == segment->size)
         return map_pages(program, image, low, high - low, offset, segment->flags);
 
-    uint64_t whole =
-        /* full pages of file contents */
-        segment->file_size ? (file_end & ~PAGE_MASK) - low : 0;
+    /* Full pages of file contents. */
+    uint64_t whole = segment->file_size ? (file_end & ~PAGE_MASK) - low : 0;
     int error = map_pages(program, image, low, whole, offset, segment->flags | MAP_PRIVATE);
     if (error)
         return error;

@@ -10,9 +10,9 @@
  * The cost of a request does not depend on how many buffers exist: those of a client are found through a hash
  * bucket, and the most recently freed buffer is reused first, which keeps the number ever used small.
  *
- * Locking: window_lock covers everything but the read of `owner` in server_span. A worker may still copy into
- * a buffer whose owner it checked just before it changed, so the janitor waits for all workers
- * (worker_wait_all).
+ * Locking: window_lock covers everything but the read of `owner` in server_span.
+ * A worker may still copy into a buffer whose owner it checked just before it
+ * changed, so the janitor waits for all workers (worker_wait_all).
  */
 #include "window.h"
 #include "worker.h"

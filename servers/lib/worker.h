@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * worker.h - tracks which client each worker is serving, so that others can wait for it to finish; private to
- * servers/lib.
+ * worker.h - tracks which client each worker is serving, so that
+ * others can wait for it to finish; private to servers/lib.
  */
 #ifndef SERVERS_LIB_WORKER_H
 #define SERVERS_LIB_WORKER_H

@@ -22,8 +22,8 @@ struct net_piece {
 
 struct net_driver {
     const char *name;
-    /* Finds and starts the device. From then on the device signals `bits` when there is work. False: no
-     * device. */
+    /* Finds and starts the device. From then on the device
+     * signals `bits` when there is work. False: no device. */
     bool (*start)(uint8_t mac[6], cap_t notification, uint64_t bits);
     /* Queues a frame. Its memory must stay valid until net_frame_sent(cookie). False: the queue is full. */
     bool (*transmit)(const struct net_piece *pieces, unsigned count, void *cookie);

@@ -133,8 +133,8 @@ static void close_pcb(struct socket *socket)
     tcp_err(pcb, NULL);
     tcp_poll(pcb, NULL, 0);
     if (socket->stream) {
-        /* If received bytes were left unread, lwIP would reset and free the pcb without telling the
-         * stream. */
+        /* If received bytes were left unread, lwIP would reset
+         * and free the pcb without telling the stream. */
         if (socket->received)
             tcp_recved(pcb, socket->received->tot_len);
         leave_stream(socket->stream, pcb);

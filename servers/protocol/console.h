@@ -21,9 +21,9 @@ enum {
     /* CONSOLE_* bits (~0: query only) -> the previous bits. The mode returns to CONSOLE_COOKED when the
      * process that set it ends. */
     CONSOLE_SET_MODE,
-    /* span of uint32_t pids (may be empty): the foreground processes, which Ctrl-C kills with all their
-     * descendants. The first process that makes this request owns the foreground until it ends; others get
-     * EPERM. */
+    /* span of uint32_t pids (may be empty): the foreground processes, which
+     * Ctrl-C kills with all their descendants. The first process that makes
+     * this request owns the foreground until it ends; others get EPERM. */
     CONSOLE_FOREGROUND,
 };
 

@@ -27,8 +27,8 @@ enum {
     NET_BIND,           /* handle, address (port 0: any) */
     NET_LISTEN,         /* handle, backlog */
     NET_ACCEPT,         /* handle, flags -> handle of the connection; word[0] = peer's address */
-    /* handle, address, flags -> 0. If it must not block: EINPROGRESS; read the result later with
-     * NET_OPTION_ERROR. */
+    /* handle, address, flags -> 0. If it must not block:
+     * EINPROGRESS; read the result later with NET_OPTION_ERROR. */
     NET_CONNECT,
     NET_SEND,        /* handle, span, flags -> bytes accepted (TCP: possibly fewer than given) */
     NET_SEND_TO,     /* handle, span, flags, address -> bytes */

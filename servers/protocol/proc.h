@@ -14,13 +14,13 @@ enum {
     PROC_KILL,       /* pid, signal (0: only test whether the process exists), PROC_KILL_* */
     PROC_GET_PARENT, /* pid, 0 = own -> parent's pid */
     PROC_SHUTDOWN,   /* status: ends the machine; needs PROC_AUTHORITY_TRACE or _MACHINE */
-    /* Services that ordinary programs publish; see <tarn/service.h>. word[0..3] hold the name, padded with
-     * NULs. */
-    /* cap[0] = endpoint, with RIGHT_GRANT. EEXIST if the name is taken. The name becomes free when its owner
-     * ends. */
+    /* Services that ordinary programs publish; see <tarn/service.h>.
+     * word[0..3] hold the name, padded with NULs. */
+    /* cap[0] = endpoint, with RIGHT_GRANT. EEXIST if the name
+     * is taken. The name becomes free when its owner ends. */
     PROC_PUBLISH,
-    /* word[4] = deadline -> cap[0] = the endpoint, badge = caller's pid. Waits until the service is
-     * published. */
+    /* word[4] = deadline -> cap[0] = the endpoint, badge =
+     * caller's pid. Waits until the service is published. */
     PROC_CONNECT,
     /* MACHINE_DEBUG_*, its argument: calls machine_debug. Needs the same authority as PROC_SHUTDOWN. */
     PROC_DEBUG,
@@ -42,8 +42,8 @@ enum {
 #define PROC_ARGS_MAX           4096u /* argc + envc */
 #define PROC_SERVICE_NAME_BYTES 32u
 
-/* The argument of PROC_SPAWN, in a shared buffer, 8-byte aligned; the open files and the strings follow
- * it. */
+/* The argument of PROC_SPAWN, in a shared buffer, 8-byte
+ * aligned; the open files and the strings follow it. */
 struct proc_spawn {
     uint32_t size;      /* of everything, including this header */
     uint32_t authority; /* PROC_AUTHORITY_* to pass on */

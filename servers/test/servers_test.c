@@ -150,8 +150,8 @@ static struct figures take_figures(void)
     return figures;
 }
 
-/* Memory objects by which the servers' heaps may grow. A leak of killed clients would be larger: dozens are
- * killed. */
+/* Memory objects by which the servers' heaps may grow. A leak
+ * of killed clients would be larger: dozens are killed. */
 #define HEAPS_THAT_GROW 4u
 
 static bool same_objects(const struct figures *a, const struct figures *b)

@@ -2,9 +2,9 @@
 /*
  * channel.h - a link to a host as a byte stream, implemented by TCP and by a serial port.
  *
- * Sending is in place: reserve returns space for the next bytes, the caller writes them there, commit sends
- * them. Only one thread at a time may be between the two (connection.send_lock); receive may run
- * concurrently.
+ * Sending is in place: reserve returns space for the next bytes, the caller
+ * writes them there, commit sends them. Only one thread at a time may be
+ * between the two (connection.send_lock); receive may run concurrently.
  */
 #ifndef TRACED_CHANNEL_H
 #define TRACED_CHANNEL_H
@@ -35,8 +35,8 @@ struct tcp_listener {
 bool listen_tcp(struct tcp_listener *listener, uint16_t port);
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));
 
-/* serial.c: the link over a virtual serial port, one host at a time. Returns false if there is no such
- * port. */
+/* serial.c: the link over a virtual serial port, one host
+ * at a time. Returns false if there is no such port. */
 bool start_serial(void (*serve)(struct channel *channel));
 
 #endif

@@ -232,8 +232,8 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
         ring->consumed = consumed;
 }
 
-/* The kernel repaired a control page that a program had overwritten: packets believed to lie ahead never
- * existed. */
+/* The kernel repaired a control page that a program had
+ * overwritten: packets believed to lie ahead never existed. */
 static void follow_repair(struct ring_state *ring, const struct trace_reader *reader)
 {
     uint64_t head = trace_reader_head(reader), oldest = trace_reader_oldest(reader);
@@ -275,9 +275,9 @@ static bool has_waited(struct ring_state *ring, const struct trace_reader *reade
     return true;
 }
 
-/* The host decodes packets on arrival, so it needs the metadata with the declarations first. Programs
- * register their events before they log them, so when the packet is complete the kernel's text has all of
- * them. */
+/* The host decodes packets on arrival, so it needs the metadata with the
+ * declarations first. Programs register their events before they log them,
+ * so when the packet is complete the kernel's text has all of them. */
 static bool send_new_metadata(struct pull *pull)
 {
     char byte;

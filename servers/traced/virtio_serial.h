@@ -15,8 +15,8 @@
 
 #define PORT_SEND_BYTES 16384u /* size of a send buffer */
 
-/* Finds and starts the device. From then on the device signals `bits` when there is work. False: no
- * device. */
+/* Finds and starts the device. From then on the device
+ * signals `bits` when there is work. False: no device. */
 bool port_start(cap_t notification, uint64_t bits);
 void port_acknowledge(void); /* call after a signal */
 /* How often a host has opened or closed the port so far. After port_receive it includes every change that

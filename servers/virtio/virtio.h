@@ -91,8 +91,8 @@ struct virtio_queue {
 /* Finds the device with this PCI id, resets it and negotiates `features`. Fails unless the device offers all
  * of them. */
 bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features);
-/* The interrupts of all queues signal `bits`; the driver acknowledges device->irq. Call before making
- * queues. */
+/* The interrupts of all queues signal `bits`; the driver
+ * acknowledges device->irq. Call before making queues. */
 bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, uint64_t bits);
 bool virtio_make_queue(struct virtio_device *device, struct virtio_queue *queue, uint16_t number);
 void virtio_go(struct virtio_device *device);
@@ -100,8 +100,8 @@ void virtio_fail(struct virtio_device *device);
 
 void virtio_offer(struct virtio_queue *queue, uint16_t head);
 void virtio_notify(struct virtio_queue *queue);
-/* Returns in *id the head of the next finished chain and in *length the bytes that the device wrote. False:
- * none. */
+/* Returns in *id the head of the next finished chain and in
+ * *length the bytes that the device wrote. False: none. */
 bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length);
 
 #endif

@@ -24,8 +24,8 @@ struct child {
 };
 
 void child_prepare(void); /* once, before the first child; exits on failure */
-/* Makes a space with text, data, stacks, and its own capability at SLOT_SPACE (all rights). Returns 0 or
- * -E_*. */
+/* Makes a space with text, data, stacks, and its own
+ * capability at SLOT_SPACE (all rights). Returns 0 or -E_*. */
 int child_create(struct child *child, const char *name);
 /* Makes a suspended thread in it that begins at `entry(arg)`. Returns its slot in this process, or -E_*. */
 int64_t child_thread(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults.c - spaces in which all threads fault at the same time. tests/one_fault counts the kernel's
- * messages.
+ * faults.c - spaces in which all threads fault at the same
+ * time. tests/one_fault counts the kernel's messages.
  */
 #include "child.h"
 #include "wait.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_instructions.c - instructions that programs must not execute are refused and harm neither the kernel
- * nor other programs. Runs each piece of the port's hostile.S, then such pieces with a few bits changed, and
- * noise.
+ * fuzz_instructions.c - instructions that programs must not execute are
+ * refused and harm neither the kernel nor other programs. Runs each piece of
+ * the port's hostile.S, then such pieces with a few bits changed, and noise.
  *
  * A thread of a child runs each piece and should fault. If it does not fault in time, or ends its space, a
  * new child is made.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_syscalls.c - a million system calls with random and hostile arguments: errors, but no panic and no
- * leak.
+ * fuzz_syscalls.c - a million system calls with random and
+ * hostile arguments: errors, but no panic and no leak.
  *
  * Children make the calls. Each runs until it has destroyed itself (it may kill, suspend or unmap anything it
  * has) or makes no more progress; then the next ones follow. They count their calls in shared memory. They

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * greedy.c - uses up all memory in one of several ways, for kernel_scarce, which checks the rest of the
- * system.
+ * greedy.c - uses up all memory in one of several ways,
+ * for kernel_scarce, which checks the rest of the system.
  *
  *   touch      its own pages, until a page fault kills it
  *   write      a memory object, from three threads that never stop, while it makes requests to servers

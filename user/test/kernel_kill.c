@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_kill.c - spaces can be killed at any time, whatever they are doing, and all their resources are
- * freed.
+ * kernel_kill.c - spaces can be killed at any time, whatever
+ * they are doing, and all their resources are freed.
  *
  * Children randomly call our server, call each other, reply or save replies, signal, wait, sleep, fault,
  * allocate, map, log, make threads and spaces, and kill themselves. The test kills several of them after a

@@ -2,8 +2,8 @@
 /*
  * scarce.c - uses up memory until the kernel frees the previous boot's trace, for tests/previous.
  *
- * Parts of that trace that are still mapped stay unchanged until they are unmapped; then they are free
- * memory.
+ * Parts of that trace that are still mapped stay unchanged
+ * until they are unmapped; then they are free memory.
  */
 #include <stdio.h>
 #include <tarn/runtime.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_damage.c - damage to control pages is detected, reported and repaired, and nothing else is
- * affected.
+ * trace_damage.c - damage to control pages is detected,
+ * reported and repaired, and nothing else is affected.
  */
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_schema.c - schemas of applications: each gets a class number and is in the metadata, or is
- * refused.
+ * trace_schema.c - schemas of applications: each gets a
+ * class number and is in the metadata, or is refused.
  */
 #include <spawn.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vandal.c - does the worst that a program can do to the trace: fills control pages and buffers of all CPUs
- * with garbage while other threads log. The system must not be affected; the host must detect the damage
- * (tests/vandal).
+ * vandal.c - does the worst that a program can do to the trace: fills control
+ * pages and buffers of all CPUs with garbage while other threads log. The
+ * system must not be affected; the host must detect the damage (tests/vandal).
  *
  *     vandal [milliseconds]
  */

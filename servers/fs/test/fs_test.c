@@ -134,8 +134,8 @@ static void test_contents(void)
     check(tree_unlink("/c") == 0);
 }
 
-/* Reads a directory in small pieces while names are added and removed: each name that stays is seen exactly
- * once. */
+/* Reads a directory in small pieces while names are added
+ * and removed: each name that stays is seen exactly once. */
 static void test_directory(void)
 {
     char path[32], buffer[96];

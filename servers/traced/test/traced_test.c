@@ -190,8 +190,8 @@ struct host_channel {
     uint8_t *frame;
 };
 
-/* Action to run when space for the `countdown`th frame with a trace packet has been reserved, before it is
- * filled. */
+/* Action to run when space for the `countdown`th frame with
+ * a trace packet has been reserved, before it is filled. */
 static struct {
     _Atomic int countdown;
     void (*action)(void);

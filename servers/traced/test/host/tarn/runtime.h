@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * runtime.h - the system functions that traced uses, for its test on the host; traced_test.c plays the
- * kernel.
+ * runtime.h - the system functions that traced uses, for
+ * its test on the host; traced_test.c plays the kernel.
  */
 #ifndef TARN_RUNTIME_H
 #define TARN_RUNTIME_H
