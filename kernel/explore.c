@@ -31,7 +31,7 @@
 #define LIMIT_DEFAULT_MS 20000u
 #define TIMER_LEAST_NS   64000u /* for each processor: with less between interrupts they get nothing done */
 #define HELD_MAX         16u
-#define NEVER            (~0ull)
+#define KEPT_MAX         64u
 /* Both, in programs: others need requests to a server to come to the same place. */
 #define HOT_PROGRAM_LOG  8u
 
@@ -42,10 +42,16 @@ static const char *const kind_names[KINDS] = {"turns",      "timers",      "plac
 #define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
 
 static struct {
-    uint64_t seed, from, to, limit_ms;
+    uint64_t seed, limit_ms;
     uint32_t kinds; /* bits */
     bool stop;      /* at the first finding */
-} options = {.from = 1, .to = NEVER, .limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
+} options = {.limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
+
+/* Perturbations that are done, by number; all, if none are named. */
+static struct range {
+    uint64_t first, last;
+} kept[KEPT_MAX];
+static uint32_t kept_count;
 
 static struct {
     uint64_t gap;                   /* points between two perturbations, on average */
@@ -68,11 +74,11 @@ static struct processor {
 } processors[CPUS_MAX];
 
 bool explore_on;
-static _Atomic uint64_t performed;
 static _Atomic uint64_t performed_of[KINDS];
 static uint64_t started_at;
 
 /* Read by tools/explore.py in the memory that a run leaves. */
+_Atomic uint64_t explore_performed;                         /* perturbations */
 uint8_t explore_covered[EXPLORE_TEXT_MAX];                  /* by offset of the return address */
 uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
 
@@ -127,6 +133,17 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
+/* 1-20+25 */
+static void read_kept(const char **at)
+{
+    do {
+        struct range range = {.first = read_number(at)};
+        range.last = takes(at, "-") ? read_number(at) : range.first;
+        if (kept_count < KEPT_MAX)
+            kept[kept_count++] = range;
+    } while (takes(at, "+"));
+}
+
 static uint32_t read_kind(const char **at)
 {
     for (uint32_t kind = 0; kind < KINDS; kind++)
@@ -141,10 +158,8 @@ static void read_options(const char *at)
     options.seed = read_number(&at);
     while (*at == ',') {
         at++;
-        if (takes(&at, "from="))
-            options.from = read_number(&at);
-        else if (takes(&at, "to="))
-            options.to = read_number(&at);
+        if (takes(&at, "keep="))
+            read_kept(&at);
         else if (takes(&at, "limit="))
             options.limit_ms = read_number(&at);
         else if (takes(&at, "stop"))
@@ -175,7 +190,7 @@ static void choose_strategy(void)
 
 void explore_boot(void)
 {
-    char text[96];
+    char text[384];
     if (!boot_option("explore=", text, sizeof text))
         return;
     read_options(text);
@@ -209,7 +224,7 @@ void explore_end(void)
         points += processors[i].points;
     log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
              "interrupts, %lu allocations, %lu kills; %lu ms",
-             points, performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
+             points, explore_performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
              performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
              timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
@@ -227,11 +242,19 @@ void explore_found(void)
 /* ---- perturbations ----------------------------------------------------------------------------------------
  */
 
+static bool is_kept(uint64_t number)
+{
+    for (uint32_t i = 0; i < kept_count; i++)
+        if (number >= kept[i].first && number <= kept[i].last)
+            return true;
+    return kept_count == 0;
+}
+
 /* Its number gives it what it does; 0: it is not to be done. */
 static uint64_t perform(enum kind kind)
 {
-    uint64_t number = atomic_fetch_add_explicit(&performed, 1, memory_order_relaxed) + 1;
-    if (number < options.from || number > options.to)
+    uint64_t number = atomic_fetch_add_explicit(&explore_performed, 1, memory_order_relaxed) + 1;
+    if (!is_kept(number))
         return 0;
     atomic_fetch_add_explicit(&performed_of[kind], 1, memory_order_relaxed);
     return mix(options.seed * 0x2545f4914f6cdd1dull + number) | 1;

@@ -13,8 +13,8 @@
  * programs; the processor on which a woken thread runs; devices' interrupts that come later; allocations that
  * fail; programs that are ended.
  *
- * Perturbations are numbered in the order in which they are done, so that a finding can be narrowed down to
- * few of them: `explore=SEED,from=N,to=N`. What a perturbation does depends on seed and number only.
+ * Perturbations are numbered in the order in which they are due, so that a finding can be narrowed down to
+ * few of them: `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only.
  *
  * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two processors access the same bytes at the same time, one of them at least writes, and one of them

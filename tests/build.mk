@@ -56,7 +56,7 @@ HOST_tests/losses := seconds=400 each
 HOST_tests/geometry := seconds=300 each
 HOST_TESTS += tests/rebuild
 HOST_tests/rebuild := each seconds=300
-HOST_TESTS += tests/goto tests/view_goto tests/wrong_inputs tests/explore
+HOST_TESTS += tests/goto tests/view_goto tests/wrong_inputs tests/explore tests/fewest
 HOST_tests/explore := seconds=300 each
 HOST_tests/goto := seconds=400 each
 HOST_tests/wrong_inputs := seconds=300

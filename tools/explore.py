@@ -20,7 +20,8 @@ and its programs (make explorer; kernel/explore.h) on a machine that repeats its
   leak    more kernel objects or frames are left than by a run without perturbations
 
 Each finding is printed with its seed, the option that repeats it, and the `tarn goto` command that leads there; findings of
-one kind and text are printed once, and counted. --shrink narrows the perturbations of each down to few.
+one kind and text are printed once, and counted. --shrink narrows the perturbations of each down to few, of which none can
+be left out, or to what is left after --tries runs.
 The last lines tell what was covered. Exit status: 0 nothing found, 1 findings, 2 usage or system error.
 """
 import argparse
@@ -36,9 +37,11 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest  # noqa: E402
+from fewest import fewest, ranges  # noqa: E402
 
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
@@ -48,7 +51,7 @@ DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them:
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
 # What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
 SLACK = {"frames": 512, "mappings": 32}
-SHRINK_RUNS = 24
+KEPT_MAX, KEPT_TEXT_MAX = 64, 250  # ranges that the kernel keeps, and letters of its command line
 
 
 class Abandoned(Exception):
@@ -56,20 +59,19 @@ class Abandoned(Exception):
 
 
 class Run:
-    """One boot, and what was found in it: (kind, text) pairs."""
+    """One boot, and what was found in it: (kind, text) pairs. kept: the only perturbations that it has, by number; None: all."""
 
-    def __init__(self, explorer, seed, first=1, last=None):
-        self.explorer, self.seed, self.first, self.last = explorer, seed, first, last
+    def __init__(self, explorer, seed, kept=None):
+        self.explorer, self.seed, self.kept = explorer, seed, kept
         self.workload = WORKLOADS[seed % len(WORKLOADS)] if explorer.choice.workload == "all" else explorer.choice.workload
-        name = f"{seed}" if first == 1 and last is None else f"{seed}-{first}-{last}"
+        name = f"{seed}" if kept is None else f"{seed}-{len(kept)}-{zlib.crc32(ranges(kept).encode()):x}"
         self.directory = os.path.join(explorer.out, f"seed-{name}")
-        self.lines, self.findings, self.perturbations, self.left = [], [], None, {}
+        self.lines, self.findings, self.perturbations, self.left = [], [], 0, {}
 
     def option(self):
         words = [str(self.seed), f"limit={self.explorer.choice.limit}"]
         words += ["stop"] if self.explorer.choice.first else []
-        words += [f"from={self.first}"] if self.first != 1 else []
-        words += [f"to={self.last}"] if self.last is not None else []
+        words += [f"keep={ranges(self.kept)}"] if self.kept is not None else []
         return "explore=" + ",".join(words + self.explorer.kinds)
 
     def path(self, name):
@@ -114,8 +116,6 @@ class Run:
         for line in self.lines:
             if match := re.match(r"explore: (race|lock order|idle): (.*)", line):
                 self.find(match[1].replace("lock ", ""), self.explorer.programs.explain(match[2]))
-            elif match := re.match(r"explore: end: \d+ points, (\d+) perturbations", line):
-                self.perturbations = int(match[1])
             elif line.startswith("explore: left: "):
                 self.left = {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", line)}
         panics = [line for line in self.lines if line.startswith("PANIC ")]
@@ -159,7 +159,7 @@ class Run:
                 self.find("damage", (pulled.stderr + checked.stderr).strip().splitlines()[-1])
             elif checked.returncode and not any(kind in ("panic", "hang") for kind, _ in self.findings):
                 self.find("damage", checked.stdout.strip().splitlines()[0])
-        self.explorer.coverage.add(memory, trace)
+        self.perturbations = self.explorer.coverage.add(memory, trace)
         os.unlink(memory)
         if not self.findings:
             shutil.rmtree(self.directory)
@@ -249,7 +249,7 @@ class Coverage:
     def __init__(self, arch, kernel):
         self.arch, self.lock = arch, threading.Lock()
         self.symbols = {}
-        self.blocks, self.orders, self.pairs = set(), set(), set()
+        self.blocks, self.orders, self.pairs, self.traces = set(), set(), set(), 0
         with open(kernel, "rb") as file:
             is_known = file.read(4) == b"\x7fELF"
         if is_known:
@@ -266,7 +266,9 @@ class Coverage:
         return file.read(size)
 
     def add(self, memory, trace):
+        """How many perturbations the run had."""
         with open(memory, "rb") as file:
+            performed = int.from_bytes(self.read(file, "explore_performed", 8), "big" if self.arch == "ppc64" else "little")
             covered = self.read(file, "explore_covered", 2 << 20)
             orders = self.read(file, "explore_orders", 64 * 64)
         blocks = {match.start() for match in re.finditer(b"\x01", covered)}
@@ -275,12 +277,15 @@ class Coverage:
             self.blocks |= blocks
             self.orders |= {i for i, byte in enumerate(orders) if byte}
             self.pairs |= pairs
+            self.traces += os.path.isdir(trace)
+        return performed
 
     def tell(self):
         both = sum((b, a) in self.pairs for a, b in self.pairs)
+        pairs = (f"{len(self.pairs)} pairs of trace points behind each other on two processors, {both} of them in both orders, in "
+                 f"{self.traces} traces" if self.traces else "no trace was read for pairs of trace points")
         return (f"covered: {len(self.blocks)} of {self.total} blocks of the kernel's code; {len(self.orders)} lock orders (one class "
-                f"held, another wanted); {len(self.pairs)} pairs of trace points behind each other on two processors, {both} of them "
-                "in both orders")
+                f"held, another wanted); {pairs}")
 
 
 def count_blocks(objdump, kernel):
@@ -332,7 +337,7 @@ class Explorer:
         """What is left by a run that is not perturbed, of each workload."""
         seeds = {Run(self, seed).workload: seed for seed in reversed(self.choice.seeds)}
         for workload, seed in seeds.items():
-            run = Run(self, seed, 1, 0).execute()
+            run = Run(self, seed, []).execute()
             if run.findings:
                 raise guest.GuestError(f"{workload}, without perturbations, too: " + "; ".join(text for _, text in run.findings))
             self.usual[workload] = run.left
@@ -365,32 +370,31 @@ class Explorer:
             found[key] = [run, text, 1]
             print(f"FOUND seed {run.seed}: {kind}: {text}\n  again: {again(self.choice, run)}\n  there: {run.goto()}", flush=True)
             if self.choice.shrink and kind != "leak":
-                small = self.shrink(run, key)
-                print(f"  fewer: {small.option()}\n         {small.goto()}", flush=True)
+                small, is_least = self.shrink(run, key)
+                said = "none of them can be left out" if is_least else f"after {self.choice.tries} runs; more may be left out"
+                print(f"  fewer: {small.option()}: {said}\n         {small.goto()}", flush=True)
         if not run.findings and self.choice.verbose:
             print(f"seed {run.seed}: {run.workload}: nothing; {run.perturbations} perturbations", flush=True)
 
     def shrink(self, run, key):
-        """First the last perturbation that it takes, which is exact: up to there runs are the same. Then how many of the first
-        ones can be left out."""
-        best, runs = run, 0
-        low, high = 0, run.perturbations or 1 << 20
-        while low < high and runs < SHRINK_RUNS:
-            middle, runs = (low + high) // 2, runs + 1
-            tried = Run(self, run.seed, 1, middle).execute()
-            if key in {signature(*finding) for finding in tried.findings}:
-                best, high = tried, middle
-            else:
-                low = middle + 1
-        low, high = 1, high
-        while low < high and runs < 2 * SHRINK_RUNS:
-            middle, runs = (low + high + 1) // 2, runs + 1
-            tried = Run(self, run.seed, middle, best.last).execute()
-            if key in {signature(*finding) for finding in tried.findings}:
-                best, low = tried, middle
-            else:
-                high = middle - 1
-        return best
+        """(a run with as few perturbations as are found to lead to the same finding, whether none of them can be left out)."""
+        best = run
+
+        def happens(numbers):
+            nonlocal best
+            text = ranges(numbers)
+            if text.count("+") >= KEPT_MAX or len(text) > KEPT_TEXT_MAX:
+                return False
+            tried = Run(self, run.seed, numbers).execute()
+            is_same = key in {signature(*finding) for finding in tried.findings}
+            useless = best if is_same else tried
+            if useless is not run:
+                shutil.rmtree(useless.directory, ignore_errors=True)
+            best = tried if is_same else best
+            return is_same
+
+        _, is_least = fewest(run.perturbations, happens, self.choice.tries)
+        return best, is_least
 
 
 def again(choice, run):
@@ -437,6 +441,7 @@ def make_parser():
     parser.add_argument("--kernel", help="default: build/ARCH/explore/tarn.elf")
     parser.add_argument("--archive", help="default: build/ARCH/explore/boot.cpio")
     parser.add_argument("--shrink", action="store_true", help="narrow each finding down to few perturbations")
+    parser.add_argument("--tries", type=int, default=120, help="runs that --shrink takes at most; default: %(default)s")
     parser.add_argument("--first", action="store_true", help="stop at the first finding")
     parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")
     parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not compare what is left at the end")
