@@ -347,11 +347,6 @@ uint64_t explore_deadline(uint64_t deadline)
     return own->timer < deadline ? own->timer : deadline;
 }
 
-uint64_t explore_turn_most(void)
-{
-    return timer_ticks(cpu_count * TIMER_LEAST_NS + 2 * 1000 * strategy.timer_us);
-}
-
 static void kill_somebody(uint64_t random)
 {
     uint64_t count = 0;

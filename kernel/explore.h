@@ -41,7 +41,11 @@ void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited 
 void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
 void explore_lock_released(const struct spinlock *lock); /* still held */
 
-void explore_ready(const struct thread *thread); /* others may take it from a queue from now on */
+/* A thread in a queue: put there; not on a processor, or allowed on more of them. */
+void explore_inserted(const struct cpu *cpu, const struct thread *thread);
+void explore_movable(const struct thread *thread);
+void explore_told(const struct cpu *cpu);  /* it is to look at its queue */
+void explore_looked(void);                 /* and who inserted has looked whether it is to be told */
 void explore_idles(const struct cpu *cpu); /* others know that it is; before its last look at the queues */
 void explore_wakes(const struct cpu *cpu); /* its sleep is over */
 
@@ -74,7 +78,16 @@ static inline void explore_lock_taken(const struct spinlock *lock)
 static inline void explore_lock_released(const struct spinlock *lock)
 {
 }
-static inline void explore_ready(const struct thread *thread)
+static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread)
+{
+}
+static inline void explore_movable(const struct thread *thread)
+{
+}
+static inline void explore_told(const struct cpu *cpu)
+{
+}
+static inline void explore_looked(void)
 {
 }
 static inline void explore_idles(const struct cpu *cpu)

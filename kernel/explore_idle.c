@@ -7,8 +7,8 @@
  *
  *   - in another's queue: one that this processor may run, and that could be taken from there already when
  *     this one had said that it is idle. Its last look at the queues comes after that, so it saw the thread.
- *   - in its own queue: one that was put there long ago. The interrupt that tells this processor takes as
- *     long as a turn of each other one, which ends at a timer at the latest.
+ *   - in its own queue: one of which nobody told this processor since it was put there. Who puts a thread
+ * into a queue looks afterwards whether its processor is to be told; there is none who has not looked yet.
  *
  * A thread that became ready in between waits for its processor, and is none of these: who chose that
  * processor did so before this one was idle. A heartbeat ends each sleep, so a lost interrupt only delays.
@@ -26,57 +26,95 @@
 
 #define THREADS 4096u
 
-/* Ticks, by a hash of the thread's address. Where two share a place, the later time stands: nothing is told
- * that is not so. */
-static uint64_t ready_since[THREADS];
-static struct sleep {
-    uint64_t idle_since;
-    bool told;
-} sleeps[CPUS_MAX];
+/* By a hash of the thread's address. Who shares a place with another is not looked at. */
+static struct ready {
+    const struct thread *thread;
+    uint64_t inserted; /* ticks */
+    uint64_t movable;  /* others may take it since */
+} ready[THREADS];
+static struct processor {
+    uint64_t idle_since, told; /* ticks */
+    const struct cpu *fills;   /* whose queue it has put a thread into, and has not looked yet */
+    bool reported;
+} processors[CPUS_MAX];
 
-static uint64_t *since_of(const struct thread *thread)
+static struct ready *ready_of(const struct thread *thread)
 {
-    return &ready_since[((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 40) % THREADS];
+    return &ready[((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 40) % THREADS];
 }
 
-void explore_ready(const struct thread *thread)
+void explore_movable(const struct thread *thread)
 {
-    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
-        __atomic_store_n(since_of(thread), arch_clock(), __ATOMIC_RELAXED);
+    struct ready *own = ready_of(thread);
+    if (own->thread == thread)
+        own->movable = arch_clock();
+}
+
+void explore_inserted(const struct cpu *cpu, const struct thread *thread)
+{
+    uint64_t now = arch_clock();
+    *ready_of(thread) = (struct ready){.thread = thread, .inserted = now, .movable = now};
+    processors[this_cpu()->index].fills = cpu;
+}
+
+void explore_told(const struct cpu *cpu)
+{
+    processors[cpu->index].told = arch_clock();
+}
+
+void explore_looked(void)
+{
+    processors[this_cpu()->index].fills = NULL;
 }
 
 void explore_idles(const struct cpu *cpu)
 {
-    sleeps[cpu->index].idle_since = arch_clock();
+    processors[cpu->index].idle_since = arch_clock();
 }
 
-/* One of the queue that may run on `cpu`, and was ready before `until`; its lock held. */
-static const struct thread *find_waiting(const struct run_queue *queue, const struct cpu *cpu, uint64_t until)
+static bool is_being_filled(const struct cpu *cpu)
+{
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (i != cpu->index && processors[i].fills == cpu)
+            return true;
+    return false;
+}
+
+static bool is_forgotten(const struct ready *ready, const struct cpu *victim, const struct cpu *cpu)
+{
+    const struct processor *own = &processors[cpu->index];
+    return victim == cpu ? ready->inserted > own->told && !is_being_filled(cpu)
+                         : ready->movable < own->idle_since;
+}
+
+/* One of the queue that may run on `cpu`, and should; its lock held. */
+static const struct thread *find_forgotten(const struct cpu *victim, const struct cpu *cpu)
 {
     for (uint32_t priority = 0; priority < TARN_PRIORITIES; priority++) {
-        const struct list *head = &queue->ready[priority];
+        const struct list *head = &victim->run_queue.ready[priority];
         for (struct list *link = head->next; link != head; link = link->next) {
             const struct thread *thread = list_object(link, struct thread, link);
-            uint64_t since = __atomic_load_n(since_of(thread), __ATOMIC_RELAXED);
-            if (atomic_load(&thread->affinity) & bit_of(cpu) && !atomic_load(&thread->on_cpu) && since &&
-                since < until)
+            const struct ready *ready = ready_of(thread);
+            if (ready->thread == thread && atomic_load(&thread->affinity) & bit_of(cpu) &&
+                !atomic_load(&thread->on_cpu) && is_forgotten(ready, victim, cpu))
                 return thread;
         }
     }
     return NULL;
 }
 
-static void look_into(struct cpu *victim, const struct cpu *cpu, uint64_t until)
+static void look_into(struct cpu *victim, const struct cpu *cpu)
 {
+    struct processor *own = &processors[cpu->index];
     uint32_t tid = 0;
     spin_lock(&victim->run_queue.lock);
-    const struct thread *thread = find_waiting(&victim->run_queue, cpu, until);
+    const struct thread *thread = find_forgotten(victim, cpu);
     if (thread)
         tid = thread->tid;
     spin_unlock(&victim->run_queue.lock);
-    if (!tid || sleeps[cpu->index].told)
+    if (!tid || own->reported)
         return;
-    sleeps[cpu->index].told = true;
+    own->reported = true;
     log_line("explore: idle: processor %u slept, and thread %u was ready in the queue of processor %u",
              cpu->index, tid, victim->index);
     explore_found();
@@ -84,12 +122,8 @@ static void look_into(struct cpu *victim, const struct cpu *cpu, uint64_t until)
 
 void explore_wakes(const struct cpu *cpu)
 {
-    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
-        return;
-    for (uint32_t i = 0; i < cpu_count; i++)
-        look_into(&cpus[i], cpu,
-                  i == cpu->index ? arch_clock() - cpu_count * explore_turn_most()
-                                  : sleeps[cpu->index].idle_since);
+    for (uint32_t i = 0; __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && i < cpu_count; i++)
+        look_into(&cpus[i], cpu);
 }
 
 #endif

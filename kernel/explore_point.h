@@ -23,8 +23,6 @@ void explore_point_stores(const volatile void *word, int order);
 void explore_point_loaded(const volatile void *word, int order);
 void explore_point_fence(int order);
 
-uint64_t explore_turn_most(void); /* ticks: in which a processor that runs takes a timer interrupt */
-
 /* Something was told: `stop` ends the run. */
 void explore_found(void);
 

@@ -68,7 +68,7 @@ void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
     uint32_t length = add_length(queue, 1);
     /* Before the load of `running`: see sched.h. */
     atomic_store(&queue->bitmap, bitmap_of(queue) | 1u << priority);
-    explore_ready(thread);
+    explore_inserted(cpu, thread);
     trace_sched_enqueue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }
 
@@ -91,6 +91,7 @@ static void interrupt(struct cpu *cpu)
 {
     /* Release is enough: the interrupt, or the target's kernel exit, comes later. */
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_release);
+    explore_told(cpu);
     if (cpu == this_cpu())
         return;
     trace_irq_ipi_send(cpu->index, IPI_RESCHEDULE);
@@ -178,7 +179,7 @@ void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
     /* After the bitmap: see sched.h. */
     if (atomic_load(&cpu->run_queue.running) < priority)
         interrupt(cpu);
-    explore_ready(thread);
+    explore_looked();
 }
 
 void sched_wake(struct thread *thread)
@@ -251,7 +252,7 @@ void sched_set_affinity(struct thread *thread, uint64_t affinity)
 {
     trace_sched_priority(thread->tid, thread->priority, affinity);
     atomic_store(&thread->affinity, affinity);
-    explore_ready(thread);
+    explore_movable(thread);
     struct cpu *cpu = lock_queue_of(thread);
     bool moves = queued_on(thread) == cpu && !(affinity & bit_of(cpu));
     if (moves)

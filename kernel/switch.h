@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
     cpu->switched_at = now;
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
-    explore_ready(prev);
+    explore_movable(prev);
 }
 
 /* `prev_state`: the old thread's, for the trace. */
