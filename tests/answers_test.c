@@ -176,11 +176,11 @@ static void test_noise(void)
            {"thread calc work_ns", 55000}, {"thread calc taken_ns", 35000}, {"thread calc irq_ns", 5000},
            {"thread calc preempted_ns", 20000}, {"thread calc dispatch_ns", 10000},
            {"cause irq~7~disk total_ns", 5000}, {"cause another~thread~ran total_ns", 20000},
-           {"cause woken,~not~yet~running max_ns", 10000}, {"quantum as~it~was quanta", 5},
-           {"quantum as~it~was total_ns", 85000}, {"quantum as~it~was max_ns", 35000},
-           {"quantum as~it~was slowdown_percent", 70}, {"quantum without~interrupts total_ns", 80000},
+           {"cause woken,~not~yet~running max_ns", 10000}, {"quantum as~measured quanta", 5},
+           {"quantum as~measured total_ns", 85000}, {"quantum as~measured max_ns", 35000},
+           {"quantum as~measured slowdown_percent", 70}, {"quantum without~interrupts total_ns", 80000},
            {"quantum without~other~threads total_ns", 65000},
-           {"quantum without~the~way~back~after~a~wait total_ns", 75000},
+           {"quantum without~delay~after~a~wait total_ns", 75000},
            {"quantum without~faults total_ns", EXPECT_NO_ROW}, {"quantum the~work~alone total_ns", 50000},
            {"who other total_ns", 20000}, {"who (idle:~not~yet~awake) total_ns", 10000});
     EXPECT("noise", OPTIONS("+tid", "12"), {"thread other fault_ns", 3000},
@@ -234,8 +234,8 @@ static void test_failures(void)
         {OPTIONS("begin", "no_such"), "an interval needs --begin and --end, or a --preset"},
         {OPTIONS("begin", "no_such", "end", "user_text"), "the trace's schema has no event 'no_such'"},
         {OPTIONS("begin", "user_mark", "end", "user_text", "match", "number"),
-         "user_text has no field 'number', but text"},
-        {OPTIONS("preset", "nonsense"), "'nonsense' is no preset; see tarn intervals --help"},
+         "user_text has no field 'number'; it has text"},
+        {OPTIONS("preset", "nonsense"), "'nonsense' is not a preset; see tarn intervals --help"},
         {OPTIONS("same", "planet"), "--same planet: thread, process, cpu or any"},
     };
 

@@ -151,7 +151,7 @@ static void test_path(void)
                                           "1 proc 7000 serves: ready behind other/12",
                                           "1 proc 2000 serves: runs",
                                           "1 proc 6000 serves: blocked_futex",
-                                          "1 proc 2000 serves: ready, the processor wakes up",
+                                          "1 proc 2000 serves: ready, the CPU wakes up",
                                           "1 proc 8000 serves: runs",
                                           "1 proc 1000 back: runs",
                                           "0 shop 2000 back: runs",
@@ -159,7 +159,7 @@ static void test_path(void)
     static const char *const deferred[] = {
         "0 shop 1000 serves: runs",
         "1 fs 2000 serves: runs",
-        "1 fs 11000 deferred: answers later, while it serves fs 2000002 of other",
+        "1 fs 11000 deferred: replies later, while it serves fs 2000002 of other",
         "0 shop 4000 back: ready behind fs/31",
         "0 shop 5000 back: ready behind other/12",
         "0 shop 2000 back: runs",
@@ -167,8 +167,8 @@ static void test_path(void)
     static const char *const folded[] = {
         "0 shop 1000 serves: runs",
         "1 fs 2000 serves: runs",
-        "1 fs 11000 deferred: answers later, while it serves fs 2000002 of other",
-        "0 shop 9000 back: ready behind fs/31, other/12: 2 stretches",
+        "1 fs 11000 deferred: replies later, while it serves fs 2000002 of other",
+        "0 shop 9000 back: ready behind fs/31, other/12: 2 intervals",
         "0 shop 2000 back: runs",
         NULL};
 
@@ -184,9 +184,9 @@ static void test_path(void)
            {"work fs total_ns", 6000}, {"work proc total_ns", 29000}, {"share proc total_ns", 44000},
            {"share proc running_ns", 29000}, {"share proc ready_ns", 9000}, {"share proc waiting_ns", 6000},
            {"share fs running_ns", 6000}, {"share shop running_ns", 3000});
-    expect_no_request("0x14", "no call with the id 0x14 was seen whole"); /* which does not return */
-    expect_no_request("longest:100", "of these calls were seen whole");
-    expect_no_request("at:10", "no call that was seen whole begins at 10 or later");
+    expect_no_request("0x14", "there is no complete call with the ID 0x14"); /* which does not return */
+    expect_no_request("longest:100", "of these calls are complete");
+    expect_no_request("at:10", "no complete call begins at 10 or later");
 }
 
 static void test_byte_order(const char *order)

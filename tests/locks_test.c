@@ -216,7 +216,7 @@ static void test_convoy(void)
            {"holder c/13 waited_ns", EXPECT_NO_ROW}, {"cause mutex running_ns", 40000},
            {"cause mutex unknown_ns", 0}, {"longest mutex duration_ns", 30000},
            {"longest mutex holder_tid", 12});
-    expect_meanwhile("(not known)",
+    expect_meanwhile("(unknown)",
                      (const struct meanwhile[]){{"runs, user code", "a", NULL, 2, 20000, 10000},
                                                 {"runs, user code", "b", NULL, 1, 20000, 20000}},
                      2);

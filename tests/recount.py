@@ -185,7 +185,7 @@ def processors(path):
     return {cpu: (last[cpu] - begin[cpu], asleep[cpu], booted.get(cpu, last[cpu]) - begin[cpu]) for cpu in begin}
 
 
-WOKEN, MOVED, SLICE = "woken before it waited", "sent to another processor", "time slice used up"
+WOKEN, MOVED, SLICE = "woken before it waited", "moved to another CPU", "time slice used up"
 
 
 def waits_for_processor(trace):

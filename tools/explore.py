@@ -419,8 +419,8 @@ class Parser(argparse.ArgumentParser):
     """Complains in the words of the host tool (tools/tarn/options.c)."""
 
     def error(self, message):
-        message = re.sub(r"ambiguous option: (\S+) could match (.*)", r"\1 may be \2", message)
-        message = re.sub(r"argument (?:-\w/)?(--\S+): expected one argument", r"\1 wants a value", message)
+        message = re.sub(r"ambiguous option: (\S+) could match (.*)", r"\1 is ambiguous: \2", message)
+        message = re.sub(r"argument (?:-\w/)?(--\S+): expected one argument", r"\1 requires a value", message)
         message = re.sub(r"argument (?:-\w/)?(--\S+): ignored explicit argument.*", r"\1 takes no value", message)
         print(f"tarn explore: {message}", file=sys.stderr)
         sys.exit(2)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Commands for gdb on a stopped guest and on a dump of one. README.md shows how to use them.
+"""gdb commands for a stopped guest or a dump. README.md shows how to use them.
 
     gdb-multiarch -x tools/gdb/tarn.py build/ARCH/kernel/tarn.elf
-    (gdb) target remote SOCKET      QEMU's stub, or: core-file FILE, of dump-guest-memory
+    (gdb) target remote SOCKET      QEMU's gdb stub; or: core-file FILE (from dump-guest-memory)
     (gdb) tarn threads
 """
 import os
@@ -13,7 +13,7 @@ import gdb
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build")
 sys.path.insert(0, HERE)
-sys.dont_write_bytecode = True  # the tree stays as it was
+sys.dont_write_bytecode = True  # write no __pycache__
 
 from tarn_gdb import TarnError  # noqa: E402
 from tarn_gdb.kernel import Kernel, text  # noqa: E402
@@ -25,12 +25,12 @@ EVENT_TABLE = os.path.join(BUILD, "gen/trace/events.json")
 
 
 def program_folders(kernel):
-    """Where programs with symbols are: beside the kernel, if that is the exploring one or a mutant's, or in the build."""
+    """Folder of programs with symbols: beside an exploring or mutant kernel, else in the build."""
     return os.path.join(os.path.dirname(kernel.path), "user"), os.path.join(BUILD, kernel.port.name, "user")
 
 
 def print_table(headings, rows):
-    """Columns as wide as they must be; the last one is free."""
+    """Prints a table; columns are as wide as needed."""
     rows = [headings, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(headings) - 1)]
     for row in rows:
@@ -42,7 +42,7 @@ def number(word, what):
     try:
         return int(word, 0)
     except ValueError:
-        raise TarnError(f"{what}: a number, not {word!r}") from None
+        raise TarnError(f"{what} must be a number, not {word!r}") from None
 
 
 def process_of(kernel, thread):
@@ -71,7 +71,7 @@ def print_spaces(kernel, _words):
 
 
 def where_is(kernel, cpu):
-    """What a processor executes."""
+    """Where a CPU executes."""
     try:
         address = kernel.target.registers(cpu)[kernel.port.program_counter]
     except TarnError as error:
@@ -93,7 +93,7 @@ def print_cpus(kernel, _words):
 
 def print_backtrace(kernel, words):
     if len(words) != 1:
-        raise TarnError("which thread? `tarn threads` lists them")
+        raise TarnError("give a thread ID; `tarn threads` lists them")
     tid = number(words[0], "TID")
     stacks = Stacks(kernel, program_folders(kernel))
     for thread in kernel.threads().values():
@@ -107,7 +107,7 @@ def print_backtrace(kernel, words):
 def load_program(kernel, _words):
     selected = gdb.selected_thread()
     if not selected:
-        raise TarnError("no processor is selected: this takes a stopped guest")
+        raise TarnError("no CPU is selected; this command needs a stopped guest")
     cpus = {int(cpu["index"]): int(cpu["current"]) for _, cpu in kernel.cpus()}
     current = cpus.get(selected.ptid[1] - 1)
     thread = kernel.at(current, "struct thread") if current else None
@@ -121,7 +121,7 @@ def load_program(kernel, _words):
 def go_before(_kernel, _words):
     wish = os.environ.get("TARN_GOTO_WISH")
     if not wish:
-        raise TarnError("this takes a gdb that `tarn goto` has started")
+        raise TarnError("this command needs a gdb started by `tarn goto`")
     with open(wish, "w"):
         pass
     gdb.execute("quit")
@@ -134,13 +134,13 @@ def print_endpoints(kernel, _words):
         endpoint = kernel.at(at, "struct endpoint")
         rows.append((int(endpoint["number"]), "dead" if endpoint["dead"] else "", ", ".join(owners) or "nobody",
                      ", ".join(waits.queue(at, "receivers")), ", ".join(waits.queue(at, "senders"))))
-    print_table(("ENDPOINT", "STATE", "SERVED BY", "RECEIVERS THAT WAIT", "SENDERS THAT WAIT"), sorted(rows))
+    print_table(("ENDPOINT", "STATE", "SERVED BY", "WAITING RECEIVERS", "WAITING SENDERS"), sorted(rows))
 
 
 def print_locks(kernel, _words):
     waits = Waits(kernel)
     held = list(waits.held_locks())
-    rows = [(name, contended, ", ".join(f"{at:#x} by processor {cpu}" for of, at, cpu in held if of == kind))
+    rows = [(name, contended, ", ".join(f"{at:#x} by CPU {cpu}" for of, at, cpu in held if of == kind))
             for kind, name, contended in waits.lock_classes()]
     print_table(("CLASS", "CONTENDED", "HELD"), rows)
 
@@ -153,12 +153,12 @@ def parse_trace_words(words):
         if word in ("cpu", "class"):
             value = next(words, None)
             if value is None:
-                raise TarnError(f"{word}: which?")
+                raise TarnError(f"{word}: value missing")
             cpu, class_name = (number(value, word), class_name) if word == "cpu" else (cpu, value)
         elif word in ("previous", "--previous"):
             previous = True
         else:
-            count = number(word, "previous, N, cpu C or class NAME")
+            count = number(word, "expected previous, N, cpu C or class NAME")
     return previous, (count, cpu, class_name)
 
 
@@ -171,22 +171,22 @@ def print_trace(kernel, words):
         gdb.write(trace.print(event) + "\n")
     for ring in trace.rings:
         if ring.cut or ring.discarded:
-            gdb.write(f"cpu {ring.cpu}: {ring.cut} of the packets looked at not complete, "
+            gdb.write(f"cpu {ring.cpu}: {ring.cut} incomplete packets among those read, "
                       f"{ring.discarded} events discarded since boot\n")
 
 
 class TarnCommand(gdb.Command):
-    """What goes on in a stopped guest, or went on in one when it was dumped.
+    """Shows the state of a stopped guest, or of a dump.
 
-Start gdb-multiarch with build/ARCH/kernel/tarn.elf, then either `target remote` to the socket of QEMU's -gdb, or
-`core-file` with a file of dump-guest-memory (paging=false)."""
+Start gdb-multiarch with build/ARCH/kernel/tarn.elf, then use `target remote` with the socket of QEMU's -gdb, or
+`core-file` with a file from dump-guest-memory (paging=false)."""
 
     def __init__(self):
         super().__init__("tarn", gdb.COMMAND_DATA, prefix=True)
 
 
 class Command(gdb.Command):
-    """One of them: prints through `action(kernel, words)`."""
+    """One command; `action(kernel, words)` prints its output."""
 
     def __init__(self, name, action, choices=()):
         self.action, self.choices = action, choices
@@ -204,21 +204,21 @@ class Command(gdb.Command):
 
 # gdb shows a command's __doc__ as its help.
 COMMANDS = {
-    "threads": (print_threads, (), "All threads: processor, priority, state, and what they wait for."),
-    "spaces": (print_spaces, (), "All address spaces, which are processes: parent, threads, mappings, capabilities, image."),
-    "cpus": (print_cpus, (), "All processors: the current thread, how many are ready behind it, where it executes."),
-    "bt": (print_backtrace, (), "Back-trace of a thread: tarn bt TID\n\nThe part in its program has symbols if "
-           "build/ARCH/user has that very program. A thread that runs shows the kernel's part, too, if it is in there."),
-    "program": (load_program, (), "Adds the symbols of the program that the selected processor runs: thread N selects one.\n\n"
-                "Nothing happens where the kernel itself runs, or build/ARCH/user has no such program."),
-    "before": (go_before, (), "Under `tarn goto`: goes to the event that the same thread logged before this one.\n\n"
-               "The guest runs again up to there, and gdb starts anew."),
-    "endpoints": (print_endpoints, (), "All endpoints that capabilities name: who serves them, who waits there."),
-    "locks": (print_locks, (), "Classes of spinlocks: how often somebody had to wait, and which locks are held.\n\n"
-              "Finds static locks and those of processors, threads, spaces, endpoints and futex buckets."),
-    "trace": (print_trace, ("previous", "cpu", "class"), "The last events of all processors, merged by time: "
-              "tarn trace [previous] [N] [cpu C] [class NAME]\n\nprevious: of the system before the last reset. "
-              "N: how many, 20 unless said otherwise.\ncpu: of one processor. class: of one class.\nThe newest are there, too, whose buffers are not full yet."),
+    "threads": (print_threads, (), "All threads: CPU, priority, state, and what they wait for."),
+    "spaces": (print_spaces, (), "All processes (address spaces): parent, threads, mappings, capabilities, executable."),
+    "cpus": (print_cpus, (), "All CPUs: the current thread, number of ready threads, and where the CPU executes."),
+    "bt": (print_backtrace, (), "Call chain of a thread: tarn bt TID\n\nThe program's part has symbols if "
+           "build/ARCH/user has that program. For a running thread the kernel's part is shown, too."),
+    "program": (load_program, (), "Adds the symbols of the program on the selected CPU; `thread N` selects a CPU.\n\n"
+                "Does nothing if the kernel itself runs, or if build/ARCH/user lacks the program."),
+    "before": (go_before, (), "With `tarn goto`: goes to the previous event of the same thread.\n\n"
+               "The guest runs again up to that event, and gdb restarts."),
+    "endpoints": (print_endpoints, (), "All endpoints with capabilities: servers, waiting threads."),
+    "locks": (print_locks, (), "Spinlock classes: contended acquisitions, and locks held now.\n\n"
+              "Finds static locks and those of CPUs, threads, spaces, endpoints and futex buckets."),
+    "trace": (print_trace, ("previous", "cpu", "class"), "The last events of all CPUs, merged by time: "
+              "tarn trace [previous] [N] [cpu C] [class NAME]\n\nprevious: the trace of the previous boot. "
+              "N: number of events (20).\ncpu: only this CPU. class: only this class.\nEvents in partly filled buffers are included."),
 }
 
 TarnCommand()

@@ -15,15 +15,15 @@
 static const struct command commands[] = {
     {"pull", run_pull, "copy the trace of a running guest into a directory"},
     {"ctl", run_ctl, "show and set what a running guest traces"},
-    {"info", run_info, "what a trace holds: processors, time, packets, losses, processes"},
+    {"info", run_info, "show what a trace contains: CPUs, time, packets, losses, processes"},
     {"check", run_check, "verify every packet and event of a trace"},
-    {"list", run_list, "print the events of all processors in order"},
+    {"list", run_list, "print the events of all CPUs in order"},
     {"export", run_export, "write a trace in the format of another tool"},
-    {"symbols", run_symbols, "list a trace's programs and the files that name their functions; keep them"},
+    {"symbols", run_symbols, "list a trace's programs and their executables, and save them"},
     {"goto", run_goto, "run a deterministic guest again up to an event, and open gdb there"},
-    {"explore", run_explore, "run a workload under many orders of processors, and tell what breaks"},
-    {"diff", run_diff, "what changed between two traces, by the tables of the answers"},
-    {"top", run_top, "what a running guest does, refreshed in the terminal"},
+    {"explore", run_explore, "run a workload under many CPU interleavings, and report failures"},
+    {"diff", run_diff, "compare two traces by the tables of analyses"},
+    {"top", run_top, "show what a running guest does, refreshed in the terminal"},
     {"view", run_view, "show a trace in the browser"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -33,17 +33,16 @@ static void print_usage(FILE *to)
     fputs("usage: tarn SUBCOMMAND [OPTION]... [ARGUMENT]...\n"
           "       tarn SUBCOMMAND --help\n\n"
           "Reads, checks and shows the traces of a Tarn system. A trace is a directory in the\n"
-          "Common Trace Format: `metadata` and one stream file per processor.\n\n",
+          "Common Trace Format: `metadata` and one stream file per CPU.\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nAnswers to questions about a trace:\n\n", to);
+    fputs("\nAnalyses of a trace:\n\n", to);
     for (size_t i = 0; answer_kinds[i] != NULL; i++)
         fprintf(to, "  %-10s %s\n", answer_kinds[i]->name, answer_kinds[i]->summary);
-    fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` explains one; `tarn help columns` explains "
-          "the\n"
-          "columns of all answers; the manual is in docs/man.\n"
-          "Exit status: 0 fine, 1 the input is damaged or incomplete, 2 usage or system error.\n",
+    fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` describes a subcommand, `tarn help columns`\n"
+          "the columns of all analyses. The manual pages are in docs/man.\n"
+          "Exit status: 0 success, 1 the input is damaged or incomplete, 2 usage or system error.\n",
           to);
 }
 

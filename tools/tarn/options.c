@@ -60,7 +60,7 @@ static void complain_of_option(const struct command_line *line, const char *name
 
     if (strncmp(word, "--", 2) != 0) {
         if (what == ':') {
-            complain("%s: -%c wants a value; see `tarn %s --help`", name, optopt, name);
+            complain("%s: -%c requires a value; see `tarn %s --help`", name, optopt, name);
             return;
         }
         complain("%s: no option -%c; see `tarn %s --help`", name, optopt, name);
@@ -70,11 +70,11 @@ static void complain_of_option(const struct command_line *line, const char *name
     if (count == 0)
         complain("%s: no option %.*s; see `tarn %s --help`", name, (int)length, word, name);
     else if (what == ':')
-        complain("%s: %s wants a value; see `tarn %s --help`", name, count == 1 ? list : word, name);
+        complain("%s: %s requires a value; see `tarn %s --help`", name, count == 1 ? list : word, name);
     else if (count == 1 || is_option(line->known, word + 2, length - 2))
         complain("%s: %s takes no value", name, count == 1 ? list : word);
     else
-        complain("%s: %.*s may be %s", name, (int)length, word, list);
+        complain("%s: %.*s is ambiguous: %s", name, (int)length, word, list);
 }
 
 static const char *option_name(const struct command_line *line, int option, char text[80])
@@ -92,7 +92,7 @@ int complain_of_words(const struct command_line *line, const char *name, const c
 {
     complain("%s: %s", name, what);
     print_usage(stderr, line, name);
-    fprintf(stderr, "`tarn %s --help` explains.\n", name);
+    fprintf(stderr, "See `tarn %s --help`.\n", name);
     return EXIT_USAGE;
 }
 
@@ -101,10 +101,10 @@ static int check_words(const struct command_line *line, int argc, char **argv)
     char what[200];
 
     if (argc - optind < line->least)
-        return complain_of_words(line, argv[0], "too few words");
+        return complain_of_words(line, argv[0], "an argument is missing");
     if (argc - optind <= line->most)
         return -1;
-    snprintf(what, sizeof(what), "'%s' is a word too many", argv[optind + line->most]);
+    snprintf(what, sizeof(what), "unexpected argument '%s'", argv[optind + line->most]);
     return complain_of_words(line, argv[0], what);
 }
 
@@ -126,7 +126,7 @@ int take_command_line(const struct command_line *line, void *context, int argc, 
             complain_of_option(line, argv[0], argv[optind - 1], option);
             return EXIT_USAGE;
         }
-        fail_set(&fail, "not understood; see `tarn %s --help`", argv[0]);
+        fail_set(&fail, "invalid; see `tarn %s --help`", argv[0]);
         if (!line->take(context, option, optarg, &fail)) {
             if (strncmp(fail.text, "--", 2) == 0) /* the message already names the option */
                 complain("%s: %s", argv[0], fail.text);
@@ -145,7 +145,7 @@ bool option_real(const char *value, double least, double most, double *number, s
 
     *number = strtod(value, &end);
     return (end != value && *end == '\0' && *number >= least && *number <= most) ||
-           fail_set(fail, "a number from %g to %g is wanted", least, most);
+           fail_set(fail, "expected a number from %g to %g", least, most);
 }
 
 bool option_count(const char *value, uint64_t *number, struct fail *fail)
@@ -153,7 +153,7 @@ bool option_count(const char *value, uint64_t *number, struct fail *fail)
     char *end;
 
     *number = strtoull(value, &end, 0);
-    return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "a number is wanted");
+    return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "expected a number");
 }
 
 bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail)

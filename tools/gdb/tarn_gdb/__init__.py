@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tools/gdb/tarn.py is made of. From the bottom up: target (memory and registers of a stopped guest or of a dump),
-port (what the processors do differently), kernel (its structures), then stack, waits and trace, which the commands
-print."""
+"""Modules of tools/gdb/tarn.py, bottom up: target (memory and registers of a stopped guest or a dump), port (architecture
+differences), kernel (its structures), then stack, waits and trace, which provide the commands' output."""
 
 
 class TarnError(Exception):
-    """Something cannot be told; the text says why, and what to do about it."""
+    """Information is not available; the text says why and what to do."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How events read: the system's from build/gen/trace/events.json, which the build makes from trace/schema; those of
-applications from the metadata that they registered, which the guest's trace has with it (format/FORMAT.md, Metadata).
-Needs no gdb.
+"""Formats events. The system's are described by build/gen/trace/events.json, which the build makes from trace/schema;
+those of applications by the metadata that they registered in the guest's trace (format/FORMAT.md, Metadata). Does not
+need gdb.
 """
 import json
 import re
@@ -19,7 +19,7 @@ def find_values(body):
 
 
 def parse_field(line, fields, offset):
-    """A line of TSDL as evgen writes it, as an entry of the table."""
+    """Parses one line of TSDL, as written by evgen, into a table entry."""
     match = FIELD.search(line)
     kind, size = {"text8_t": ("comm", NAME_BYTES), "string": ("string", 1)}.get(match["type"], (None, 0))
     field = {"name": match["name"], "kind": kind or INTEGERS[match["kind"]], "bytes": size or int(match["bits"]) // 8}
@@ -34,7 +34,7 @@ def parse_field(line, fields, offset):
 
 
 def parse_events(metadata):
-    """Those of a TSDL text, as entries of the table without a format."""
+    """Parses the events of a TSDL text into table entries without a format."""
     for name, number, body in EVENT.findall(metadata):
         fields, end = [], 0
         for line in body.splitlines():
@@ -64,7 +64,7 @@ class Table:
         return event["name"] if event else f"event {number >> 16}/{number & 0xFFFF}"
 
     def print(self, number, body):
-        """Name and fields, in the words of the event's format if it has one."""
+        """Returns name and fields, formatted by the event's format if it has one."""
         event = self.events.get(number)
         if not event:
             return self.name(number)

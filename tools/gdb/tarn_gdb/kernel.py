@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel's structures, by the debug information of its image.
+"""Reads the kernel's structures by the debug information of its executable.
 
-Bytes are read through the target and given to gdb with their type, so that a field is `value["name"]` whatever the byte
-order. Lists are followed with care: the guest may have been stopped in the middle of a change, or be damaged.
+Bytes are read through the target and passed to gdb with their type, so a field is `value["name"]` in either byte order.
+Lists may be inconsistent: the guest may have been stopped during a change, or be damaged.
 """
 import struct
 
@@ -12,12 +12,12 @@ from tarn_gdb import TarnError
 from tarn_gdb.port import find_port
 from tarn_gdb.target import find_target
 
-LIST_MAX = 100000  # more links than that are a ring that misses its head
+LIST_MAX = 100000  # a longer list is a cycle without its head
 RIGHT_RECEIVE = 16  # tarn/abi.h
 
 
 def text(value):
-    """A character array, padded with NUL."""
+    """Converts a NUL-padded character array."""
     low, high = value.type.range()
     data = bytes(int(value[i]) & 255 for i in range(low, high + 1))
     return data.split(b"\0")[0].decode(errors="replace")
@@ -27,7 +27,7 @@ class Kernel:
     def __init__(self):
         self.path = gdb.current_progspace().filename
         if not self.path:
-            raise TarnError("no symbols: start gdb with build/ARCH/kernel/tarn.elf, or name it with `file`")
+            raise TarnError("no symbols: start gdb with build/ARCH/kernel/tarn.elf, or load it with `file`")
         self.port = find_port(self.path)
         self.target = find_target(self.port)
         self._root = None
@@ -36,12 +36,12 @@ class Kernel:
     def _check_build(self):
         note = self.read(self.address_of("build_id_note"), 36)[16:]
         if note.hex() != gdb.lookup_objfile(self.path).build_id:
-            raise TarnError(f"the guest runs another kernel than {self.path}, or has none yet")
+            raise TarnError(f"the guest runs another kernel than {self.path}, or has not loaded it yet")
 
     # ---- memory ----------------------------------------------------------------------------------------------------
 
     def translate(self, root, address):
-        """Through page tables. Physical address, or None."""
+        """Translates through page tables. Returns the physical address, or None."""
         table = root
         for level in 4, 3, 2, 1:
             at = table + 8 * self.port.index(address, level)
@@ -55,7 +55,7 @@ class Kernel:
         return None
 
     def read(self, address, size):
-        """From the kernel's addresses."""
+        """Reads kernel addresses."""
         physical = self.port.offset(address)
         if physical is not None:
             return self.target.read(physical, size)
@@ -74,7 +74,7 @@ class Kernel:
         return data
 
     def load(self, address, root=None):
-        """A word; None if it cannot be read."""
+        """Returns a word, or None if it cannot be read."""
         try:
             data = self.read(address, 8) if root is None else self.read_through(root, address, 8)
             return struct.unpack(self.port.order + "Q", data)[0]
@@ -85,7 +85,7 @@ class Kernel:
 
     @staticmethod
     def address_of(name):
-        """name: as in C, of a static variable \"'kernel/thread.c'::thread_list\"."""
+        """name: as in C; for a static variable \"'kernel/thread.c'::thread_list\"."""
         return int(gdb.parse_and_eval(f"(unsigned long)&{name}"))
 
     def at(self, address, kind):
@@ -97,7 +97,7 @@ class Kernel:
         return self.at(self.address_of(name), gdb.parse_and_eval(f"&{name}").type.target())
 
     def trace_info(self):
-        """Where it is defined it is a union, elsewhere a structure; gdb takes the declaration that it read last."""
+        """A union where it is defined, a structure elsewhere; gdb uses the declaration that it read last."""
         return self.at(self.address_of("trace_info_page"), "struct trace_info")
 
     @staticmethod
@@ -106,7 +106,7 @@ class Kernel:
 
     @staticmethod
     def names(enumeration, *prefixes):
-        """{value: name in small letters, without the first of the prefixes that it has}"""
+        """Returns {value: name in lower case, without the first matching prefix}."""
         def short(name):
             prefix = next((p for p in prefixes if name.startswith(p)), "")
             return name[len(prefix):].lower()
@@ -117,7 +117,7 @@ class Kernel:
         return data.decode(errors="replace")
 
     def objects(self, head, kind, link):
-        """Addresses of what is in a list (kernel/list.h) whose head lies at `head`, as far as it leads."""
+        """Addresses of the elements of the list (kernel/list.h) at `head`, as far as it can be followed."""
         inside = self.offset_in(kind, link)
         at = self.load(head)
         for _ in range(LIST_MAX):
@@ -127,17 +127,17 @@ class Kernel:
                 break
             yield at - inside
             at = self.load(at)
-        gdb.write(f"warning: the list at {head:#x} is broken, some of it may be missing\n", gdb.STDERR)
+        gdb.write(f"warning: the list at {head:#x} is damaged; elements may be missing\n", gdb.STDERR)
 
-    # ---- what there is ---------------------------------------------------------------------------------------------
+    # ---- objects ---------------------------------------------------------------------------------------------
 
     def threads(self):
-        """{address: struct thread}, idle threads included, in the order of birth."""
+        """{address: struct thread}, including idle threads, oldest first."""
         head = self.address_of("'kernel/thread.c'::thread_list")
         return {at: self.at(at, "struct thread") for at in self.objects(head, "struct thread", "all")}
 
     def spaces(self):
-        """{address: struct space}, the youngest first."""
+        """{address: struct space}, newest first."""
         found, at = {}, int(self.variable("'kernel/space.c'::space_list"))
         while at and at not in found:
             found[at] = self.at(at, "struct space")
@@ -145,7 +145,7 @@ class Kernel:
         return found
 
     def cpus(self):
-        """[(address, struct cpu)] by number."""
+        """[(address, struct cpu)], by number."""
         kind = gdb.lookup_type("struct cpu")
         first = self.address_of("cpus")
         return [(first + i * kind.sizeof, self.at(first + i * kind.sizeof, kind))
@@ -156,7 +156,7 @@ class Kernel:
         return text(self.at(block, "struct thread_block")["name"]) if block else "?"
 
     def capabilities(self, space):
-        """(type, rights, object) of all that a space holds."""
+        """(type, rights, object) of all capabilities of a space."""
         table = space["caps"]
         kind = gdb.lookup_type("struct cap_slot")
         meta, target = self.offset_in("struct cap_slot", "meta"), self.offset_in("struct cap_slot", "object")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the processors do differently: the kernel's addresses, page tables, registers and stacks. The facts are those of
+"""Architecture differences: kernel addresses, page tables, registers and stacks. The facts come from
 arch/ARCH/include/port/*.h and arch/ARCH/backtrace.c.
 
 Each port has: name, order (of bytes, as `struct` has it), registers ({name of gdb: place in a dump's note}) and
@@ -46,7 +46,7 @@ class X86_64:
         return {name: int(frame[name]) for name in self.registers}
 
     def chain(self, registers, load):
-        """A frame is the caller's frame pointer, then the return address."""
+        """A stack frame contains the caller's frame pointer, then the return address."""
         yield registers["rip"]
         at = registers["rbp"]
         while at % 8 == 0 and (address := load(at + 8)):
@@ -83,8 +83,8 @@ class Ppc64:
         return {"pc": int(frame["nip"]), "lr": int(frame["lr"]), "r1": int(frame["gpr"][1])}
 
     def chain(self, registers, load):
-        """A frame begins with the address of its caller's; a function stores its return address in its caller's frame,
-        two words above. That of the innermost may still be in LR, or LR holds anything."""
+        """A stack frame begins with the address of the caller's frame. A function stores its return address two words above
+        that, in the caller's frame. The innermost function's return address may still be in LR; LR may also be unrelated."""
         yield registers["pc"]
         told = registers["lr"]
         if told:
@@ -101,10 +101,10 @@ class Ppc64:
 
 
 def find_port(path):
-    """Of the kernel's image."""
+    """The port of the kernel's executable."""
     with open(path, "rb") as file:
         header = file.read(20)
     for port in X86_64, Ppc64:
         if header[:4] == b"\x7fELF" and struct.unpack_from(port.order + "H", header, 18)[0] == port.machine:
             return port()
-    raise TarnError(f"{path} is no kernel of Tarn: give gdb build/ARCH/kernel/tarn.elf")
+    raise TarnError(f"{path} is not a Tarn kernel: start gdb with build/ARCH/kernel/tarn.elf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Back-traces of the kernel and of user programs, with their symbols."""
+"""Call chains in the kernel and in user programs, with symbols."""
 import contextlib
 import glob
 import os
@@ -13,7 +13,7 @@ NOTE_SECTION, GNU_BUILD_ID = 7, 3
 
 
 def build_id(path):
-    """Of an ELF file of either byte order; None: it has none, or is none."""
+    """Build-id of an ELF file of either byte order; None: it has none, or is not an ELF file."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:5] != b"\x7fELF\x02":
@@ -31,7 +31,7 @@ def build_id(path):
 
 
 def find_program(folders, space):
-    """The file with the symbols of what a space runs, by its build id; None: it is not there."""
+    """The file with the symbols of a space's program, by build-id; None: not found."""
     wanted = struct.pack(">QQ", *(int(space["build_id"][i]) for i in range(2)))
     if not any(wanted):
         return None
@@ -43,7 +43,7 @@ def find_program(folders, space):
 
 @contextlib.contextmanager
 def symbols_of(path):
-    """gdb knows a program's symbols for so long. All programs lie at the same addresses: one at a time."""
+    """Context in which gdb knows a program's symbols. Only one at a time, because programs share addresses."""
     if path is None:
         yield
         return
@@ -60,7 +60,7 @@ def symbols_of(path):
 
 
 def describe(address, is_return):
-    """Function, file and line. A return address stands behind the call that is meant."""
+    """Returns function, file and line. A return address points after the call."""
     at = address - 1 if is_return else address
     block, functions = gdb.block_for_pc(at), []
     while block:
@@ -85,7 +85,7 @@ class Stacks:
         return [address for address, _ in zip(chain, range(CHAIN_MAX))]
 
     def _user(self, registers, space, is_syscall):
-        """is_syscall: the program counter is where a system call returns to."""
+        """is_syscall: the program counter is the return address of a system call."""
         root = int(space["arch"]["root"])
         path = find_program(self.programs, space)
         with symbols_of(path):
@@ -93,7 +93,7 @@ class Stacks:
         return ([] if path else ["(no symbols: build/ARCH/user has no such program)"]) + lines
 
     def of_thread(self, thread):
-        """Lines of text. Of a thread that runs: the kernel's part, if it is in there, from its processor's registers."""
+        """Returns lines of text. A running thread's kernel part comes from its CPU's registers."""
         port, lines = self.kernel.port, []
         registers, is_syscall = port.from_frame(thread["frame"]), not int(thread["frame"]["interrupted"])
         if int(thread["on_cpu"]):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where memory and registers come from: a guest that QEMU's gdb stub stopped, or a dump of one.
+"""Reads memory and registers of a guest stopped by QEMU's gdb stub, or of a dump.
 
-Both give physical memory. gdb's own view of memory serves neither: a dump made with paging=false knows no other
-addresses than physical ones, and in a stopped guest gdb sees only what the processor at hand has mapped. The two
-targets have the same two methods:
+Both targets read physical memory. gdb's own view of memory is not usable: a dump made with paging=false has only
+physical addresses, and in a stopped guest gdb sees only what the selected CPU has mapped. The targets have two
+methods:
 
     read(physical, size)    bytes; raises TarnError where there is no memory
-    registers(cpu)          {register: value} of a processor, for the names in `port.registers`
+    registers(cpu)          {register: value} of a CPU, for the names in `port.registers`
 """
 import mmap
 import re
@@ -20,12 +20,12 @@ PAGE = 4096
 
 
 class Stub:
-    """A guest behind QEMU's gdb stub, whose memory packets mean physical addresses while PhyMemMode is on."""
+    """A guest behind QEMU's gdb stub. Memory packets use physical addresses while PhyMemMode is on."""
 
     def __init__(self, port):
         self.port = port
         self.connection = gdb.selected_inferior().connection
-        self.pages = {}  # who runs on makes a new Stub, so what was read stays true
+        self.pages = {}  # stays valid: a new Stub is made after the guest has run
 
     def _read(self, physical, size):
         self._ask("Qqemu.PhyMemMode:1")
@@ -38,7 +38,7 @@ class Stub:
 
     def _ask(self, packet):
         if self.connection.send_packet(packet) != b"OK":
-            raise TarnError("the stub does not read physical memory: it takes QEMU 4.1 or later")
+            raise TarnError("the stub does not read physical memory: use QEMU 4.1 or later")
 
     def read(self, physical, size):
         start, end = physical & -PAGE, (physical + size + PAGE - 1) & -PAGE
@@ -51,7 +51,7 @@ class Stub:
         return data[physical - start:physical - start + size]
 
     def registers(self, cpu):
-        """The stub shows processor n as thread n + 1."""
+        """The stub shows CPU n as thread n + 1."""
         selected = gdb.selected_thread()
         try:
             for thread in gdb.selected_inferior().threads():
@@ -62,12 +62,12 @@ class Stub:
         finally:
             if selected:
                 selected.switch()
-        raise TarnError(f"the stub shows no processor {cpu}")
+        raise TarnError(f"the stub shows no CPU {cpu}")
 
 
 class Core:
-    """An ELF file of QEMU's dump-guest-memory with paging=false. Read here because gdb takes it for a program's core:
-    it puts physical memory at addresses of programs, and all processors of powerpc64 into one thread."""
+    """An ELF file of QEMU's dump-guest-memory with paging=false. It is read here because gdb takes it for a program's core:
+    gdb puts physical memory at program addresses, and all CPUs of powerpc64 into one thread."""
 
     LOAD, NOTE, PRSTATUS = 1, 4, 1
     REGISTERS_AT = 112  # in a PRSTATUS note of 64-bit machines
@@ -78,7 +78,7 @@ class Core:
             self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.order = port.order
         if self.data[:6] != b"\x7fELF\x02" + (b"\x01" if port.order == "<" else b"\x02"):
-            raise TarnError(f"{path} is not a dump of this kernel's machine")
+            raise TarnError(f"{path} is not a dump of this kernel's architecture")
         self.segments, self.processors = [], []
         table, = struct.unpack_from(self.order + "Q", self.data, 32)
         size, count = struct.unpack_from(self.order + "HH", self.data, 54)
@@ -107,14 +107,14 @@ class Core:
 
     def registers(self, cpu):
         if cpu >= len(self.processors):
-            raise TarnError(f"the dump has no registers of processor {cpu}")
+            raise TarnError(f"the dump has no registers of CPU {cpu}")
         at = self.processors[cpu]
         return {name: struct.unpack_from(self.order + "Q", self.data, at + 8 * index)[0]
                 for name, index in self.port.registers.items()}
 
 
 def find_target(port):
-    """What gdb is looking at."""
+    """Returns gdb's current target."""
     connection = gdb.selected_inferior().connection
     if connection and connection.type in ("remote", "extended-remote"):
         return Stub(port)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The last events, from the rings in the guest's memory. trace/format/FORMAT.md has the bytes; which of them can be
-believed is decided as in trace/ring/read.c. The store (trace/format/store.h) says where they lie.
+"""Reads the last events from the rings in the guest's memory. trace/format/FORMAT.md describes the bytes; the rules for
+valid ones are those of trace/ring/read.c. The store (trace/format/store.h) contains the addresses.
 """
 import collections
 import heapq
@@ -24,15 +24,15 @@ Span = collections.namedtuple("Span", "position time")
 
 
 def find_store(kernel, previous):
-    """Address of the running system's store, or of that of the system before, which the running one keeps."""
+    """Address of the running system's store, or of the previous boot's store, which the running system keeps."""
     if previous:
         address = int(kernel.variable("'trace/control/previous.c'::previous")["store"])
         if not address:
-            raise TarnError("there is no previous trace: there was no system before, or it was dropped")
+            raise TarnError("there is no previous trace: there was no previous boot, or its trace was dropped")
     else:
         address = int(kernel.variable("'trace/control/store.c'::store"))
         if not address:
-            raise TarnError("the guest has no store of its trace: it came not so far, or found no room")
+            raise TarnError("the guest has no store of its trace: it has not booted far enough, or had no memory for it")
     return address
 
 
@@ -42,13 +42,13 @@ class Store:
         address = find_store(kernel, previous)
         self.header = kernel.at(address, "struct trace_store")
         if int(self.header["magic"]) != STORE_MAGIC:
-            raise TarnError("the store of the trace is not complete: the guest came not so far")
+            raise TarnError("the store of the trace is incomplete: the guest has not booted far enough")
         kind = gdb.lookup_type("struct trace_extent")
         first = address + self.header.type.sizeof
         self.extents = [kernel.at(first + i * kind.sizeof, kind) for i in range(int(self.header["extent_count"]))]
 
     def read(self, kind, number, offset, size):
-        """Bytes of a window, or of the metadata. They may lie in several extents."""
+        """Bytes of a ring, or of the metadata. They may be in several extents."""
         data = b""
         for extent in self.extents:
             start, length = int(extent["offset"]), int(extent["bytes"])
@@ -57,7 +57,7 @@ class Store:
                 data += self.kernel.target.read(int(extent["physical"]) + at, min(size - len(data), length - at))
             if len(data) == size:
                 return data
-        raise TarnError(f"the store does not name all of ring {number}")
+        raise TarnError(f"the store does not describe all of ring {number}")
 
     def metadata(self):
         size = int(self.header["metadata_bytes"])
@@ -69,7 +69,7 @@ class Store:
 
 
 class Walk:
-    """The events of a packet up to word `limit`, or to the first that is none. end: no event is later."""
+    """The events of a packet up to word `limit`, or to the first invalid one. end: no event is later."""
 
     def __init__(self, data, order, begin, limit, end=None):
         self.data, self.order, self.time, self.limit, self.end = data, order, begin, limit, end
@@ -80,7 +80,7 @@ class Walk:
         return (word & 0x3FFFFF, word >> 22, time) if self.order == "<" else (word >> 10, word & 0x3FF, time)
 
     def run(self, start):
-        """(id, time, position, words) of each."""
+        """(id, time, position, words) of each event."""
         self.position = start
         while self.position < self.limit:
             number, length, time = self._header()
@@ -107,7 +107,7 @@ class Ring:
         self.index, closed = index & ~INDEX_CLOSED, index & INDEX_CLOSED
         self.newest = self.index // self.words
         self.open = -1 if closed else self.newest
-        self.cut = 0  # packets of which something is missing
+        self.cut = 0  # incomplete packets
         header = gdb.lookup_type("struct trace_packet")
         self.header_type, self.header_words = header, header.sizeof // 8
 
@@ -121,7 +121,7 @@ class Ring:
         header = gdb.Value(data[:self.header_type.sizeof], self.header_type)
         if not self._is_sound(header, number):
             return []
-        if int(header["committed"]) >> 32:  # a writer of an earlier lap may have stored over it: layout.h, TRACE_DOUBT
+        if int(header["committed"]) >> 32:  # a writer of an earlier lap may have overwritten it: layout.h, TRACE_DOUBT
             self.cut += 1
             return []
         begin, end = int(header["timestamp_begin"]), int(header["timestamp_end"])
@@ -142,8 +142,7 @@ class Ring:
                 bytes(int(header["uuid"][i]) for i in range(16)) == self.store.uuid())
 
     def _cut(self, found, walk, committed):
-        """Of a packet that is open, or that somebody was stopped in: what is sure to be written (read.c:
-        choose_cut)."""
+        """The part of an open or interrupted packet that is certainly written (read.c: choose_cut)."""
         if not found or found[0][0] != CONTEXT or found[0][3] != CONTEXT_WORDS:
             self.cut += 1
             return []
@@ -165,16 +164,16 @@ class Trace:
         self.clock_hz = int(self.store.header["clock_hz"])
         self.table = Table(table_path, kernel.port.order)
         if self.table.uuid.replace("-", "") != self.store.uuid().hex():
-            raise TarnError(f"{table_path} is of another build than the kernel that wrote the trace")
+            raise TarnError(f"{table_path} is from another build than the kernel that wrote the trace")
         self.table.add_applications(self.store.metadata())
         self.rings = [Ring(kernel, self.store, cpu) for cpu in range(int(self.store.header["cpu_count"]))]
 
     def last(self, count, cpu=None, class_name=None):
         """The last events, oldest first."""
         if class_name and class_name not in self.table.classes():
-            raise TarnError(f"no class {class_name}; there are {', '.join(self.table.classes())}")
+            raise TarnError(f"no class {class_name}; classes: {', '.join(self.table.classes())}")
         if cpu is not None and cpu >= len(self.rings):
-            raise TarnError(f"no processor {cpu}; there are {len(self.rings)}")
+            raise TarnError(f"no CPU {cpu}; there are {len(self.rings)} CPUs")
         rings = self.rings if cpu is None else [self.rings[cpu]]
         found = []
         for event in heapq.merge(*(ring.newest_first() for ring in rings), key=lambda event: -event.time):
@@ -190,9 +189,9 @@ class Trace:
         return f"{time} cpu {event.cpu} {self.table.print(event.id, event.body)}"
 
     def ending(self):
-        """How the system that wrote it ended, and what of its trace the next one believes."""
+        """Says how the boot that wrote the trace ended, and which packets the next boot considers valid."""
         end, reason = int(self.store.header["end"]), text(self.store.header["reason"])
         kept = self.store.header["kept"]
         words = ["without a word: a reset, or worse", "by a panic", "in order"][end if end <= 2 else 0]
-        return (f"the system before ended {words}{': ' if reason else ''}{reason}; of its packets {int(kept['packets'])} are "
-                f"there, {int(kept['unsummed'])} of them without a checksum, and {int(kept['damaged'])} were damaged since")
+        return (f"the previous boot ended {words}{': ' if reason else ''}{reason}; {int(kept['packets'])} packets are "
+                f"left, {int(kept['unsummed'])} of them without a checksum; {int(kept['damaged'])} have been damaged since")

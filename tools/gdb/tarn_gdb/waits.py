@@ -22,7 +22,7 @@ class Waits:
         self.answering = dict(self._promises())
 
     def _promises(self):
-        """Who has to answer a call: ((caller, number of the call), name). A thread, or a process that put it off."""
+        """Servers of calls: ((caller, number of the call), name). A thread, or a process that deferred the reply."""
         for thread in self.threads.values():
             yield self._call(thread["reply_target"]), self.label(thread)
         for space in self.kernel.spaces().values():
@@ -48,7 +48,7 @@ class Waits:
         return self.kernel.string(int(self.kernel.at(kind, "struct lock_class")["name"])) if kind else "?"
 
     def describe(self, address, thread):
-        """What a thread waits for; empty if it does not."""
+        """What a thread waits for; empty if it does not wait."""
         lock = int(thread["wait_lock"])
         if not lock:
             return ""
@@ -59,16 +59,16 @@ class Waits:
         return what + until
 
     def _own_wait(self, address, thread):
-        """No queue holds it: one of its own locks covers the wait."""
+        """In no queue: one of the thread's own locks covers the wait."""
         state = self.state(thread)
         if state not in ("reply", "fault"):
             return ""
         server = self.answering.get((address, int(thread["call_id"])))
-        who = f"answer of {server}" if server else "an answer that nobody has in hand"
+        who = f"reply of {server}" if server else "a reply that no server is working on"
         return who if state == "reply" else f"{who}, fault at {int(thread['fault_address']):#x}"
 
     def _queued_wait(self, lock, thread):
-        """The lock of the object is the first of its members, but of threads'."""
+        """An object's lock is its first member, except for threads."""
         kind = self.class_name(lock)
         if kind == "endpoint":
             number = int(self.kernel.at(lock, "struct endpoint")["number"])
@@ -83,7 +83,7 @@ class Waits:
     # ---- endpoints -------------------------------------------------------------------------------------------------
 
     def endpoints(self):
-        """{address: [names of processes that may receive there]}: what capabilities name, and what is waited at."""
+        """{address: [names of processes that may receive there]}, from capabilities and from waiting threads."""
         found = {}
         for space in self.kernel.spaces().values():
             name = process_label(space)
@@ -106,7 +106,7 @@ class Waits:
     # ---- locks -----------------------------------------------------------------------------------------------------
 
     def lock_classes(self):
-        """(address, name, how often somebody had to wait) of all."""
+        """(address, name, contended acquisitions) of all classes."""
         kind = gdb.lookup_type("struct lock_class")
         first = self.kernel.address_of("lock_class_first")
         last = self.kernel.address_of("lock_class_last")
@@ -115,8 +115,8 @@ class Waits:
             yield at, self.kernel.string(int(one["name"])), int(one["contended"])
 
     def locks(self):
-        """Addresses of the locks that can be found without knowing who uses them: static ones, and those of processors,
-        threads, spaces, capability tables, endpoints and futex buckets."""
+        """Addresses of the locks that can be enumerated: static ones, and those of CPUs, threads, spaces, capability
+        tables, endpoints and futex buckets."""
         offset = self.kernel.offset_in
         for at, _ in self.kernel.cpus():
             for queue in "run_queue", "timer_queue":
@@ -150,7 +150,7 @@ class Waits:
                 yield self.kernel.address_of(f"'{source}'::{line.split()[-1].rstrip(';')}")
 
     def held_locks(self):
-        """(address of its class, address, processor that holds it)"""
+        """(address of its class, address, CPU that holds it)"""
         owners = {at & 0xffffffff: number for number, (at, _) in enumerate(self.kernel.cpus())}  # spin_owner()
         for at in dict.fromkeys(self.locks()):
             lock = self.kernel.at(at, "struct spinlock")

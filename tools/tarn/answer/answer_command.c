@@ -51,7 +51,7 @@ static void print_tables_help(FILE *to, const struct answer_kind *kind)
     unsigned used = 0;
     bool has_needs = false;
 
-    fprintf(to, "  --by LIST           only these tables, or all:");
+    fprintf(to, "  --by LIST           print only these tables, or all:");
     for (unsigned i = 0; i < kind->table_count; i++) {
         const struct table *table = &kind->tables[i];
         const char *key = table->key, *mark = table->needs != NULL ? "+" : table->is_extra ? "*" : "";
@@ -61,7 +61,7 @@ static void print_tables_help(FILE *to, const struct answer_kind *kind)
             used = (unsigned)fprintf(to, "\n                     ") - 22;
         used += (unsigned)fprintf(to, " %s%s", key, mark);
     }
-    fprintf(to, "\n                      (* not shown unless asked for%s)\n",
+    fprintf(to, "\n                      (* only if requested%s)\n",
             has_needs ? "; + only with its option" : "");
 }
 
@@ -73,17 +73,20 @@ static void print_help(FILE *to, const void *context)
     for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
         fprintf(to, "  --%s%s\n", option->name, option->help);
     if (kind->uses_symbols)
-        fputs("  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n", to);
+        fputs("  --symbols DIR[:DIR] search for the trace's executables here, by build-id\n", to);
     fputs(kind->chooses_events ? FILTER_HELP : FILTER_RUNNING_HELP, to);
     print_tables_help(to, kind);
     fputs(
-        "  --sort COLUMN       by a column: its heading, with or without the unit of a time, or its name in\n"
-        "                      JSON (a time's ends in _ns, a percentage's in _percent); or name\n"
-        "  --reverse           in the other direction\n"
-        "  --top N             at most N rows of each table; 0: all (text: 15, the rest summed up)\n"
-        "  --json              one JSON object\n"
-        "  --csv               comma-separated values, each table under its own heading\n"
-        "  --help              this text\n\n"
+        "  --sort COLUMN       sort every table that has COLUMN: its heading, or its name in JSON (times "
+        "end\n"
+        "                      in _ns, percentages in _percent), or `name` for the first column.\n"
+        "                      Amounts sort largest first, names and IDs in ascending order\n"
+        "  --reverse           reverse the order\n"
+        "  --top N             print at most N rows of each table; 0: all. Text defaults to 15 and sums up\n"
+        "                      the rest\n"
+        "  --json              print one JSON object\n"
+        "  --csv               print comma-separated values, each table under its own heading\n"
+        "  --help              print this help\n\n"
         "Losses are printed first. Results cover only what the trace contains.\n\n",
         to);
     columns_print_help(to, kind);

@@ -100,7 +100,7 @@ static bool no_table(const struct answer *answer, const char *key, size_t length
 
     for (unsigned i = 0; i < answer->kind->table_count; i++)
         add_word(known, sizeof(known), answer->tables[i].key);
-    return fail_set(fail, "%s has no table '%.*s', but %s", answer->kind->name,
+    return fail_set(fail, "%s has no table '%.*s'; it has %s", answer->kind->name,
                     (int)(length < 60 ? length : 60), key, known);
 }
 
@@ -139,7 +139,7 @@ static bool no_column(const struct answer *answer, const char *column, struct fa
             if (*heading != '\0' && !has_word(known, heading))
                 add_word(known, sizeof(known), heading);
         }
-    return fail_set(fail, "no table has a column '%.40s', but %s", column, known);
+    return fail_set(fail, "no table has a column '%.40s'; columns: %s", column, known);
 }
 
 bool answer_sort(struct answer *answer, const char *column, bool reverse, struct fail *fail)
@@ -237,12 +237,11 @@ void answers_finish(struct answer **answers, unsigned count)
 const char *answer_has_nothing(const struct answer *answer)
 {
     if (answer->trace->begin >= answer->trace->end)
-        return "there is nothing in this trace";
+        return "the trace is empty";
     if (answer->from >= answer->to)
-        return "nothing lies in that time; `tarn info` tells when the trace begins and ends";
+        return "the trace has nothing in this time range; `tarn info` shows when it begins and ends";
     if (answer->chose_nobody)
-        return "there is nobody of whom --pid, --tid and --process all are true; `tarn threads --top 0` "
-               "lists who is there";
+        return "no thread matches --pid, --tid and --process; `tarn threads --top 0` lists all";
     return NULL;
 }
 

@@ -195,20 +195,20 @@ static void close_breakdown(struct answer *answer)
 
 const struct answer_kind breakdown_answer = {
     .name = "breakdown",
-    .summary = "where all time went: own code, POSIX and system calls, faults, servers, waiting",
+    .summary = "where each thread's time went: own code, calls, faults, servers, waiting",
     .help =
-        "Attributes each microsecond in the life of each thread once: to its own code, to the C library's "
-        "part\n"
-        "of a POSIX call, to a system call, to page faults by kind, to interrupts that came (not to what "
-        "they\n"
-        "interrupted), to waiting for a processor and to waiting for something; and, while it waits for the\n"
-        "answer to a call, to the server's work on it by function (ex-process time), told from waiting until "
-        "a\n"
-        "server takes the call (to server) and for an answer that a server gives later (deferred).\n"
-        "The columns of a row add up to its wall time, and so do the rows of a table. A processor's idle\n"
-        "thread lives while it runs; only while the processor sleeps is it idle, the rest is boot or kernel\n"
-        "work. The table `served` looks at the same time from the other side: what\n"
-        "threads of servers did, by the function that they worked on.\n",
+        "Attributes each thread's lifetime to what it did, each nanosecond once:\n"
+        "\n"
+        "  its own code, the C library's part of a POSIX call, a system call, page faults by type;\n"
+        "  interrupts that arrived, whatever they interrupted;\n"
+        "  waiting for a CPU, and waiting for something else;\n"
+        "  while it waits for the reply to a call: until a server receives the call (to server), the\n"
+        "  server's work on it by function (ex-process), and until a server that deferred the reply\n"
+        "  sends it (deferred).\n"
+        "\n"
+        "The columns of a row add up to its wall time, and so do the rows of a table. A CPU's idle thread\n"
+        "counts while it runs: as idle while the CPU sleeps, else as boot or kernel work. The table\n"
+        "`served` shows what server threads did, by the function that they served.\n",
     .tables = breakdown_tables,
     .table_count = BREAKDOWN_TABLES,
     .totals = &breakdown_totals,

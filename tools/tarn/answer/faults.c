@@ -71,7 +71,7 @@ enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address"),
                                                       HEX_COLUMN("ip")};
 static const struct table tables[TABLES] = {
-    [BY_KIND] = TABLE("kind", "kind of fault", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
+    [BY_KIND] = TABLE("kind", "fault type", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
     [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
     [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
@@ -282,11 +282,9 @@ static void finish_faults(struct answer *answer)
 
 const struct answer_kind faults_answer = {
     .name = "faults",
-    .summary = "page faults by kind, process, place, and how long they took",
-    .help =
-        "Page faults by how they were dealt with, by process, by mapped file, page and instruction: how\n"
-        "often, and where the time from entry to exit went: on a processor, in interrupts, waiting for a\n"
-        "pager or fault handler.\n",
+    .summary = "page faults by type, process and place, and how long they took",
+    .help = "Page faults by type, process, mapped file, page and instruction: how many, and where the time\n"
+            "from entry to exit went: on a CPU, in interrupts, waiting for a pager or fault handler.\n",
     .tables = tables,
     .table_count = TABLES,
     .uses_symbols = true,

@@ -17,28 +17,31 @@ static const struct interval_spec presets[] = {
     {"fs", "fs_request_begin", "fs_request_end", "request", "thread", "request",
      "requests in the file system server, by kind"},
     {"ipc", "ipc_call", "ipc_return", "call_id", "any", "endpoint", "calls, by endpoint"},
-    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint", "calls until a server takes them"},
+    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint",
+     "from a call until a server receives it"},
     {"ipc-serve", "ipc_receive", "ipc_reply", "call_id", "any", "endpoint",
-     "calls from being taken to being answered"},
-    {"libc", "libc_entry", "libc_exit", "call", "thread", "call", "calls of the C library, by name"},
-    {"process", "process_create", "process_exit", "pid", "any", NULL, "lives of processes"},
-    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL, "lives of threads"},
+     "from receiving a call to the reply"},
+    {"libc", "libc_entry", "libc_exit", "call", "thread", "call", "C library calls, by name"},
+    {"process", "process_create", "process_exit", "pid", "any", NULL, "lifetimes of processes"},
+    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL,
+     "lifetimes of threads"},
     {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL,
-     "TLB shootdowns, for who asks"},
+     "TLB shootdowns, as seen by the CPU that requests them"},
 };
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
 
 static const struct answer_option options[] = {
     {"preset", true, " NAME       stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown"},
-    {"begin", true, " EVENT       the event with which an interval begins"},
-    {"end", true, " EVENT         and the one with which it ends"},
+    {"begin", true, " EVENT       the event that begins an interval"},
+    {"end", true, " EVENT         the event that ends it"},
     {"match", true,
-     " FIELDS      fields that both have with the same value: id or, where they are called\n"
-     "                      differently, tid=next_tid; several: a,b=c"},
+     " FIELDS      fields that must be equal in both events: id, or tid=next_tid where the\n"
+     "                      names differ; several: a,b=c"},
     {"same", true,
-     " WHO          both logged by the same thread (unless --match is given), process, cpu; or any"},
+     " WHO          both events come from the same thread, process or cpu, or any of them\n"
+     "                      (default: thread, or any with --match)"},
     {"across", false, "            --same any"},
-    {"group", true, " FIELD       a row for each value of this field of the begin"},
+    {"group", true, " FIELD       one row for each value of this field of the begin event"},
     {NULL, false, NULL}};
 
 static bool choose_preset(struct intervals *intervals, const char *name, struct fail *fail)
@@ -48,7 +51,7 @@ static bool choose_preset(struct intervals *intervals, const char *name, struct 
             intervals->preset = &presets[i];
             return true;
         }
-    return fail_set(fail, "'%.40s' is no preset; see tarn intervals --help", name);
+    return fail_set(fail, "'%.40s' is not a preset; see tarn intervals --help", name);
 }
 
 static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
@@ -101,7 +104,7 @@ static bool find_field(const struct event_type *type, const char *name, size_t l
         }
         snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", type->fields[i].name);
     }
-    return fail_set(fail, "%s has no field '%.*s', but %s", type->name, (int)(length < 60 ? length : 60),
+    return fail_set(fail, "%s has no field '%.*s'; it has %s", type->name, (int)(length < 60 ? length : 60),
                     name, *known ? known : "none");
 }
 
@@ -147,7 +150,7 @@ static bool find_group(struct intervals *intervals, const char *name, struct fai
     if (!find_field(intervals->begin, name, strlen(name), &field, fail))
         return false;
     if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
-        return fail_set(fail, "--group %s: only numbers and enumerations", name);
+        return fail_set(fail, "--group %s: only numbers and enumerations can be grouped", name);
     intervals->group_field = field;
     intervals->group_of_end = schema_find_field(intervals->end, name);
     for (unsigned i = 0; i < intervals->match_count; i++)
@@ -329,12 +332,10 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
 
 const struct answer_kind intervals_answer = {
     .name = "intervals",
-    .summary = "the time between two events that belong together: stopwatches, requests, calls",
-    .help =
-        "Pairs each event of one kind with the one of another kind that belongs to it, and tells how long "
-        "it\n"
-        "is from one to the other. Without options: stopwatches. A thread that is asked for is the one that\n"
-        "logged the begin. Begins that begin again before their end, or never end, are not ended.\n",
+    .summary = "the time between paired events: stopwatches, requests, calls",
+    .help = "Pairs each begin event with the end event that belongs to it, and shows the time between them.\n"
+            "The default is --preset stopwatch. --tid, --pid and --process select by the thread that logged\n"
+            "the begin. A begin that is repeated before its end, or that never ends, counts as not ended.\n",
     .options = options,
     .tables = intervals_tables,
     .table_count = INTERVALS_TABLES,

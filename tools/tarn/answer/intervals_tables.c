@@ -8,7 +8,7 @@ enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("intervals"), COLUMN_CALLED("not ended", "all_not_ended", COLUMN_COUNT, SUM_ADDED, 0),
     COLUMN_CALLED("not begun", "all_not_begun", COLUMN_COUNT, SUM_ADDED, 0),
-    COLUMN_CALLED("begins without room", "no_room", COLUMN_COUNT, SUM_ADDED, 0)};
+    COLUMN_CALLED("begins over capacity", "no_room", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table intervals_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
 enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
 static const struct table_column group_columns[] = {NUMBER_COLUMN("value"), COUNT_COLUMN("not_ended"),
@@ -23,10 +23,11 @@ static const struct table_column open_columns[] = {WHEN_COLUMN("at_ns"), NUMBER_
                                                    NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")};
 const struct table intervals_tables[INTERVALS_TABLES] = {
     [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread that began", "threads", thread_columns, THREAD_DURATIONS + 1),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns, THREAD_DURATIONS + 1),
     [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
     [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
-    [BY_OPEN] = TABLE_EXTRA("open", "begun, not ended", "intervals", open_columns, OPEN_AT),
+    [BY_OPEN] = TABLE_EXTRA("open", "not ended", "intervals", open_columns, OPEN_AT),
 };
 
 /* Returns the name of the group's value, or else of the interval. */

@@ -25,8 +25,9 @@ static const struct answer_option options[] = {
     {"function", true, " PATTERN  only calls of these functions: read, or fs read"},
     {"request", true,
      " WHICH     follow one call: its id (see --by longest), longest, longest:N, or at:TIME,\n"
-     "                      the first that begins then; of those that the options above leave"},
-    {"dot", false, "               the graph of who calls whom, in Graphviz's language, instead of tables"},
+     "                      the first that begins then; only calls that the options above select"},
+    {"dot", false,
+     "               instead of tables, the graph of callers and servers in Graphviz's language"},
     {NULL, false, NULL}};
 
 static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
@@ -307,17 +308,16 @@ static void note_no_request(struct ipc *ipc)
     const size_t size = sizeof(ipc->answer.note);
 
     if (ipc->request_by == REQUEST_ID)
-        snprintf(
-            note, size,
-            "no call with the id %.40s was seen whole; `tarn ipc --by longest` lists some with their ids",
-            ipc->request);
+        snprintf(note, size,
+                 "there is no complete call with the ID %.40s; `tarn ipc --by longest` lists some IDs",
+                 ipc->request);
     else if (ipc->request_by == REQUEST_AT)
-        snprintf(note, size, "no call that was seen whole begins at %.40s or later", ipc->request + 3);
+        snprintf(note, size, "no complete call begins at %.40s or later", ipc->request + 3);
     else if (ipc->longest.count == 0)
-        snprintf(note, size, "no call was seen whole: there is no longest");
+        snprintf(note, size, "there is no complete call");
     else
-        snprintf(note, size, "only %u of these calls %s seen whole", ipc->longest.count,
-                 ipc->longest.count == 1 ? "was" : "were");
+        snprintf(note, size, "only %u of these calls %s complete", ipc->longest.count,
+                 ipc->longest.count == 1 ? "is" : "are");
 }
 
 static void follow_request(struct ipc *ipc)
@@ -343,7 +343,7 @@ static void finish_ipc(struct answer *answer)
         follow_request(ipc);
     if ((ipc->client != NULL || ipc->server != NULL || ipc->function != NULL) && map_total(&ipc->edges) == 0)
         snprintf(answer->note, sizeof(answer->note),
-                 "no call is as --client, --server and --function ask for; `tarn ipc --top 0` lists all");
+                 "no call matches --client, --server and --function; `tarn ipc --top 0` lists all");
     if (ipc->wants_dot)
         ipc_draw_graph(ipc);
 }
@@ -361,17 +361,19 @@ static bool print_graph(struct answer *answer, FILE *to, bool *is_all, struct fa
 
 const struct answer_kind ipc_answer = {
     .name = "ipc",
-    .summary = "calls between processes: who, how long, where the time goes; one call's critical path",
+    .summary = "calls between processes: latency, where the time goes, one call's critical path",
     .help =
-        "Calls from process to process that were seen whole, by client program and server function: latency\n"
-        "from call to return, and what it went to: until a server took it (to server); the server running,\n"
-        "waiting for calls of its own, for a processor (ready), locks, fault handlers, other things; "
-        "working\n"
-        "on something else before it answered (deferred); and until the client went on (back). These add "
-        "up.\n"
-        "Chains are calls that servers make while they serve one. An error is an error of the kernel or a\n"
-        "negative answer. --request follows one call through all processes: who worked on it when.\n"
-        "`tarn ipc --client wc --function read --request longest DIRECTORY` is the slowest read of wc.\n",
+        "Calls between processes, by client program and server function. Only complete calls count: those\n"
+        "whose call and return are both in the trace. A call's latency is the sum of\n"
+        "\n"
+        "  to server   until a server receives the call\n"
+        "  the server's running; waiting for its own calls, a CPU (ready), locks, faults, other things\n"
+        "  deferred    the server works on something else before it replies\n"
+        "  back        from the reply until the client runs again\n"
+        "\n"
+        "Chains are calls that servers make while they serve a call. An error is a kernel error or a\n"
+        "negative reply. --request follows one call through all processes. For example, the slowest read\n"
+        "of wc:  tarn ipc --client wc --function read --request longest DIRECTORY\n",
     .options = options,
     .not_compared = "request,dot",
     .tables = ipc_tables,

@@ -94,7 +94,7 @@ static void describe_ready(const struct path *path, const struct piece *piece, c
     if (by == NULL)
         snprintf(text, size, "ready");
     else if (by->is_idle)
-        snprintf(text, size, "ready, the processor wakes up");
+        snprintf(text, size, "ready, the CPU wakes up");
     else
         snprintf(text, size, "ready behind %s/%u", answer_thread_name(&path->answer, by), by->tid);
 }
@@ -108,7 +108,7 @@ static void describe(const struct path *path, const struct step *step, char *tex
     size_t used;
 
     if (step->phase == PHASE_DEFERRED) {
-        snprintf(text, size, "answers later%s%s%s", piece->serving ? ", while it serves " : "",
+        snprintf(text, size, "replies later%s%s%s", piece->serving ? ", while it serves " : "",
                  piece->serving ? call_name(path, served, name) : "",
                  served != NULL && thread_of(path, served->client) != NULL ? " of " : "");
         used = strlen(text);
@@ -121,7 +121,7 @@ static void describe(const struct path *path, const struct step *step, char *tex
     else if (piece->state == MODEL_READY)
         describe_ready(path, piece, text, size);
     else if (piece->state == PIECE_UNKNOWN || piece->state == MODEL_UNKNOWN)
-        snprintf(text, size, "not known");
+        snprintf(text, size, "unknown");
     else if (waker != NULL)
         snprintf(text, size, "%s, woken by %s/%u", model_state_names[piece->state],
                  answer_thread_name(&path->answer, waker), waker->tid);
@@ -167,12 +167,12 @@ static void describe_queue(const struct path *path, const struct step *steps, si
         const struct model_thread *by = thread_of(path, others[i]);
 
         used += (size_t)snprintf(text + used, size - used, i == 0 ? "%s" : ", %s",
-                                 by != NULL ? answer_thread_name(&path->answer, by) : "(not known)");
+                                 by != NULL ? answer_thread_name(&path->answer, by) : "(unknown)");
         if (by != NULL && used < size)
             used += (size_t)snprintf(text + used, size - used, "/%u", by->tid);
     }
     if (used < size)
-        snprintf(text + used, size - used, known > QUEUE_NAMED ? ", ...: %zu stretches" : ": %zu stretches",
+        snprintf(text + used, size - used, known > QUEUE_NAMED ? ", ...: %zu intervals" : ": %zu intervals",
                  count);
 }
 

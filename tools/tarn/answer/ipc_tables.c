@@ -34,14 +34,14 @@ const struct table ipc_tables[IPC_TABLES] = {
     [BY_SERVER] = TABLE_EXTRA("server", "server", "servers", time_columns, TIME_TOTAL),
     [BY_CLIENT] = TABLE_EXTRA("client", "client", "clients", time_columns, TIME_TOTAL),
     [BY_PROCESS] = TABLE_EXTRA("process", "between processes", "edges", process_columns, TIME_TOTAL),
-    [BY_CHAIN] = TABLE("chain", "calls for calls", "chains", edge_columns, LATENCY_TOTAL),
+    [BY_CHAIN] = TABLE("chain", "chain of calls", "chains", edge_columns, LATENCY_TOTAL),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
     [BY_LONGEST] = TABLE("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
     [ABOUT_REQUEST] = TABLE_OF_OPTION("request", "request", "request", "requests", ipc_request_columns,
                                       TABLE_AS_FILLED, false),
-    [SHARE] = TABLE_OF_OPTION("request", "share", "whose time it was", "processes", ipc_share_columns,
-                              IPC_SHARE_TOTAL, false),
-    [PATH] = TABLE_OF_OPTION("request", "path", "who worked on it", "steps", ipc_path_columns,
+    [SHARE] = TABLE_OF_OPTION("request", "share", "process", "processes", ipc_share_columns, IPC_SHARE_TOTAL,
+                              false),
+    [PATH] = TABLE_OF_OPTION("request", "path", "thread that worked on it", "steps", ipc_path_columns,
                              TABLE_AS_FILLED, true),
     [STEP] =
         TABLE_OF_OPTION("request", "step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true),
@@ -51,7 +51,7 @@ const struct table ipc_tables[IPC_TABLES] = {
 enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("calls"), COUNT_COLUMN("errors"),
-    COLUMN_CALLED("not seen whole", "cut", COLUMN_COUNT, SUM_ADDED, 0)};
+    COLUMN_CALLED("incomplete", "cut", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table ipc_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
 
 static void add_edge(struct ipc_edge *sum, struct arena *arena, const struct ipc_edge *edge)

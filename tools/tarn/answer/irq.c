@@ -57,13 +57,12 @@ static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_CO
 static const struct table tables[TABLES] = {
     [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns)),
     [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT),
-    [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, 0),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, 0),
     [BY_VICTIM] =
         TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns, SPAN_BY_TOTAL(victim_columns)),
-    [BY_ROUTE] =
-        TABLE_EXTRA("route", "from processor to processor", "routes", route_columns, ROUTE_IPI + IPI_SENT),
-    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration of handling"),
-    [BY_LATENCY] = HISTOGRAM_TABLE_EXTRA("latency", "inter-processor: send to entry"),
+    [BY_ROUTE] = TABLE_EXTRA("route", "from CPU to CPU", "routes", route_columns, ROUTE_IPI + IPI_SENT),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "handling time"),
+    [BY_LATENCY] = HISTOGRAM_TABLE_EXTRA("latency", "IPI: send to entry"),
     [BY_LONGEST] =
         TABLE_EXTRA("longest", "longest interrupts", "interrupts", longest_columns, TABLE_AS_FILLED),
 };
@@ -266,11 +265,11 @@ static void finish_irqs(struct answer *answer)
 
 const struct answer_kind irq_answer = {
     .name = "irq",
-    .summary = "interrupts: how many, how long, where; how long inter-processor ones take",
+    .summary = "interrupts and IPIs: how many, how long, where; time from send to entry",
     .help =
-        "Interrupts and inter-processor interrupts: how many and how long they were handled, by number, by\n"
-        "processor and by the thread that was interrupted; and of inter-processor interrupts the time from\n"
-        "the sending to the entry. Those that a processor took together with an earlier one are joined.\n",
+        "Interrupts and inter-processor interrupts (IPIs): how many, and how long their handling took, by\n"
+        "number, CPU and interrupted thread; for IPIs also the time from sending to entry. IPIs that a CPU\n"
+        "handled together with an earlier one of the same type count as joined.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct irqs),

@@ -487,18 +487,18 @@ static bool set_option(struct answer *answer, const char *option, const char *va
 }
 
 static const struct answer_option options[] = {
-    {"depth", true, " N           functions of a call chain that are told apart (4)"}, {NULL, false, NULL}};
+    {"depth", true, " N           distinguish call chains by their innermost N functions (4)"},
+    {NULL, false, NULL}};
 
 const struct answer_kind locks_answer = {
     .name = "locks",
-    .summary = "waits for locks: who waited for whom, why and where; acquisitions, hold times",
+    .summary = "waits for locks: holders, causes, call chains; acquisitions and hold times",
     .help =
-        "Waits for locks, of the kernel and of programs: by class of lock, lock, call chain and process;\n"
-        "who held the lock meanwhile, whether he ran, was preempted or blocked himself, and who ran in his\n"
-        "place, also for each call chain that waited. Of classes that are watched (trace watch, tarn ctl\n"
-        "... watch) also acquisitions, and how long they were held. Waits for events, which nobody holds\n"
-        "(semaphores, conditions, barriers, joins), have tables of their own; and who ended waits of\n"
-        "either kind.\n",
+        "Waits for locks of the kernel and of programs, by lock class, lock, call chain and process; the\n"
+        "holder, whether it ran, was preempted or blocked meanwhile, and which thread ran in its place.\n"
+        "Acquisitions and hold times are known for sampled lock classes only (`trace watch`, `tarn ctl ...\n"
+        "watch`). Waits for events that have no holder (semaphores, conditions, barriers, joins) have their\n"
+        "own tables. `waker` shows the threads that ended waits of either type.\n",
     .options = options,
     .uses_symbols = true,
     .tables = locks_tables,

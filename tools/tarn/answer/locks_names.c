@@ -100,7 +100,7 @@ void lock_chain_name(const struct answer *answer, uint32_t pid, const struct loc
             add_function(&name, symbol->function != NULL ? symbol->function : number);
     }
     if (name.functions == 0)
-        snprintf(text, LOCK_CHAIN_BYTES, "(not known)");
+        snprintf(text, LOCK_CHAIN_BYTES, "(unknown)");
 }
 
 static uint64_t hash_text(const char *text)

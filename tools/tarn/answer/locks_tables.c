@@ -109,21 +109,21 @@ static const struct table_column waiting_columns[] = {
     HEX_COLUMN("lock"),      TEXT_COLUMN("holder"), NUMBER_COLUMN("holder_tid")};
 
 const struct table locks_tables[LOCKS_TABLES] = {
-    [LOCKS_BY_CLASS] = TABLE("class", "class of locks", "classes", class_columns, CLASS_SUM + SUM_WAITED),
-    [LOCKS_BY_CAUSE] = TABLE("cause", "the holder meanwhile", "classes", cause_columns, WHY_WAITED),
+    [LOCKS_BY_CLASS] = TABLE("class", "lock class", "classes", class_columns, CLASS_SUM + SUM_WAITED),
+    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, WHY_WAITED),
     [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED),
     [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED),
     [LOCKS_BY_CHAIN_HOLDER] = TABLE("chain-holder", "call chain that waited", "holders",
                                     lock_chain_holder_columns, LOCK_CHAIN_HOLDER_WAITED),
     [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED),
     [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED),
-    [LOCKS_BY_HOLDER] = TABLE("holder", "who held it", "holders", holder_columns, HOLDER_WAITED),
+    [LOCKS_BY_HOLDER] = TABLE("holder", "holder", "holders", holder_columns, HOLDER_WAITED),
     [LOCKS_BY_INSTEAD] =
         TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED),
     [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED),
     [LOCKS_BY_EVENT_CHAIN] = TABLE("event-chain", "call chain of waits for events", "chains",
                                    event_chain_columns, EVENT_CHAIN_SUM + EVENT_WAITED),
-    [LOCKS_BY_WAKER] = TABLE("waker", "who ended waits", "threads", waker_columns, WAKER_SUM + EVENT_WAITED),
+    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, WAKER_SUM + EVENT_WAITED),
     [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait"),
     [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held"),
     [LOCKS_BY_LONGEST] = TABLE("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
@@ -390,7 +390,7 @@ static void fill_wakers(struct locks *locks)
         const struct lock_waker *waker = (const void *)entry->value;
         const struct model_thread *thread = waker->thread;
         struct table_row *row =
-            table_add(table, thread != NULL ? answer_thread_name(answer, thread) : "(time, or not known)");
+            table_add(table, thread != NULL ? answer_thread_name(answer, thread) : "(time-out or unknown)");
 
         row->cells[WAKER_TID].count = thread != NULL ? thread->tid : TABLE_NONE;
         row->cells[WAKER_PID].count = thread != NULL ? thread->pid : TABLE_NONE;
@@ -471,10 +471,10 @@ static void note_unwatched(struct locks *locks)
     }
     if (unwatched != 0)
         snprintf(answer->note, sizeof(answer->note),
-                 "of %u %s acquisitions were not logged: `tarn ctl SOURCE watch all 64`, `trace watch all "
-                 "64` in the "
-                 "guest, or watch=all/64 at its start",
-                 unwatched, unwatched == 1 ? "class of locks" : "classes of locks");
+                 "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
+                 "SOURCE "
+                 "watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
+                 unwatched, unwatched == 1 ? "class was" : "classes were");
 }
 
 void locks_fill(struct answer *answer)

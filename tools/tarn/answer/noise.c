@@ -20,7 +20,7 @@
 #define QUANTUM_US 1000u /* default amount of work */
 
 static const struct answer_option options[] = {
-    {"quantum", true, " US        the equal parts into which work is cut, microseconds (1000)"},
+    {"quantum", true, " US        length of the equal parts of work, in microseconds (1000)"},
     {NULL, false, NULL}};
 
 static bool set_option(struct answer *answer, const char *option, const char *value, struct fail *fail)
@@ -250,12 +250,13 @@ static void close_noises(struct answer *answer)
 
 const struct answer_kind noise_answer = {
     .name = "noise",
-    .summary = "what interrupts, faults and others took from computations, with and without each",
+    .summary = "what interrupts, faults and other threads cost a computation, cause by cause",
     .help =
-        "What was taken from the chosen threads (--tid, --pid, --process) while they had work to do: by\n"
-        "interrupts, faults, other threads in their place, and on the way back to a processor after a\n"
-        "wait. Work is what a thread does itself, its system calls included; waiting is neither. The\n"
-        "table quantum cuts the work into equal parts: how long they took, and would have without each.\n",
+        "What the chosen threads (--tid, --pid, --process) lost while they had work to do: to interrupts,\n"
+        "faults, other threads that ran in their place, and the delay between the end of a wait and running\n"
+        "again. Work is what a thread does itself, including its system calls; waiting is neither work nor\n"
+        "noise. The table `quantum` cuts the work into equal parts and shows how long they took, and how\n"
+        "long they would have taken without each cause.\n",
     .options = options,
     .tables = noise_tables,
     .table_count = NOISE_TABLES,

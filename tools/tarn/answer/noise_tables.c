@@ -5,7 +5,7 @@
 
 static const char *const noise_names[NOISES] = {"interrupts",    "inter-processor interrupts",
                                                 "faults",        "exceptions",
-                                                "other threads", "the way back after a wait"};
+                                                "other threads", "delay after a wait"};
 
 enum { TOTAL_THREADS, TOTAL_WORK, TOTAL_TAKEN, TOTAL_PERCENT };
 static const struct table_column total_columns[] = {
@@ -40,9 +40,9 @@ const struct table noise_tables[NOISE_TABLES] = {
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TAKEN),
     [BY_QUANTUM] =
         TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true),
-    [BY_WHO] = TABLE("who", "who ran in its place", "threads", who_columns, WHO_TOTAL),
-    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "part of the work took"),
-    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work in a slice of time"),
+    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, WHO_TOTAL),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration of a part"),
+    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work per time slice"),
     [BY_LONGEST] =
         TABLE_EXTRA("longest", "longest interruptions", "interruptions", longest_columns, TABLE_AS_FILLED),
 };
@@ -151,7 +151,7 @@ static void fill_quanta(struct noises *noises)
 {
     char name[80];
 
-    add_quantum(noises, "as it was", &noises->with_all);
+    add_quantum(noises, "as measured", &noises->with_all);
     for (int i = 0; i < NOISES; i++) {
         snprintf(name, sizeof(name), "without %s", noise_names[i]);
         if (noises->quanta[i].total != noises->with_all.total)

@@ -241,11 +241,11 @@ static void finish_processes(struct answer *answer)
 
 const struct answer_kind processes_answer = {
     .name = "processes",
-    .summary = "the tree of processes: life times, exit status, time on processors",
+    .summary = "the tree of processes: lifetimes, exit status, run time",
     .help =
-        "The tree of processes: who made whom, when each lived, how long it ran, with how many threads, its\n"
-        "exit status (negative: killed) and program; and the same added up by program. What was there\n"
-        "before the trace has no begin, what was there after it no end; life is within the time looked at.\n",
+        "The tree of processes: parent, lifetime, run time, threads, exit status (negative: killed) and\n"
+        "executable; and sums by program. A process that existed before the trace has no begin time, one\n"
+        "that still exists after it no end time. Lifetimes cover only the selected time range.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct processes),

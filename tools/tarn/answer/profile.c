@@ -201,7 +201,7 @@ static bool set_weight(struct profile *profile, const char *value, struct fail *
             profile->weight = (enum weight)i;
             return true;
         }
-    return fail_set(fail, "samples are weighed by time, samples or instructions, not by '%.40s'", value);
+    return fail_set(fail, "samples are weighted by time, samples or instructions, not by '%.40s'", value);
 }
 
 static bool set_profile(struct answer *answer, const char *option, const char *value, struct fail *fail)
@@ -219,7 +219,7 @@ static bool set_profile(struct answer *answer, const char *option, const char *v
     }
     profile->least = strtod(value, &end);
     if (end == value || *end != '\0' || !(profile->least >= 0 && profile->least <= 100))
-        return fail_set(fail, "'%.40s' is no percentage", value);
+        return fail_set(fail, "'%.40s' is not a percentage", value);
     profile->has_least = true;
     return true;
 }
@@ -231,14 +231,12 @@ static void finish_profile(struct answer *answer)
     if (!profile->has_least)
         profile->least = 1;
     if (profile->whole.samples == 0)
-        snprintf(
-            answer->note, sizeof(answer->note),
-            "there are no samples: the guest takes them if it is booted with profile=1000, or told to by "
-            "`tarn ctl SOURCE profile 1000`");
+        snprintf(answer->note, sizeof(answer->note),
+                 "the trace has no samples; to take them, boot the guest with profile=1000 or use "
+                 "`tarn ctl SOURCE profile 1000`");
     else if (profile->weight == WEIGHT_INSTRUCTIONS && profile->whole.instructions == 0)
-        snprintf(
-            answer->note, sizeof(answer->note),
-            "the processors of this machine do not count instructions: samples cannot be weighed by them");
+        snprintf(answer->note, sizeof(answer->note),
+                 "the CPUs of this machine do not count instructions, so samples cannot be weighted by them");
     profile->period = answer->model->sampling.period;
     profile->has_counter = answer->model->sampling.counts_instructions;
     profile_fill(profile);
@@ -271,7 +269,7 @@ static void put_folded(FILE *to, const struct call_node *node, enum weight weigh
 
 static bool write_flame(const struct profile *profile, FILE *to, struct fail *fail)
 {
-    static const char *const of[] = {"Time on processors", "Samples", "Instructions"};
+    static const char *const of[] = {"CPU time", "Samples", "Instructions"};
     bool has_file = strcmp(profile->flame, "-") != 0, fine;
 
     if (has_file)
@@ -305,26 +303,24 @@ static bool print_profile(struct answer *answer, FILE *to, bool *is_all, struct 
 
 static const struct answer_option options[] = {
     {"weight", true,
-     " WHAT       what counts: time (the default), samples, or instructions (of\n"
-     "                      processors that count them)"},
-    {"least", true, " PERCENT     leave out branches of calls and callers that are lighter (1)"},
-    {"folded", false, "            folded stacks: a line for each call chain, with its weight (ns)"},
-    {"flame", true, " FILE        a flame graph as SVG; -: to standard output"},
+     " WHAT       weight of a sample: time (the default), samples, or instructions\n"
+     "                      (if the CPUs count them)"},
+    {"least", true, " PERCENT     omit branches of calls and callers below this share (1)"},
+    {"folded", false, "            folded stacks: one line per call chain, with its weight (ns)"},
+    {"flame", true, " FILE        write a flame graph as SVG; -: standard output"},
     {NULL, false, NULL},
 };
 
 const struct answer_kind profile_answer = {
     .name = "profile",
-    .summary = "where processors spent their time, by sampling: functions, lines, call chains",
-    .help = "Samples of what processors did, by process, thread, image, function and line, as a tree of "
-            "calls from\n"
-            "the outermost function (--by calls) or from the innermost (--by callers), as folded stacks, or "
-            "as a\n"
-            "flame graph. A sample stands for the time its processor worked since the last one. `late` is "
-            "how long\n"
-            "after the chosen time samples were taken, because no interrupt could come: what is late is told "
-            "of the\n"
-            "place where it could. --by lateness shows how that is distributed.\n",
+    .summary = "where CPUs spent their time, by sampling: functions, lines, call chains",
+    .help =
+        "Samples of what CPUs executed, by process, thread, executable, function and line; as a tree of\n"
+        "calls from the outermost function (--by calls) or from the innermost (--by callers), as folded\n"
+        "stacks, or as a flame graph. A sample stands for the time that its CPU worked since the previous\n"
+        "sample. `late` is the delay from the due time until the sample was taken, because the CPU could\n"
+        "not take an interrupt; a late sample is attributed to the place where the interrupt was at last\n"
+        "possible. --by lateness shows the distribution of delays.\n",
     .options = options,
     .not_compared = "folded,flame",
     .tables = profile_tables,

@@ -26,7 +26,7 @@ static const struct table_column total_columns[] = {
     COLUMN_CALLED("mean period", "period_ns", COLUMN_TIME, SUM_NOTHING, 0),
     COLUMN_CALLED("late (median)", "late_p50_ns", COLUMN_TIME, SUM_NOTHING, 0),
     COLUMN_CALLED("late (p99)", "late_p99_ns", COLUMN_TIME, SUM_NOTHING, 0),
-    COLUMN_CALLED("late at most", "late_max_ns", COLUMN_TIME, SUM_LARGEST, 0),
+    COLUMN_CALLED("late (max)", "late_max_ns", COLUMN_TIME, SUM_LARGEST, 0),
     COUNT_COLUMN("instructions")};
 const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE_AS_FILLED);
 

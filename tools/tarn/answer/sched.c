@@ -236,10 +236,11 @@ static void close_sched(struct answer *answer)
 
 const struct answer_kind sched_answer = {
     .name = "sched",
-    .summary = "scheduling: waiting for a processor and who delayed, stretches of running, migrations",
-    .help = "How long threads waited for a processor once they were ready, and after which wake-up; who ran\n"
-            "there meanwhile; how long they ran at a stretch and why that ended; migrations; what each\n"
-            "processor did. Waits and stretches whose begin was not seen are left out of distributions.\n",
+    .summary = "scheduling: waits for a CPU and their causes, runs, migrations",
+    .help =
+        "How long threads waited for a CPU once they were ready, by which wake-up, and what ran there\n"
+        "meanwhile; how long threads ran and why each run ended; migrations; what each CPU did. Waits and\n"
+        "runs whose start is not in the trace are left out of distributions.\n",
     .tables = sched_tables,
     .table_count = SCHED_TABLES,
     .size = sizeof(struct sched),

@@ -47,15 +47,15 @@ enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("by"),
                                                       NUMBER_COLUMN("by_tid"), TIME_COLUMN("by_ran_ns")};
 const struct table sched_tables[SCHED_TABLES] = {
-    [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, CPU_NUMBER),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER),
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED),
     [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_WHO + WHO_WAITED),
-    [BY_DELAY] = TABLE("delay", "who ran meanwhile", "pairs", delay_columns, DELAY_TOTAL),
+    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, DELAY_TOTAL),
     [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, WAKER_WAITS + 1),
-    [BY_END] = TABLE("end", "why a stretch ended", "reasons", end_columns, 0),
-    [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until it runs"),
-    [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until it runs"),
-    [BY_RUN] = HISTOGRAM_TABLE_EXTRA("run", "stretch of running"),
+    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, 0),
+    [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until running"),
+    [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until running"),
+    [BY_RUN] = HISTOGRAM_TABLE_EXTRA("run", "length of a run"),
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
 };
 
@@ -221,8 +221,8 @@ static void fill_wakers(struct sched *sched)
 
 static void fill_ends(struct sched *sched)
 {
-    static const char *const names[] = {"time slice used up", "preempted", "yielded",
-                                        "sent to another processor", "woken before it waited"};
+    static const char *const names[] = {"time slice used up", "preempted", "yielded", "moved to another CPU",
+                                        "woken before it waited"};
     char text[64];
 
     for (unsigned i = 0; i < RUN_ENDS; i++) {

@@ -57,8 +57,8 @@ static const struct table_column thread_columns[] = {
     NUMBER_COLUMN("tid"),     NUMBER_COLUMN("pid"),       COLUMNS_TIME,
     COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COLUMN_EVENTS};
 static const struct table tables[TABLES] = {
-    [BY_CPU] = TABLE("cpu", "processor", "processors", cpu_columns, CPU_NUMBER),
-    [BY_CLASS] = TABLE("class", "class of events", "classes", class_columns, CLASS_EVENTS),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER),
+    [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, CLASS_EVENTS),
     [BY_EVENT] = TABLE("event", "event", "events", event_columns, EVENT_EVENTS),
     [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_EVENTS),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_EVENTS),
@@ -280,8 +280,8 @@ static void finish_stats(struct answer *answer)
 
 const struct answer_kind stats_answer = {
     .name = "stats",
-    .summary = "count events and time by processor, class, event, program, process, thread",
-    .help = "Counts events, their rates and bytes, and the time on processors.\n",
+    .summary = "events and CPU time, by CPU, class, event, program, process and thread",
+    .help = "Counts events with their rates and sizes, and the time on CPUs.\n",
     .tables = tables,
     .table_count = TABLES,
     .totals = &totals,

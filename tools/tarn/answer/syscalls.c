@@ -151,20 +151,17 @@ static void finish_syscalls(struct answer *answer)
     spans_histogram(answer, &answer->tables[BY_DURATION], &calls->uses);
     fill_longest(calls);
     if (calls->pattern != NULL && map_total(&calls->uses) == 0)
-        snprintf(
-            answer->note, sizeof(answer->note),
-            "no system call was made that --call %.40s chooses; `tarn syscalls --top 0` lists those that "
-            "were",
-            calls->pattern);
+        snprintf(answer->note, sizeof(answer->note),
+                 "no system call matches --call %.40s; `tarn syscalls --top 0` lists all", calls->pattern);
 }
 
 const struct answer_kind syscalls_answer = {
     .name = "syscalls",
     .summary = "system calls: how many, how long and why, errors",
     .help =
-        "For each system call: how often, how many returned an error, and where the time from entry to\n"
-        "exit went: its own on a processor, inside it in faults and interrupts, and waiting. Percentiles\n"
-        "are of calls that were seen whole.\n",
+        "For each system call: how often it was called, how many calls returned an error, and where the\n"
+        "time from entry to exit went: the call itself, nested faults and interrupts, waiting. Percentiles\n"
+        "are of calls whose entry and exit are both in the trace.\n",
     .options = options,
     .tables = tables,
     .table_count = TABLES,

@@ -55,7 +55,7 @@ static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUN
 static const struct table tables[TABLES] = {
     [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
     [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),
-    [BY_WAIT] = TABLE_EXTRA("wait", "thread that waits", "threads", wait_columns, WAIT_TOTAL),
+    [BY_WAIT] = TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, WAIT_TOTAL),
     [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES),
 };
 
@@ -214,10 +214,11 @@ const struct answer_kind threads_answer = {
     .name = "threads",
     .summary = "threads: how long they ran, were ready, and waited for what",
     .help =
-        "For each thread the time that it ran, was ready to run and waited, its switches, migrations and\n"
-        "wake-ups; how that adds up by state (table state), and what each waited for (table wait).\n"
-        "A migration is a run on another processor than the one before. The event sched_migrate_task\n"
-        "counts moves to another run queue: before a first run too, and often several before one run.\n",
+        "For each thread: run time, time ready to run, wait time, switches, migrations and wake-ups. The\n"
+        "table `state` sums this by state; `wait` shows what each thread waited for.\n"
+        "A migration is a run on another CPU than the previous run. The event sched_migrate_task counts\n"
+        "moves to another run queue instead: it also counts moves before a first run, and several moves\n"
+        "before one run.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct threads),

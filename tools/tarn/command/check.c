@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/check.c - `tarn check`: the integrity of every packet and event.
+ * check.c - `tarn check`: verifies every packet and event.
  *
- * Streams do not depend on each other, so workers take one each (an atomic counter hands them out) and keep
- * what they find in that stream's own result; the results are printed in the streams' order at the end.
- * A stream has one worker, so nothing else needs a lock.
+ * Streams are independent. Each worker takes the next stream from an atomic counter and stores its findings
+ * in that stream's result; the results are printed in stream order at the end. A stream has one worker, so no
+ * lock is needed.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,17 +17,19 @@
 #include <unistd.h>
 
 #define WORKERS_MAX  16u
-#define REPORTS_KEPT 1000u /* per stream; more are counted by name */
+#define REPORTS_KEPT 1000u /* per stream; further ones are only counted, by type */
 
 static const char help[] =
-    "Verifies every packet and event of a trace against the format and its metadata, and\n"
-    "lists what is wrong. Losses (which the trace itself accounts for) are listed apart.\n\n"
-    "  --quiet       only the summary\n"
-    "  --list-kinds  the names of anomalies and what they mean\n"
-    "  --help        this text\n\n"
-    "Exit status: 0 no damage (there may be losses), 1 damage, 2 usage or system error.\n";
+    "Verifies every packet and event of a trace against the format and the metadata, and lists what is\n"
+    "wrong. Losses, which the trace itself accounts for, are listed separately from damage.\n"
+    "\n"
+    "  --quiet       print only the summary\n"
+    "  --list-kinds  list the types of anomalies and what they mean\n"
+    "  --help        print this help\n"
+    "\n"
+    "Exit status: 0 no damage (losses are possible), 1 damage, 2 usage or system error.\n";
 
-/* What was found in one stream. */
+/* The findings for one stream. */
 struct result {
     struct reporter reporter; /* first */
     struct report *reports;
@@ -38,7 +40,7 @@ struct result {
 
 struct check {
     const struct trace *trace;
-    struct result *results; /* by stream, and one of the trace as a whole */
+    struct result *results; /* one per stream, and one for the whole trace */
     atomic_uint next_stream;
 };
 
@@ -70,7 +72,7 @@ static void found(struct cursor *cursor, enum anomaly anomaly, uint64_t offset, 
     take_report(cursor->reporter, &report);
 }
 
-/* Every event of the packet, up to the first broken one. */
+/* Checks the packet's events up to the first invalid one. */
 static void check_events(struct cursor *cursor, struct result *result)
 {
     const struct schema *schema = &cursor->trace->schema;
@@ -105,7 +107,7 @@ static bool has_event(const struct cursor *cursor, uint64_t at, uint32_t minor)
     return event_id(&cursor->trace->schema, &event) == TRACE_ID(TRACE_CLASS_TRACE, minor);
 }
 
-/* First a context event, last an end event; behind the content a filler, or nothing. */
+/* A packet's content begins with a context event and ends with an end event; a filler may follow. */
 static void check_ends(struct cursor *cursor)
 {
     const struct packet *packet = &cursor->packet;
@@ -153,7 +155,7 @@ static void *work(void *argument)
     struct check *check = argument;
     unsigned number;
 
-    /* Relaxed: the counter hands out numbers; joining the threads publishes the results. */
+    /* Relaxed: the counter only hands out numbers; joining the threads publishes the results. */
     while ((number = atomic_fetch_add_explicit(&check->next_stream, 1, memory_order_relaxed)) <
            check->trace->stream_count)
         check_stream(check->trace, &check->trace->streams[number], &check->results[number]);
@@ -175,7 +177,7 @@ static void run_workers(struct check *check)
         pthread_join(threads[i], NULL);
 }
 
-/* Damage first, then losses; returns how many of the wanted sort there were. */
+/* Prints the damage, or the LOSSES; returns their number. */
 static uint64_t print_reports(const struct check *check, bool losses, bool quiet)
 {
     uint64_t count = 0;
@@ -223,13 +225,13 @@ static int print_results(const struct check *check, bool quiet)
         if (total.kinds[kind] != 0)
             printf("%-14s %10" PRIu64 "  %s\n", anomaly_kinds[kind].name, total.kinds[kind],
                    anomaly_kinds[kind].meaning);
-    printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u processors checked\n",
-           total.packets, total.events, total.bytes, check->trace->stream_count);
+    printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u CPUs checked\n", total.packets,
+           total.events, total.bytes, check->trace->stream_count);
     printf("lost: %" PRIu64 " events, %" PRIu64 " packets\n", total.lost_events, total.lost_packets);
     if (total.kinds[ANOMALY_UNFINISHED] != 0)
-        printf("UNFINISHED: the losses after the end are not in this count; a pull tells them that ends by "
-               "itself "
-               "or by one Ctrl-C\n");
+        printf("UNFINISHED: the pull ended early, so losses after the last packets are not counted here. "
+               "They are\n"
+               "known only if a pull ends by itself or by a single Ctrl-C\n");
     if (damage != 0)
         printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
     else
@@ -302,5 +304,5 @@ int run_check(int argc, char **argv)
         return EXIT_FINE;
     }
     return optind < argc ? check_trace(argv[optind], options.quiet)
-                         : complain_of_words(&line, argv[0], "too few words");
+                         : complain_of_words(&line, argv[0], "an argument is missing");
 }

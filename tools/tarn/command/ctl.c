@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/ctl.c - `tarn ctl SOURCE COMMAND`: sets and shows what a running guest traces.
+ * ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces.
  *
- * Each command is one request of the link protocol (trace/format/WIRE.md), but for snapshot, which is a pull.
+ * Each command is one request of the link protocol (trace/format/WIRE.md), except `snapshot`, which is a
+ * pull.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,28 +15,30 @@
 #include <trace/events.h>
 
 static const char help[] =
-    "Controls the trace of a running guest. SOURCE: tcp:HOST:PORT or serial:PATH. Of core:, gdb: and\n"
-    "ram: (see tarn pull --help) there are only statistics.\n\n"
-    "  statistics           mask, mode, geometry, and each processor's counters (the default)\n"
-    "  mask MASK            set the class mask: all, none, a number, or sched,ipc,...\n"
+    "Shows and sets what a running guest traces. SOURCE: tcp:HOST:PORT or serial:PATH. For core:, gdb:\n"
+    "and ram: sources (see tarn pull --help) only `statistics` works.\n"
+    "\n"
+    "  statistics           show mask, mode, geometry and each CPU's counters (the default)\n"
+    "  mask MASK            set the mask of event classes: all, none, a number, or sched,ipc,...\n"
     "  mode MODE            flight (overwrite the oldest), stream (wait for a pull), once (stop when full)\n"
-    "  start                trace what was traced before the last stop, or everything\n"
-    "  stop                 trace nothing; a pull that runs takes the rest and ends\n"
-    "  switches CLASS BITS  which events of a class are on: bit = minor number, or all, none\n"
-    "  geometry BYTES COUNT size and number of each processor's buffers, powers of two; clears\n"
-    "  clear                forget what was logged, and events of programs that have ended\n"
-    "  flush                close the open buffers\n"
-    "  statedump            log what exists now: processes, threads, images, locks, interrupts\n"
-    "  drop-previous        forget the trace of the system before, which a reset has left\n"
-    "  profile US           sample every processor that works each US microseconds (20 to 10000000)\n"
-    "                       on average; 0: not at all. tarn profile shows them\n"
-    "  locks                classes of locks, which of them are watched, how often somebody had to wait\n"
-    "  watch CLASS [EVERY]  log acquisitions of locks of a class (or all, none), and how long they are\n"
-    "                       held: each, or each EVERY-th of a processor; 0: not. tarn locks shows them\n"
-    "  snapshot DIR         write what the buffers hold now, as `tarn pull --snapshot` does\n\n"
-    "      --json           answers as JSON\n"
-    "      --wait SEC       keep trying to connect for so long (default 0)\n"
-    "      --help           this text\n";
+    "  start                resume tracing with the mask from before the last stop, or with all classes\n"
+    "  stop                 stop tracing; a running pull copies what is left and ends\n"
+    "  switches CLASS BITS  enable single events of a class: all, none, or bits (bit N: minor number N)\n"
+    "  geometry BYTES COUNT set the size and number of each CPU's buffers, powers of two; clears the trace\n"
+    "  clear                discard all logged events; release the event classes of ended programs\n"
+    "  flush                close the open packets\n"
+    "  statedump            log what exists now: processes, threads, executables, locks, interrupts\n"
+    "  drop-previous        discard the trace of the previous boot\n"
+    "  profile US           sample every busy CPU each US microseconds on average (20 to 10000000);\n"
+    "                       0: stop sampling. tarn profile shows the samples\n"
+    "  locks                list lock classes, their sampling, and how many acquisitions had to wait\n"
+    "  watch CLASS [N]      log every Nth acquisition per CPU of a lock class (or all, none) with its hold\n"
+    "                       time; without N: each one; 0: none. tarn locks shows them\n"
+    "  snapshot DIR         write the current contents of the buffers to DIR, like `tarn pull --snapshot`\n"
+    "\n"
+    "      --json           print JSON\n"
+    "      --wait SEC       keep trying to connect for SEC seconds (default 0)\n"
+    "      --help           print this help\n";
 
 struct ctl {
     struct source *source;
@@ -43,7 +46,7 @@ struct ctl {
     double wait;
 };
 
-/* ---- words of the command line ------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------- */
 
 static bool parse_number(const char *text, uint64_t *number, struct fail *fail)
 {
@@ -57,7 +60,7 @@ static bool parse_number(const char *text, uint64_t *number, struct fail *fail)
     else if (end != text && (*end == 'm' || *end == 'M'))
         unit = 1 << 20, end++;
     if (end == text || *end || errno || text[0] == '-' || *number > ~0ull / unit)
-        return fail_set(fail, "'%s' is no number", text);
+        return fail_set(fail, "'%s' is not a number", text);
     *number *= unit;
     return true;
 }
@@ -81,7 +84,7 @@ static bool parse_class(const char *text, uint64_t *class, struct fail *fail)
     if (!parse_mask(text, &mask, fail))
         return false;
     if (mask == 0 || (mask & (mask - 1)))
-        return fail_set(fail, "'%s' is not one class", text);
+        return fail_set(fail, "'%s' is not a single class", text);
     *class = (uint64_t)__builtin_ctzll(mask);
     return true;
 }
@@ -137,12 +140,12 @@ static bool parse_statistics(struct statistics *statistics, const uint8_t *data,
                              struct fail *fail)
 {
     if (size < WIRE_HELLO_BYTES + 8)
-        return fail_set(fail, "the guest's statistics are %zu bytes short", WIRE_HELLO_BYTES + 8 - size);
+        return fail_set(fail, "the guest's statistics are only %zu bytes long", WIRE_HELLO_BYTES + 8 - size);
     wire_get_hello(data, &statistics->hello);
     statistics->count = wire_get32(data + WIRE_HELLO_BYTES);
     if (statistics->count > WIRE_CPUS_MAX ||
         size < WIRE_HELLO_BYTES + 8 + statistics->count * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
-        return fail_set(fail, "the guest's statistics make no sense");
+        return fail_set(fail, "the guest's statistics are invalid");
     data += WIRE_HELLO_BYTES + 8;
     for (uint32_t cpu = 0; cpu < statistics->count; cpu++, data += WIRE_CPU_STATUS_BYTES)
         wire_get_cpu_status(data, &statistics->cpu[cpu]);
@@ -155,13 +158,13 @@ static void print_statistics(const struct statistics *statistics)
 {
     const struct wire_hello *hello = &statistics->hello;
 
-    printf("machine   %s, %u processors, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
+    printf("machine   %s, %u CPUs, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
            hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
     printf("mode      %s%s\n", mode_name(hello->mode),
            hello->flags & WIRE_HELLO_PULLING ? ", being pulled" : "");
     if (hello->flags & WIRE_HELLO_PREVIOUS)
-        printf("previous  the trace of the system before is there: tarn pull --previous\n");
-    printf("buffers   %llu of %llu KiB for each processor\n", (unsigned long long)hello->buffer_count,
+        printf("previous  the trace of the previous boot is in memory: tarn pull --previous\n");
+    printf("buffers   %llu of %llu KiB per CPU\n", (unsigned long long)hello->buffer_count,
            (unsigned long long)hello->buffer_bytes >> 10);
     printf("mask      0x%016llx\n", (unsigned long long)hello->mask);
     printf("classes  ");
@@ -251,7 +254,7 @@ static bool parse_lock_classes(struct lock_classes *classes, const uint8_t *data
 {
     classes->count = size >= 8 ? wire_get32(data) : UINT32_MAX;
     if (classes->count > WIRE_LOCK_CLASSES_MAX || size < 8 + classes->count * WIRE_LOCK_CLASS_BYTES)
-        return fail_set(fail, "the guest's list of lock classes makes no sense");
+        return fail_set(fail, "the guest's list of lock classes is invalid");
     data += 8;
     for (uint32_t i = 0; i < classes->count; i++, data += WIRE_LOCK_CLASS_BYTES) {
         struct wire_lock_class *class = &classes->class[i];
@@ -288,7 +291,7 @@ static void print_lock_classes(const struct lock_classes *classes)
 
         if (class->watch != 0)
             snprintf(logged, sizeof(logged), "1 of %u", class->watch);
-        if (strncmp(class->name, "user ", 5) != 0) /* of programs nobody counts them */
+        if (strncmp(class->name, "user ", 5) != 0) /* contention in programs is not counted */
             snprintf(contended, sizeof(contended), "%llu", (unsigned long long)class->contended);
         printf("%-20s %12s %14s\n", class->name, logged, contended);
     }
@@ -304,7 +307,7 @@ static void print_lock_classes_json(const struct lock_classes *classes)
     printf("]}\n");
 }
 
-/* Blanks of a name may be written as underscores. */
+/* Spaces in a name may be written as underscores. */
 static bool is_lock_class(const char *name, const char *word)
 {
     for (; *name != '\0' && (*name == *word || (*name == ' ' && *word == '_')); name++)
@@ -312,7 +315,7 @@ static bool is_lock_class(const char *name, const char *word)
     return *name == '\0' && *word == '\0';
 }
 
-/* Several classes may have one name: the kernel's own and its port's. */
+/* The generic kernel and the port may have classes of the same name. */
 static bool watch_locks(struct ctl *ctl, const char *word, const struct wire_request *wanted,
                         struct fail *fail)
 {
@@ -331,8 +334,7 @@ static bool watch_locks(struct ctl *ctl, const char *word, const struct wire_req
         fine = run_request(ctl, &request, fail);
         found = true;
     }
-    return found ? fine
-                 : fail_set(fail, "no class of locks is called '%s'; tarn ctl ... locks lists them", word);
+    return found ? fine : fail_set(fail, "no lock class '%s'; tarn ctl ... locks lists them", word);
 }
 
 static bool list_locks(struct ctl *ctl, struct fail *fail)
@@ -351,7 +353,7 @@ static bool parse_watch(int argc, char **argv, struct wire_request *request, str
     request->a = UINT64_MAX;
     request->b = 1;
     if (argc != 2 && argc != 3)
-        return fail_set(fail, "watch takes a class, and perhaps a number; see tarn ctl --help");
+        return fail_set(fail, "watch takes a class and optionally a number; see tarn ctl --help");
     if (argc == 3 && !parse_number(argv[2], &request->b, fail))
         return false;
     if (strcmp(argv[1], "none") == 0)

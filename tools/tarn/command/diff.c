@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/diff.c - `tarn diff A... -- B...`: what changed from one side to the other, by the
- * tables of the answers.
+ * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides.
  *
- * A side is one trace, or several of equal runs. All are asked the same, each in one walk; answer/compare.h
- * joins the tables.
+ * A side is one trace, or several traces of equal runs. Each trace is analysed in one walk with the same
+ * options; answer/compare.h joins the tables.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +19,8 @@ static bool uses_symbols(const struct diff *diff)
     return false;
 }
 
-/* The same question as all others are asked. The options were tried when they were read. */
+/* Sets up the analyses of one run, the same for all runs. The options were validated when they were parsed.
+ */
 static bool prepare_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
     for (unsigned i = 0; i <= diff->count; i++) {
@@ -32,7 +32,7 @@ static bool prepare_run(const struct diff *diff, struct run *run, struct fail *f
         const struct setting *setting = &diff->settings[s];
 
         if (setting->name == NULL && !filter_option(&run->filter, setting->option, setting->value))
-            return fail_set(fail, "'%s' is not understood", setting->value);
+            return fail_set(fail, "'%s' is invalid", setting->value);
         for (unsigned i = 0; i < diff->count && setting->name != NULL; i++)
             if (answer_has_option(run->answers[i]->kind, setting->name) &&
                 !answer_set(run->answers[i], setting->name, setting->value, fail))
@@ -96,9 +96,9 @@ static bool find_unit(const struct diff *diff, struct run *run, struct fail *fai
     if (run->unit > 0)
         return true;
     return diff->per == PER_EVENT
-               ? fail_set(fail, "%s: no event '%.60s' to count by", run->directory, diff->unit_event)
+               ? fail_set(fail, "%s: no event '%.60s' to divide by", run->directory, diff->unit_event)
                : fail_set(fail,
-                          "%s: nothing lies in that time; `tarn info` tells when the trace begins and ends",
+                          "%s: nothing in this time range; `tarn info` shows when the trace begins and ends",
                           run->directory);
 }
 
@@ -110,8 +110,8 @@ void diff_tell_losses(const struct run *run, const char *name)
     const char *text;
 
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown)
-        complain("%s lost %" PRIu64 " events%s, %" PRIu64 " packets: what it has less of may be missing",
-                 name, losses->lost_events, losses->lost_unknown ? " and some before it begins" : "",
+        complain("%s lost %" PRIu64 " events%s, %" PRIu64 " packets: lower counts may be due to this", name,
+                 losses->lost_events, losses->lost_unknown ? " and some before its start" : "",
                  losses->lost_packets);
     if (losses->damaged)
         complain("%s is damaged: %" PRIu64 " anomalies; see tarn check", name, losses->damaged);
@@ -126,7 +126,7 @@ bool diff_has_several(const struct diff *diff)
     return diff->run_count[0] > 1 || diff->run_count[1] > 1;
 }
 
-/* Sets *STATUS unless it is fine. */
+/* Analyses one run. Sets *STATUS on damage or an error; returns false on an error. */
 static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int *status)
 {
     struct run *run = &diff->runs[side][number];

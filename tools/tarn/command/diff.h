@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/diff.h - what the files of `tarn diff` share. A comparison goes through them in turn:
- * what is asked for (diff_options.c), both traces asked (diff.c), tables joined (diff_tables.c), shown
- * (diff_print.c). With --first it goes another way: diff_first.h.
+ * diff.h - shared declarations of `tarn diff`. A comparison passes through its files in this order:
+ *
+ *   - diff_options.c: parses the options;
+ *   - diff.c:         analyses the traces;
+ *   - diff_tables.c:  compares the tables;
+ *   - diff_print.c:   prints the result.
+ *
+ * --first uses diff_first.h instead.
  */
 #ifndef TARN_DIFF_H
 #define TARN_DIFF_H
@@ -22,23 +27,23 @@ struct run {
     bool is_open, is_missing;
     struct filter filter;
     struct losses losses;
-    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* and stats, which counts events */
-    struct symbols *symbols;                      /* NULL: no answer uses them */
+    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* the last one is stats, which counts events */
+    struct symbols *symbols;                      /* NULL: no analysis needs them */
     double unit;
 };
 
-/* What is divided by, unless it does not add up. */
+/* What columns that add up are divided by. */
 enum diff_per {
-    PER_WORK,   /* of each row its own count of work; where there is none, processor time */
-    PER_BUSY,   /* processor time: seconds in which a processor runs something */
-    PER_SECOND, /* of the trace */
-    PER_EVENT,  /* of a kind */
+    PER_WORK,   /* each row's own count of work; without one: CPU time */
+    PER_BUSY,   /* CPU time: seconds in which a CPU is busy */
+    PER_SECOND, /* seconds of the trace */
+    PER_EVENT,  /* the number of events of one type */
     PER_NOTHING
 };
 
-/* An option that every run of both sides gets. */
+/* An option that is passed to every run of both sides. */
 struct setting {
-    const char *name; /* of an answer's option; NULL: of the filter */
+    const char *name; /* name of an analysis option; NULL: a filter option */
     int option;
     const char *value;
 };
@@ -46,8 +51,8 @@ struct setting {
 struct diff {
     struct run *runs[2];
     unsigned run_count[2];
-    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* what each run is asked */
-    unsigned count;                               /* of answers, without stats */
+    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* templates for each run; the last is stats */
+    unsigned count;                               /* number of analyses, without stats */
     struct setting settings[DIFF_SETTINGS_MAX];
     unsigned setting_count;
     const char *by, *columns, *unit_event, *symbols;
@@ -56,32 +61,33 @@ struct diff {
     enum answer_format format;
     uint64_t top; /* 0: all */
     bool has_top;
-    bool is_first; /* --first: tables are not compared */
+    bool is_first; /* --first: compare events, not tables */
     uint64_t context;
-    const char *option_of_tables, *option_of_first; /* the last of each that was given; NULL: none */
+    const char *option_of_tables, *option_of_first; /* the last one given; NULL: none */
     struct option known[DIFF_OPTIONS_MAX];
     unsigned known_count;
     struct table *results;
     size_t result_count;
-    size_t judged, significant; /* rows of all results, if there are several runs */
+    size_t judged, significant; /* rows of all results, with several runs */
     struct table largest;
 };
 
-/* Makes the runs. Returns an exit status to leave with, or -1 to go on. */
+/* Parses the options and creates the runs. Returns -1 to go on, or the exit status. */
 int diff_parse_options(struct diff *diff, int argc, char **argv);
 
-bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the answers */
+bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the analyses */
 void diff_compare(struct diff *diff);                          /* fills results and largest */
 void diff_print(const struct diff *diff);
 
-/* Opens its trace and filter. False: FAIL says why, and `is_missing` whether it could not be opened. */
+/* Opens the run's trace and filter. On failure FAIL says why, and `is_missing` whether the trace could not be
+ * opened. */
 bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail);
 void diff_tell_losses(const struct run *run, const char *name); /* to stderr */
 int diff_first(struct diff *diff);                              /* returns an exit status */
 
 bool diff_has_several(const struct diff *diff); /* runs on a side */
 
-/* Is NAME one of the words, with commas between them? */
+/* Returns whether NAME is in the comma-separated LIST. */
 bool diff_list_names(const char *list, const char *name);
 
 #endif

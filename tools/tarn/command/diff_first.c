@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/diff_first.c - `tarn diff --first A B`: the first event in which two traces of the same
- * run differ.
+ * diff_first.c - `tarn diff --first A B`: finds the first event in which two traces of the same run differ.
  *
- * Each processor's events are compared in their order (read/lockstep.h). The first difference of all is the
- * one with the least time, so a processor is looked at only up to the first difference known so far.
+ * Compares the events of each CPU in order (read/lockstep.h). The first difference is the one with the
+ * earliest time, so each CPU is compared only up to the earliest difference found so far.
  */
 #include <stdlib.h>
 #include <tools/tarn/command/diff_first.h>
@@ -79,7 +78,7 @@ static int complain_of(const struct fail *fail, int status)
     return status;
 }
 
-/* Times of both are A's: B may begin later. */
+/* Opens both traces. Times refer to A for both: B may begin later. */
 static int open_runs(struct diff *diff)
 {
     struct filter *filters[2] = {&diff->runs[0]->filter, &diff->runs[1]->filter};
@@ -106,7 +105,7 @@ static int find_and_show(struct diff *diff, struct diff_first *first)
     for (unsigned side = 0; side < 2; side++)
         diff_tell_losses(diff->runs[side], side == 0 ? "A" : "B");
     if (!is_joint) {
-        complain("%s and %s have no packet in common: nothing can be compared", diff->runs[0]->directory,
+        complain("%s and %s have no packet in common, so they cannot be compared", diff->runs[0]->directory,
                  diff->runs[1]->directory);
         return EXIT_USAGE;
     }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/diff_first_print.c - the first difference of two traces, and what came before it, as
- * text and JSON; see diff_first.h. */
+/* diff_first_print.c - prints the first difference of two traces and the events before it, as text or JSON;
+ * see diff_first.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/diff_first.h>
 #include <tools/tarn/print/print_table.h>
 
-#define SPAN_FIRST                                                                           \
-    4096u /* ticks that are walked for what came before; then eight times as many, and so on \
-           */
+/* Ticks that are first walked for the events before the difference; each further try walks eight times as
+ * many. */
+#define SPAN_FIRST 4096u
 
-/* Prints events of both sides into a buffer that is never written by itself. */
+/* Prints events of both sides into a buffer that print_cursor() empties. */
 struct show {
     const struct diff_first *first;
     bool as_json;
@@ -19,7 +19,7 @@ struct show {
     struct printer printers[2];
 };
 
-/* Times count from the beginning of A. */
+/* Times are relative to the start of A. */
 static bool open_show(struct show *show, struct fail *fail)
 {
     enum print_style style = show->as_json ? PRINT_JSON : PRINT_TEXT;
@@ -43,13 +43,14 @@ static void close_show(struct show *show)
 static void print_cursor(struct show *show, unsigned side, const struct cursor *cursor)
 {
     print_event(&show->printers[side], cursor);
-    fwrite(show->out.bytes, 1, show->out.used - 1, stdout); /* without its line's end */
+    fwrite(show->out.bytes, 1, show->out.used - 1, stdout); /* without the newline */
     show->out.used = 0;
 }
 
-/* ---- what came before ---------------------------------------------------------------------------- */
+/* ---- events before the difference
+ * ---------------------------------------------------------------------------- */
 
-/* Does CURSOR, of A, stand where the difference is, or past it? */
+/* Returns whether CURSOR, of A, is at or after the difference. */
 static bool is_there(const struct diff_first *first, const struct lockstep *pair, const struct cursor *cursor)
 {
     const struct lockstep_side *a = &pair->sides[0];
@@ -62,7 +63,7 @@ static bool is_there(const struct diff_first *first, const struct lockstep *pair
     return here.packet != there.packet ? here.packet > there.packet : here.event >= there.event;
 }
 
-/* The events of A from FROM on that come before the difference; shows them but for the first SKIP. */
+/* Counts A's events between FROM and the difference; if IS_SHOWN, prints all but the first SKIP. */
 static uint64_t walk_before(struct show *show, const struct lockstep *pair, uint64_t from, uint64_t skip,
                             bool is_shown)
 {
@@ -98,7 +99,7 @@ static void print_before(struct show *show, const struct lockstep *pair)
 
 /* ---- the difference ------------------------------------------------------------------------------ */
 
-/* Calls TELL for each thing in which the two events differ. */
+/* Calls TELL for each property in which the two events differ. */
 static void each_field(const struct lockstep *pair, void (*tell)(const char *name, unsigned number))
 {
     const struct cursor *a = &pair->sides[0].cursor, *b = &pair->sides[1].cursor;
@@ -135,7 +136,7 @@ static uint64_t packet_of(const struct lockstep *pair, unsigned side)
 
 static void print_difference(struct show *show, const struct lockstep *pair)
 {
-    printf("\nThe first difference: processor %u, packet %" PRIu64 "\n", pair->cpu,
+    printf("\nThe first difference: CPU %u, packet %" PRIu64 "\n", pair->cpu,
            packet_of(pair, pair->difference == LOCKSTEP_PACKETS && !pair->lacking));
     for (unsigned side = 0; side < 2; side++) {
         printf("%c ", 'A' + (int)side);
@@ -143,8 +144,8 @@ static void print_difference(struct show *show, const struct lockstep *pair)
         fputc('\n', stdout);
     }
     if (pair->difference == LOCKSTEP_PACKETS) {
-        printf("%c lacks the packets from %" PRIu64 " to %" PRIu64 " of this processor\n",
-               'A' + (int)pair->lacking, packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
+        printf("%c lacks the packets from %" PRIu64 " to %" PRIu64 " of this CPU\n", 'A' + (int)pair->lacking,
+               packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
     } else {
         fputs("They differ in: ", stdout);
         each_field(pair, tell_text);
@@ -187,7 +188,7 @@ static void print_difference_json(struct show *show, const struct lockstep *pair
     fputs("]}", stdout);
 }
 
-/* ---- what was compared --------------------------------------------------------------------------- */
+/* ---- coverage --------------------------------------------------------------------------- */
 
 static void print_processor(const struct lockstep *pair)
 {
@@ -196,15 +197,15 @@ static void print_processor(const struct lockstep *pair)
         char name = (char)('A' + (int)side), other = (char)('B' - (int)side);
 
         if (here->stream == NULL)
-            printf("processor %u: %c has nothing of it, which was not compared\n", pair->cpu, name);
+            printf("CPU %u: %c has no events of this CPU; not compared\n", pair->cpu, name);
         else if (!pair->is_joint && side == 0 && pair->sides[1].stream != NULL)
-            printf("processor %u: no packet is in both, so nothing was compared\n", pair->cpu);
+            printf("CPU %u: the traces have no packet in common; not compared\n", pair->cpu);
         else if (pair->is_joint && here->before != 0)
-            printf("processor %u: %c begins with packet %" PRIu64 ", compared from packet %" PRIu64 " on\n",
+            printf("CPU %u: %c begins with packet %" PRIu64 ", compared from packet %" PRIu64 " on\n",
                    pair->cpu, other, pair->first_packet, pair->first_packet);
         if (here->after != 0)
-            printf("processor %u: %c ends first; %" PRIu64 " events of %c behind that were not compared\n",
-                   pair->cpu, other, here->after, name);
+            printf("CPU %u: %c ends first; the last %" PRIu64 " events of %c were not compared\n", pair->cpu,
+                   other, here->after, name);
     }
 }
 
@@ -225,7 +226,7 @@ static void print_processors_json(const struct diff_first *first)
     }
 }
 
-/* What the environments of the metadata say differently. */
+/* Calls TELL for each entry of the metadata's environment that differs. */
 static void each_environment(const struct diff_first *first,
                              void (*tell)(const char *name, const char *a, const char *b, unsigned number))
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/diff_options.c - what `tarn diff` is asked for: its options, and those of its answers.
- */
+/* diff_options.c - the options of `tarn diff`, its own and those of its analyses; see diff.h. */
 #include <string.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/options.h>
@@ -20,7 +19,7 @@ enum {
     OPTION_CONTEXT,
     OPTION_JSON,
     OPTION_CSV,
-    OPTION_KIND /* and the following: those of the answers, by their place in `known` */
+    OPTION_KIND /* and the following: options of the analyses, by their place in `known` */
 };
 
 static const struct option own_options[] = {FILTER_OPTIONS,
@@ -39,7 +38,7 @@ static const struct option own_options[] = {FILTER_OPTIONS,
                                             {"help", no_argument, NULL, 'h'}};
 #define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
 
-/* Every answer that has it is named. */
+/* Prints which analyses take option NAME. */
 static void print_passed_on(FILE *to, const struct diff *diff, const char *name)
 {
     const char *comma = "";
@@ -60,36 +59,37 @@ static void print_help(FILE *to, const void *context)
     const struct diff *diff = context;
 
     fputs(
-        "What changed from A to B, by the tables of the answers, largest change first. A and B are traces,\n"
-        "or several traces each, of equal runs: then each change is told from noise.\n\n"
-        "Rows are compared by name: processes and threads by that of their program. Times are divided by\n"
-        "the row's own count of work (calls, processes, faults, ...); where it has none, and of counts,\n"
-        "by the processor time in which something runs. How long a trace is does not matter.\n\n"
-        "  --answer LIST       these answers; their options that choose what is counted are understood, "
-        "too;\n"
-        "                      by default " DIFF_USUAL "\n"
-        "  --by LIST           only these tables: call, or syscalls.call; all: also those that an answer\n"
-        "                      does not show unless asked for\n"
-        "  --column LIST       compare these columns, named as for --sort of an answer, instead of the\n"
-        "                      one by which a table is sorted\n"
-        "  --per UNIT          divide what adds up by: work (the default, see above); busy: seconds of\n"
-        "                      processor time; second: seconds of the trace; the name of an event: how\n"
-        "                      often it was logged; or nothing\n"
-        "  --threshold PERCENT leave out what changed by less\n"
-        "  --least PERCENT     leave out rows that are less than that part of their table in A and in B\n"
-        "  --top N             at most N rows of each table; 0: all (text: 8, the rest summed up)\n"
-        "  --symbols DIR[:DIR] look there for the programs of both traces, by build-id\n"
-        "  --first             instead of tables the first event in which two traces of the same run "
-        "differ,\n"
-        "                      and what came before it on each processor. Only --context, --json, --from,\n"
-        "                      --to, --cpu, --class and --event go with it\n"
-        "  --context N         with --first: so many events before it on each processor (5)\n"
-        "  --json              one JSON object\n"
-        "  --csv               comma-separated values, each table under its own heading\n"
-        "  --help              this text\n" FILTER_HELP "\n"
-        "What each trace lost is told first.\n",
+        "Compares the tables of analyses of two traces, A and B, and prints the largest changes first.\n"
+        "A and B can be several traces each, of equal runs; then random variation is told from changes.\n"
+        "\n"
+        "Rows are compared by name; processes and threads by the name of their program. Times are divided\n"
+        "by the row's own count of work (calls, processes, faults, ...). Times of rows without one, and\n"
+        "counts, are divided by CPU time. The length of a trace does not matter.\n"
+        "\n"
+        "  --answer LIST       run these analyses; diff also accepts those of their options that select\n"
+        "                      what is counted. Default:\n"
+        "                      " DIFF_USUAL "\n"
+        "  --by LIST           compare only these tables: call, or syscalls.call; all: also tables that an\n"
+        "                      analysis prints only if requested\n"
+        "  --column LIST       compare these columns (named as for --sort) instead of the column by which\n"
+        "                      the table is sorted\n"
+        "  --per UNIT          what to divide sums by: work (default, see above); busy: seconds of CPU\n"
+        "                      time; second: seconds of the trace; the name of an event: its count; nothing\n"
+        "  --threshold PERCENT omit smaller changes\n"
+        "  --least PERCENT     omit rows below this share of their table in both A and B\n"
+        "  --top N             print at most N rows of each table; 0: all. Text defaults to 8 and sums up\n"
+        "                      the rest\n"
+        "  --symbols DIR[:DIR] search for the executables of both traces here, by build-id\n"
+        "  --first             print the first event in which two traces of the same run differ, and the\n"
+        "                      events before it on each CPU. Only --context, --json, --from, --to, --cpu,\n"
+        "                      --class and --event can be combined with it\n"
+        "  --context N         with --first: events to print before it on each CPU (5)\n"
+        "  --json              print one JSON object\n"
+        "  --csv               print comma-separated values, each table under its own heading\n"
+        "  --help              print this help\n" FILTER_HELP "\n"
+        "The losses of each trace are printed first.\n",
         to);
-    fputs("\nOptions of these answers:\n\n", to);
+    fputs("\nOptions of these analyses:\n\n", to);
     for (unsigned i = OWN_OPTIONS; i < diff->known_count; i++)
         print_passed_on(to, diff, diff->known[i].name);
 }
@@ -102,9 +102,9 @@ static bool add_answer(struct diff *diff, const char *name, size_t length, bool 
     snprintf(text, sizeof(text), "%.*s", (int)(length < 60 ? length : 60), name);
     kind = answer_find(text);
     if (kind == NULL)
-        return is_asked ? fail_set(fail, "no answer '%s'; see tarn --help", text) : true;
+        return is_asked ? fail_set(fail, "no analysis '%s'; see tarn --help", text) : true;
     if (diff->count == DIFF_ANSWERS_MAX)
-        return fail_set(fail, "too many answers");
+        return fail_set(fail, "too many analyses");
     diff->answers[diff->count++] = answer_new(kind);
     return true;
 }
@@ -140,7 +140,7 @@ static void know_options(struct diff *diff, const struct answer_kind *kind)
             know_option(diff, option->name, option->has_argument);
 }
 
-/* The answers are asked for by an option, and have options: they are looked for first. */
+/* --answer decides which options are known, so it is found before the options are parsed. */
 static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *fail)
 {
     const char *list = NULL;
@@ -168,7 +168,7 @@ static bool add_setting(struct diff *diff, const char *name, int option, const c
     return true;
 }
 
-/* Every answer that has the option gets it. */
+/* Passes the option to every analysis that has it. */
 static bool pass_on(struct diff *diff, const char *name, const char *value, struct fail *fail)
 {
     for (unsigned i = 0; i < diff->count; i++)
@@ -178,7 +178,7 @@ static bool pass_on(struct diff *diff, const char *name, const char *value, stru
     return add_setting(diff, name, 0, value, fail);
 }
 
-/* Tried on a filter that nobody uses. */
+/* Validates the option with a temporary filter. */
 static bool set_filter(struct diff *diff, int option, const char *value, struct fail *fail)
 {
     struct filter filter = {0};
@@ -200,7 +200,7 @@ static void set_per(struct diff *diff, const char *value)
             diff->per = i;
 }
 
-/* Notes which options were given that go only with --first, or only without. */
+/* Records options that are valid only with, or only without, --first. */
 static void note_option(struct diff *diff, int option)
 {
     const struct option *known = diff->known;
@@ -268,7 +268,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
     }
 }
 
-/* Of how many words after "--" the last ones are: what follows it belongs to B. 0: there is no "--". */
+/* Returns the number of words after "--", which are the traces of B. 0: there is no "--". */
 static unsigned count_after_dashes(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -277,7 +277,7 @@ static unsigned count_after_dashes(int argc, char **argv)
     return 0;
 }
 
-/* WORDS are traces, the last AFTER of them behind "--". */
+/* WORDS are traces, the last AFTER of which follow "--". */
 static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned after)
 {
     if (after == 0 || after == count) {
@@ -297,7 +297,7 @@ static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned 
     return true;
 }
 
-/* Says what does not go together; returns an exit status, or -1. */
+/* Reports options that exclude each other. Returns an exit status, or -1 to go on. */
 static int check_choice(const struct diff *diff, const struct command_line *line, const char *name)
 {
     char what[120];
@@ -305,9 +305,9 @@ static int check_choice(const struct diff *diff, const struct command_line *line
     if (!diff->is_first && diff->option_of_first == NULL)
         return -1;
     if (!diff->is_first)
-        snprintf(what, sizeof(what), "--%s goes only with --first", diff->option_of_first);
+        snprintf(what, sizeof(what), "--%s requires --first", diff->option_of_first);
     else if (diff->option_of_tables != NULL)
-        snprintf(what, sizeof(what), "--%s does not go with --first", diff->option_of_tables);
+        snprintf(what, sizeof(what), "--%s cannot be used with --first", diff->option_of_tables);
     else if (diff_has_several(diff))
         snprintf(what, sizeof(what), "--first compares two traces");
     else
@@ -325,7 +325,7 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
         .least = 2,
         .most = 2 * COMPARE_RUNS_MAX,
         .take = take_option};
-    unsigned after = count_after_dashes(argc, argv); /* getopt sorts the words */
+    unsigned after = count_after_dashes(argc, argv); /* before getopt reorders the words */
     struct fail fail;
     int status;
 
@@ -339,7 +339,8 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
         return status;
     if (!make_runs(diff, argv + optind, (unsigned)(argc - optind), after))
         return complain_of_words(
-            &line, argv[0], "two traces are wanted, or those of A, `--`, and those of B, at most 32 each");
+            &line, argv[0],
+            "expected two traces, or the traces of A, `--`, and the traces of B, at most 32 each");
     status = check_choice(diff, &line, argv[0]);
     if (status >= 0)
         return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/diff_print.c - what has changed, as text, JSON and CSV; see diff.h. */
+/* diff_print.c - prints the changes as text, JSON and CSV; see diff.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tools/tarn/command/diff.h>
@@ -13,7 +13,7 @@ static void print_run(const struct run *run)
            run->losses.lost_events, run->losses.lost_packets);
 }
 
-/* Of the first run, and all. */
+/* The members of the first run, then all runs. */
 static void print_side(const struct diff *diff, unsigned side)
 {
     printf("\"%c\":{", 'a' + (int)side);
@@ -45,34 +45,35 @@ static void print_unit(const struct diff *diff, unsigned side, unsigned number)
     if (diff->per == PER_EVENT)
         printf(": %.0f %s\n", run->unit, diff->unit_event);
     else if (diff->per != PER_NOTHING)
-        printf(": %.6g s%s\n", run->unit, diff->per == PER_SECOND ? "" : " of processor time");
+        printf(": %.6g s%s\n", run->unit, diff->per == PER_SECOND ? "" : " of CPU time");
     else
         printf("\n");
 }
 
-/* What the numbers mean, and how far to trust them. */
+/* Prints what the numbers mean and how reliable they are. */
 static void print_method(const struct diff *diff)
 {
     static const char *const divided[] = {
-        [PER_WORK] = "Times are told by each row's count of work; where none is named, by second of "
-                     "processor time.",
-        [PER_BUSY] = "What adds up is told by second of processor time.",
-        [PER_SECOND] = "What adds up is told by second of the trace.",
-        [PER_EVENT] = "What adds up is told by event of that kind.",
-        [PER_NOTHING] = "What adds up is told as it is."};
+        [PER_WORK] = "Times are per unit of each row's work; without a unit, per second of CPU time.",
+        [PER_BUSY] = "Sums are per second of CPU time.",
+        [PER_SECOND] = "Sums are per second of the trace.",
+        [PER_EVENT] = "Sums are per event of that type.",
+        [PER_NOTHING] = "Sums are not divided."};
 
     puts(divided[diff->per]);
     if (!diff_has_several(diff))
-        puts(
-            "How much equal runs differ is not known: give several of each, tarn diff A1 A2 A3 -- B1 B2 B3.");
+        puts("The variation between equal runs is not known. To measure it, compare several runs: "
+             "tarn diff A1 A2 A3 -- B1 B2 B3.");
     else if (diff->run_count[0] < 2 || diff->run_count[1] < 2)
-        puts("What is significant is not known: it takes several runs on both sides.");
+        puts("Significance is not known: it requires several runs on both sides.");
     else if (diff->significant == 0)
-        printf("No change is significant: %zu rows were judged by how much runs of one side differ.\n",
-               diff->judged);
+        printf(
+            "No change is significant: %zu rows were compared with the variation between runs of one side.\n",
+            diff->judged);
     else
-        printf("%zu of %zu rows changed significantly, judged by how much runs of one side differ.\n",
-               diff->significant, diff->judged);
+        printf(
+            "%zu of %zu rows changed significantly, compared with the variation between runs of one side.\n",
+            diff->significant, diff->judged);
 }
 
 static void print_json(const struct diff *diff)

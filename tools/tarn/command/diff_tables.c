@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/diff_tables.c - which tables and columns are compared, and what comes of it; see diff.h.
- */
+/* diff_tables.c - selects tables and columns and compares them; see diff.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@ bool diff_list_names(const char *list, const char *name)
     return false;
 }
 
-/* --by: the answers' tables, by "table", "answer.table" or "all". */
+/* --by: names tables as "table", "analysis.table" or "all". */
 static bool wants_table(const struct diff *diff, const struct answer_kind *kind, const struct table *table)
 {
     char name[128];
@@ -34,7 +33,8 @@ static bool wants_table(const struct diff *diff, const struct answer_kind *kind,
            diff_list_names(diff->by, name);
 }
 
-/* Takes the first word of LIST into WORD, cut where no column is called so. False: there is none. */
+/* Copies the first word of LIST to WORD, truncated beyond the length of any column's name, and moves LIST
+ * past it. Returns false at the end of the list. */
 static bool next_word(const char **list, char word[HEADING_BYTES])
 {
     size_t length = strcspn(*list, ",");
@@ -57,14 +57,14 @@ static bool has_column(const struct diff *diff, const char *name)
     return strcmp(name, "all") == 0;
 }
 
-/* One that no table has is a mistake. */
+/* Rejects columns that no table has. */
 static bool check_columns(const struct diff *diff, struct fail *fail)
 {
     char word[HEADING_BYTES];
 
     for (const char *list = diff->columns; next_word(&list, word);)
         if (!has_column(diff, word))
-            return fail_set(fail, "no table has a column '%s'; `tarn help columns` lists them", word);
+            return fail_set(fail, "no table has a column '%s'; `tarn help columns` lists all", word);
     return true;
 }
 
@@ -80,13 +80,15 @@ bool diff_choose_tables(struct diff *diff, struct fail *fail)
             any |= table->is_wanted;
         }
     if (!any)
-        return fail_set(fail, "no answer has a table of '%.200s'; `tarn ANSWER --help` lists them", diff->by);
+        return fail_set(fail, "no analysis has a table '%.200s'; `tarn ANALYSIS --help` lists its tables",
+                        diff->by);
     return diff->columns == NULL || check_columns(diff, fail);
 }
 
 /* ---- joining them ---- */
 
-/* Rows as another table of the same answer has them: processes as their programs, say. */
+/* Returns whether another table of the same analysis already has these rows, for example programs in place of
+ * processes. */
 static bool is_repeated(const struct diff *diff, size_t first, const struct table *table)
 {
     for (size_t i = first; i + 1 < diff->result_count; i++) {
@@ -183,7 +185,7 @@ static void compare_all(struct diff *diff)
         complain("not compared: %s", left_out);
 }
 
-/* What is significant, of all rows of all tables together. */
+/* Decides which rows are significant, over all tables together. */
 static void judge_all(struct diff *diff)
 {
     for (size_t i = 0; i < diff->result_count; i++)
@@ -209,7 +211,7 @@ static int64_t change_in(const struct table *largest, size_t row)
     return change < 0 ? -change : change;
 }
 
-/* Is it a table of processor time? Its key ends with the column's. */
+/* Returns whether the table is about CPU time: its key ends with such a column's key. */
 static bool is_of_processor(const struct table *result)
 {
     return compare_is_of_processor(strrchr(result->key, '.') + 1);
@@ -238,8 +240,8 @@ static void add_largest(struct table *largest, const struct table *table, const 
     }
 }
 
-/* The few that changed most: of processor time, or where there is none, of all times that add up. Of several
- * runs only what is significant. */
+/* Finds the largest changes: of CPU time or, without it, of all times that add up. With several runs, only
+ * significant ones. */
 static void find_largest(struct diff *diff)
 {
     bool has_processor = has_processor_tables(diff);
@@ -247,7 +249,7 @@ static void find_largest(struct diff *diff)
 
     *largest = (struct table)TABLE("largest", "largest changes", "changes", largest_columns, TABLE_AS_FILLED);
     if (has_processor)
-        largest->heading = "largest changes of processor time";
+        largest->heading = "largest changes of CPU time";
     for (size_t i = 0; i < diff->result_count; i++) {
         const struct table *table = &diff->results[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/export.c - `tarn export`: a trace in the formats of other tools. */
+/* export.c - `tarn export`: writes a trace in the formats of other tools. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 static const char help[] =
     "Writes a trace in the format of another tool. Readers of the Common Trace Format (babeltrace2,\n"
-    "Trace Compass) need no export: a trace's directory is what they open. The formats:\n\n";
+    "Trace Compass) need no export: they open the trace's directory. Formats:\n\n";
 static const char options_help[] =
-    "\n  --format FORMAT     one of these\n"
-    "  --output PATH       what to write; it must not exist (default: DIRECTORY.SUFFIX)\n" FILTER_HELP
-    "  --help              this text\n\n"
-    "What was lost is told first: an export holds what is in the trace.\n";
+    "\n  --format FORMAT     the format to write\n"
+    "  --output PATH       where to write; must not exist (default: DIRECTORY.SUFFIX)\n" FILTER_HELP
+    "  --help              print this help\n\n"
+    "Losses are printed first; an export contains only what is in the trace.\n";
 
 #define FORMATS "perfetto, chrome, csv or sqlite"
 
@@ -140,7 +140,7 @@ int run_export(int argc, char **argv)
         return EXIT_DAMAGE;
     }
     if (access(options.output, F_OK) == 0) {
-        complain("'%s' exists; --output names another", options.output);
+        complain("'%s' exists; choose another path with --output", options.output);
         status = EXIT_USAGE;
     } else if (filter_resolve(&options.filter, &trace, &fail)) {
         status = export_trace(&options, &trace);

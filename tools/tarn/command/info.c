@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/info.c - `tarn info`: what a trace holds, from packet headers and a sample of packets.
+ * info.c - `tarn info`: shows what a trace contains.
  *
- * Hops from header to header; of each packet only the header and the context event behind it are read, of
- * every so many packets all events, for the estimate of their number and the names of processes.
+ * It reads the header and the context event of each packet, and all events of every Nth packet, to estimate
+ * the number of events and to learn process names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,12 +19,13 @@
 #define PROGRAMS_SHOWN 40u
 
 static const char help[] =
-    "Tells what a trace holds: processors, duration, packets, an estimate of the events,\n"
-    "losses, clock, schema and the processes seen. Reads headers and a sample of packets.\n\n"
-    "  --json   as one JSON object\n"
-    "  --help   this text\n";
+    "Shows what a trace contains: CPUs, duration, packets, an estimate of the number of events, losses,\n"
+    "clock, schema and the processes seen. Reads the packet headers and a sample of the packets.\n"
+    "\n"
+    "  --json   print one JSON object\n"
+    "  --help   print this help\n";
 
-/* One stream, as its headers tell. */
+/* One stream, according to its packet headers. */
 struct survey {
     uint64_t packets, content_bytes, sampled_packets, sampled_events;
     uint64_t begin, end;
@@ -35,7 +36,7 @@ struct info {
     struct trace trace;
     struct names names;
     struct survey *surveys;
-    struct losses losses; /* of all */
+    struct losses losses; /* of all streams */
 };
 
 static double estimate_events(const struct survey *survey)
@@ -45,7 +46,7 @@ static double estimate_events(const struct survey *survey)
                : 0;
 }
 
-/* Counts a packet's events, learns who ran and what processes are called. */
+/* Counts a packet's events and learns the names of processes. */
 static void sample_packet(struct info *info, const struct stream *stream, struct survey *survey,
                           uint64_t offset, uint64_t packet_bytes)
 {
@@ -103,7 +104,7 @@ static int compare_pids(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The processes in order of their numbers; the caller frees the array. */
+/* Returns the processes sorted by ID; the caller frees the array. */
 static const struct process_name **sort_processes(const struct names *names, unsigned *count)
 {
     const struct process_name **sorted = alloc_zero(names->count, sizeof(sorted[0]));
@@ -116,7 +117,7 @@ static const struct process_name **sort_processes(const struct names *names, uns
     return sorted;
 }
 
-/* Processes by program, in order of their first: "init, sh (9), cat (77)". */
+/* Prints processes by program, sorted by the first process of each: "init, sh (9), cat (77)". */
 static void print_programs(const struct process_name **processes, unsigned count)
 {
     static const struct table_column columns[] = {NUMBER_COLUMN("first"), COUNT_COLUMN("processes")};
@@ -166,11 +167,11 @@ static void print_clock(const struct schema *schema)
     printf("\n");
 }
 
-/* The environment tells it, too. */
+/* The metadata's environment contains a summary of the recipe, too. */
 static void print_recipe(const struct trace *trace)
 {
     static const char *const texts[] = {[RECIPE_NONE] =
-                                            "told by the environment, but there is no " TRACE_RECIPE_NAME,
+                                            "named in the metadata, but there is no " TRACE_RECIPE_NAME,
                                         [RECIPE_AGREES] = TRACE_RECIPE_NAME " agrees with the trace",
                                         [RECIPE_DIFFERS] = TRACE_RECIPE_NAME " DIFFERS: "};
     struct fail why = {""};
@@ -207,11 +208,12 @@ static void print_text(const struct info *info)
     print_clock(schema);
     printf("start       %s.%09" PRId64 " UTC\n", date, start % 1000000000);
     printf("duration    %.9f s\n", seconds_between(trace, trace->begin, trace->end));
-    printf("processors  %u\n", trace->stream_count);
+    printf("CPUs        %u\n", trace->stream_count);
     printf("packets     %" PRIu64 ", %" PRIu64 " bytes\n", packets, bytes);
     printf("events      about %.0f\n", events);
     printf("lost        %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut\n",
-           info->losses.lost_events, info->losses.lost_unknown ? " (and some before the trace begins)" : "",
+           info->losses.lost_events,
+           info->losses.lost_unknown ? " (and some before the start of the trace)" : "",
            info->losses.is_unfinished ? " (and an unknown number after its end)" : "",
            info->losses.lost_packets, info->losses.cut_packets);
     if (info->losses.damaged != 0)
@@ -332,7 +334,7 @@ static int show_info(const char *directory, bool json)
     return status;
 }
 
-/* The only one. */
+/* The only option. */
 static bool take_json(void *context, int option, const char *value, struct fail *fail)
 {
     return *(bool *)context = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/list.c - `tarn list`: the events of all processors in order. */
+/* list.c - `tarn list`: prints the events of all CPUs in order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Prints the events of all processors in order of time. Only the packets that the asked\n"
-    "time needs are read.\n\n" FILTER_HELP "  --limit N           at most the first N of these events\n"
-    "  --tail N            only the last N of these events\n"
-    "  --json              JSON lines\n"
-    "  --csv               comma-separated values, with a heading\n"
-    "  --babeltrace        as babeltrace2 --clock-cycles --no-delta --names=all prints them\n"
-    "  --clock             time since the clock's origin instead of the trace's start\n"
-    "  --cycles            time in ticks of the clock\n"
-    "  --numbers           begin each line with the event's number in the trace: `tarn goto` takes it\n"
-    "  --help              this text\n";
+    "Prints the events of all CPUs in order of time. Reads only the packets of the requested "
+    "range.\n\n" FILTER_HELP "  --limit N           print at most the first N of these events\n"
+    "  --tail N            print only the last N of these events\n"
+    "  --json              print JSON lines\n"
+    "  --csv               print comma-separated values with a heading\n"
+    "  --babeltrace        print like babeltrace2 --clock-cycles --no-delta --names=all\n"
+    "  --clock             print times since the clock's origin instead of the trace's start\n"
+    "  --cycles            print times in clock ticks\n"
+    "  --numbers           begin each line with the event's number, for `tarn goto`\n"
+    "  --help              print this help\n";
 
 enum {
     OPTION_LIMIT = OPTION_OWN,
@@ -125,8 +125,8 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
     return count;
 }
 
-/* From where to read for the last events: goes back from the end, each time twice as far, until enough are
- * found. SKIP tells how many of them are too many. */
+/* Returns the time from which to read the last events: goes back from the end, each time four times as far,
+ * until enough events are found. SKIP is set to the number of surplus ones. */
 static uint64_t find_tail(const struct list *list, const struct trace *trace, uint64_t *skip)
 {
     uint64_t last = list->filter.to_ticks < trace->end ? list->filter.to_ticks : trace->end;
@@ -151,7 +151,7 @@ static uint64_t find_tail(const struct list *list, const struct trace *trace, ui
     }
 }
 
-/* In one go; for what depends on all events before, such as --limit. */
+/* Lists in one pass, for options such as --limit that depend on all events before. */
 static bool list_in_order(const struct list *list, const struct trace *trace, struct losses *losses,
                           uint64_t *count, struct fail *fail)
 {
@@ -173,15 +173,15 @@ static bool list_in_order(const struct list *list, const struct trace *trace, st
     return out_close(&out) || fail_set(fail, "cannot write: %s", strerror(errno));
 }
 
-/* Why nothing was printed. */
+/* Reports why nothing was printed. */
 static void complain_of_choice(const struct list *list, const struct trace *trace)
 {
     if (trace->begin >= trace->end)
-        complain("%s: there is nothing in this trace", list->directory);
+        complain("%s: the trace is empty", list->directory);
     else if (list->limit != 0 && list->tail != 0)
         complain(
-            "%s: no event is as asked for; `tarn info` tells when the trace begins and ends, `tarn stats` "
-            "what is in it",
+            "%s: no event matches; `tarn info` shows when the trace begins and ends, `tarn stats` what it "
+            "contains",
             list->directory);
 }
 
@@ -230,9 +230,9 @@ int run_list(int argc, char **argv)
     if (status >= 0)
         return status;
     if (list.limit != UINT64_MAX && list.tail != UINT64_MAX)
-        return complain_of_words(&line, argv[0], "--limit and --tail are two things; one is wanted");
+        return complain_of_words(&line, argv[0], "--limit and --tail exclude each other");
     if (list.has_numbers && list.style != PRINT_TEXT)
-        return complain_of_words(&line, argv[0], "--numbers is for text; it does not go with another form");
+        return complain_of_words(&line, argv[0], "--numbers requires text output");
     list.directory = argv[optind];
     if (!trace_open(&trace, list.directory, &fail)) {
         complain("%s", fail.text);

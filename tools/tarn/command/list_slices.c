@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/list_slices.c - `tarn list` on several processors: workers print slices of time side by
- * side.
+ * list_slices.c - `tarn list` in parallel: each worker prints slices of time.
  *
- * Each worker takes the next slice, walks it as if it were a trace of its own and prints into its own
- * buffer. Buffers go out in the order of the slices: a worker whose buffer is full, or whose slice is done,
- * waits for its turn. So the output is what one walk would print, and memory is a buffer per worker.
+ * A worker takes the next slice, walks it like a separate trace and prints into its own buffer. Buffers are
+ * written in the order of the slices: a worker whose buffer is full, or whose slice is done, waits for its
+ * turn. So the output equals that of a single walk, with one buffer per worker in memory.
  *
- * Packets across a cut are read for both slices. What is to be reported of a packet is reported by the slice
- * that owns its place in the file: slices own the places between the packets they start reading at.
+ * A packet that crosses the border of slices is read for both, but reported only once, by the slice that owns
+ * its place in the file. A slice owns the places from its first packet up to the first packet of the next
+ * slice.
  *
- * Locking: `lock` protects what is listed under it; everything else of a worker is its own.
+ * Locking: `lock` protects the fields listed under it. All other data belongs to one worker.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,10 +31,10 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
     /* under lock */
-    unsigned next;  /* slice to be taken */
-    unsigned turn;  /* slice whose output may be written; its worker alone writes and reports */
-    uint64_t count; /* of events that were printed */
-    bool failed;    /* output is gone: nobody needs to go on */
+    unsigned next;  /* next slice to take */
+    unsigned turn;  /* slice whose worker may write and report */
+    uint64_t count; /* printed events */
+    bool failed;    /* the output cannot be written; workers give up */
 };
 
 struct worker {
@@ -44,8 +44,8 @@ struct worker {
     struct out out;
     struct printer printer;
     unsigned slice;
-    uint64_t *owned_from, *owned_to; /* by stream: offsets in the file */
-    struct report *reports;          /* of this slice, told when its turn comes */
+    uint64_t *owned_from, *owned_to; /* per stream: file offsets */
+    struct report *reports;          /* of this slice, printed when its turn comes */
     unsigned report_count;
 };
 
@@ -79,7 +79,7 @@ static void keep_report(struct reporter *reporter, const struct report *report)
     worker->reports[worker->report_count++] = *report;
 }
 
-/* The first packet that a slice reads of a stream. */
+/* Returns the file offset of the first packet that a slice reads of a stream. */
 static uint64_t first_offset(const struct crew *crew, unsigned slice, const struct stream *stream)
 {
     uint64_t from;

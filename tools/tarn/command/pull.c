@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/pull.c - `tarn pull SOURCE -o DIR`: copies a guest's trace into a directory while it
- * runs.
+ * pull.c - `tarn pull SOURCE -o DIR`: copies a guest's trace into a directory.
  *
- * run_pull -> open_source -> begin -> pull_loop -> summary. A broken link is opened again and the pull goes
- * on where it stopped. Ctrl-C asks the guest to finish; a second one stops at once. Whatever happens the
- * directory holds a valid trace of what came (pull_writer.c).
+ * run_pull -> open_source -> begin -> pull_loop -> summarize. A broken link is reopened and the pull resumes
+ * where it stopped. The first Ctrl-C asks the guest to finish; the second one stops at once. The directory
+ * always holds a valid trace of what has arrived (pull_writer.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,38 +17,42 @@
 #include <trace/format/store.h>
 #include <unistd.h>
 
-#define UNDECODED_TOLD   10 /* messages about packets that are cut here */
+#define UNDECODED_TOLD   10 /* limit of messages about packets cut here */
 #define PROGRESS_SECONDS 0.5
-#define BUSY_SECONDS     0.2 /* before a pull is asked for again */
-#define FINISH_SECONDS                                                                  \
-    30.0 /* after the end was asked for: longer than that nothing comes, and it is over \
-          */
+#define BUSY_SECONDS     0.2  /* delay before the next attempt while another pull runs */
+#define FINISH_SECONDS   30.0 /* time-out without data after the end was requested */
 
 static const char help[] =
-    "Copies the trace of a guest into the directory DIR, which any CTF reader opens.\n"
-    "SOURCE: tcp:HOST:PORT, the network link of the guest's traced; serial:PATH, its serial link, where\n"
-    "PATH is the socket of QEMU's virtserialport, or a tty; or its memory, read from outside:\n"
-    "core:FILE, an ELF memory dump; gdb:HOST:PORT or gdb:PATH, the stopped guest of QEMU's gdb server;\n"
-    "ram:FILE, what a running guest shares through a memory-backend-file.\n\n"
-    "  -o, --output DIR     where the trace goes; made if missing, must be empty\n"
-    "      --force          replace the trace that is in DIR\n"
-    "      --mask MASK      first set the class mask: all, none, a number, or sched,ipc,...\n"
-    "      --mode MODE      while pulling: stream (default; what finds no room is counted), flight, once\n"
-    "      --snapshot       copy what the guest's buffers hold now and end\n"
-    "      --previous       copy what the system before left when it was reset or died\n"
-    "      --duration SEC   end so many seconds after the first data came\n"
-    "      --wait SEC       keep trying for so long to connect, and to pull from a guest\n"
-    "                       from which somebody else pulls (default 0)\n"
-    "      --resume SEC     after a broken link try again for so long (default 10)\n"
-    "      --slow MS        pause after each packet, to test what a slow consumer loses\n"
-    "  -q, --quiet          no progress, only the summary\n"
-    "      --help           this text\n\n"
-    "It ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when a guest whose memory "
-    "is\n"
-    "read ends, and then takes what was logged until that moment. Of a dump or a stopped guest it takes all\n"
-    "there is. In a guest's memory it changes nothing: no --mask, and --mode means nothing.\n\n"
-    "Exit status: 0 whole, 1 packets are missing, were refused or were cut before an event that does not\n"
-    "decode, or somebody removed or changed DIR, 2 nothing done.\n";
+    "Copies the trace of a guest into the directory DIR, which any CTF reader can open. SOURCE is one of\n"
+    "\n"
+    "  tcp:HOST:PORT   the network link of the guest's traced\n"
+    "  serial:PATH     its serial link: the socket of QEMU's virtserialport, or a tty\n"
+    "  core:FILE       guest memory in an ELF memory dump\n"
+    "  gdb:HOST:PORT   guest memory, read through QEMU's gdb server while the guest is stopped\n"
+    "  gdb:PATH        the same, through a Unix socket\n"
+    "  ram:FILE        memory that a running guest shares through a memory-backend-file\n"
+    "\n"
+    "  -o, --output DIR     directory for the trace; created if missing, must be empty\n"
+    "      --force          replace the trace in DIR\n"
+    "      --mask MASK      first set the mask of event classes: all, none, a number, or sched,ipc,...\n"
+    "      --mode MODE      mode while pulling: stream (default; events without space are counted as\n"
+    "                       discarded), flight, once\n"
+    "      --snapshot       copy the current contents of the guest's buffers, then end\n"
+    "      --previous       copy the trace that the previous boot left in memory, then end\n"
+    "      --duration SEC   end SEC seconds after the first data\n"
+    "      --wait SEC       keep trying for SEC seconds to connect, and while another pull of the\n"
+    "                       guest runs (default 0)\n"
+    "      --resume SEC     try for SEC seconds to resume after the link broke (default 10)\n"
+    "      --slow MS        pause after each packet, to test the losses of a slow consumer\n"
+    "  -q, --quiet          print only the summary, no progress\n"
+    "      --help           print this help\n"
+    "\n"
+    "A pull ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when the guest of\n"
+    "a ram: source ends. It first copies what was logged until then. From a dump or a stopped guest it\n"
+    "copies everything. Guest memory is never changed: --mask is an error there, --mode has no effect.\n"
+    "\n"
+    "Exit status: 0 complete; 1 packets are missing, refused or cut before an event that cannot be\n"
+    "decoded, or DIR was removed or changed meanwhile; 2 nothing copied.\n";
 
 struct pull {
     const char *name, *output;
@@ -57,16 +60,16 @@ struct pull {
     const char *mask_text;
     uint32_t mode;
     double duration, wait, resume;
-    double wait_until; /* for the end of somebody else's pull */
+    double wait_until; /* deadline for another pull to end */
     unsigned slow_ms;
 
     struct source *source;
     struct trace_writer writer;
-    double begun, last_progress, finish_by; /* finish_by: 0 until the end was asked for */
+    double begun, last_progress, finish_by; /* finish_by: 0 until the end is requested */
     uint64_t last_bytes;
     unsigned breaks;
     bool line_open;            /* a progress line is on the terminal */
-    struct wire_status status; /* what the guest said last; no processors: nothing yet */
+    struct wire_status status; /* the guest's latest report; no CPUs: none yet */
     struct wire_cpu_status cpu[WIRE_CPUS_MAX];
     struct wire_end end;
 };
@@ -116,14 +119,15 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
     return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
 }
 
-/* A trace is of one boot and one geometry. */
+/* A trace belongs to one boot and one geometry. */
 static bool same_trace(const struct wire_hello *a, const struct wire_hello *b)
 {
     return a->boot_id == b->boot_id && a->buffer_bytes == b->buffer_bytes && a->cpu_count == b->cpu_count &&
            a->generation == b->generation && memcmp(a->uuid, b->uuid, 16) == 0;
 }
 
-/* Goes on where the pull stopped. The guest forgot what it was asked for with the connection: an end too. */
+/* Resumes the pull where it stopped. The guest forgot all requests with the connection, so an end is
+ * requested again. */
 static bool resume(struct pull *pull, struct fail *fail)
 {
     return begin(pull, true, fail) &&
@@ -151,7 +155,7 @@ static bool reconnect(struct pull *pull, struct fail *why)
     for (double left = pull->resume; left > 0; left = until - now_seconds()) {
         pull->source = open_source(pull->name, left, &fail);
         if (pull->source && !same_trace(&pull->source->hello, &pull->writer.hello)) {
-            complain("the guest was started again, or its trace cleared: this trace ends here");
+            complain("the guest was restarted or its trace was cleared: this trace ends here");
             return false;
         }
         pull->breaks += pull->source != NULL;
@@ -163,7 +167,7 @@ static bool reconnect(struct pull *pull, struct fail *why)
     return false;
 }
 
-/* What the system before left is not the run that the recipe is of. */
+/* Copies the recipe, unless the trace is of the previous boot, which is another run. */
 static void take_recipe(struct pull *pull)
 {
     struct fail fail;
@@ -172,7 +176,7 @@ static void take_recipe(struct pull *pull)
         complain("%s", fail.text);
 }
 
-/* False: stop now, the trace cannot be written. */
+/* Returns false if the trace cannot be written. */
 static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
     uint64_t refused = pull->writer.refused, undecoded = pull->writer.undecoded;
@@ -199,7 +203,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
         } else if (pull->writer.undecoded != undecoded && undecoded < UNDECODED_TOLD) {
             end_line(pull);
             complain("%s%s", fail->text,
-                     undecoded + 1 < UNDECODED_TOLD ? "" : "; more are counted, but not shown");
+                     undecoded + 1 < UNDECODED_TOLD ? "" : "; further ones are only counted");
         }
         if (pull->slow_ms)
             usleep(pull->slow_ms * 1000);
@@ -207,7 +211,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
     case SOURCE_STATUS:
         pull->status = item->status;
         memcpy(pull->cpu, item->cpu, sizeof(pull->cpu));
-        return check_trace_writer(&pull->writer, fail); /* not only when hours have been pulled for nothing */
+        return check_trace_writer(&pull->writer, fail); /* periodically, not only at the end */
     case SOURCE_END:
         pull->end = item->end;
         return check_trace_writer(&pull->writer, fail);
@@ -215,7 +219,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
     return true;
 }
 
-/* Somebody else pulls, and may be done before --wait ends. */
+/* If another pull runs, tries again until --wait ends. */
 static bool try_again(struct pull *pull, struct fail *fail)
 {
     if (pull->end.reason != WIRE_ENDED_BUSY || interrupted || now_seconds() >= pull->wait_until)
@@ -224,11 +228,11 @@ static bool try_again(struct pull *pull, struct fail *fail)
     pull->end.reason = 0;
     pull->finish_by = 0;
     pull->begun = pull->last_progress = now_seconds();
-    begin(pull, pull->writer.packets > 0, fail); /* a broken link shows with the next item */
+    begin(pull, pull->writer.packets > 0, fail); /* a broken link is noticed at the next item */
     return true;
 }
 
-/* The guest lets a pull wait for the end of another: that time is not part of --duration. */
+/* The guest lets a pull wait for the end of another one; that time does not count as --duration. */
 static bool is_over(const struct pull *pull, double now)
 {
     double grace = pull->writer.have_metadata ? 0 : FINISH_SECONDS;
@@ -236,7 +240,7 @@ static bool is_over(const struct pull *pull, double now)
     return pull->duration > 0 && now - pull->begun >= pull->duration + grace;
 }
 
-/* Runs until END, or until nothing more can come. */
+/* Runs until the guest reports the end, or until nothing more can arrive. */
 static bool pull_loop(struct pull *pull, struct fail *fail)
 {
     struct source_item *item = alloc_zero(1, sizeof(*item));
@@ -247,10 +251,10 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
         bool finish = interrupted || is_over(pull, now);
         if (finish && pull->finish_by == 0 && !pull->snapshot) {
             pull->finish_by = now + FINISH_SECONDS;
-            pull->source->class->end_pull(pull->source, fail); /* a broken link shows below */
+            pull->source->class->end_pull(pull->source, fail); /* a broken link is noticed below */
         }
         if (pull->finish_by != 0 && now > pull->finish_by) {
-            fine = fail_set(fail, "the guest does not finish");
+            fine = fail_set(fail, "the guest did not finish");
             break;
         }
         switch (pull->source->class->next(pull->source, item, 100, fail)) {
@@ -273,8 +277,8 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     return fine;
 }
 
-/* What the guest said last is told by the trace, too. `fine`: it said so at the end. Only then are all losses
- * known. */
+/* Writes the guest's latest report of losses into the trace. Only if FINE, it was sent at the end and covers
+ * all losses. */
 static bool write_losses(struct pull *pull, bool fine, struct fail *fail)
 {
     uint32_t reason = pull->end.reason;
@@ -293,7 +297,7 @@ static const char *end_text(const struct pull *pull)
 {
     switch (pull->end.reason) {
     case WIRE_ENDED_ASKED:
-        return "as asked";
+        return "as requested";
     case WIRE_ENDED_STOPPED:
         return "tracing was stopped in the guest";
     case WIRE_ENDED_SNAPSHOT:
@@ -301,11 +305,11 @@ static const char *end_text(const struct pull *pull)
     case WIRE_ENDED_CHANGED:
         return "the guest's buffers were cleared or changed";
     case WIRE_ENDED_BUSY:
-        return "somebody else pulls from this guest (--wait waits for the end of that)";
+        return "another pull from this guest is running (--wait waits until it ends)";
     case WIRE_ENDED_GUEST:
         return "the guest ended";
     default:
-        return "the guest could not go on";
+        return "the guest could not continue";
     }
 }
 
@@ -324,7 +328,7 @@ static int summarize(struct pull *pull, bool fine)
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
     if (writer->undecoded > 0)
-        fprintf(stderr, "; %llu packets cut before an event that does not decode: %s%llu events lost",
+        fprintf(stderr, "; %llu packets cut before an event that cannot be decoded: %s%llu events lost",
                 (unsigned long long)writer->undecoded, writer->cut_off_is_least ? "at least " : "",
                 (unsigned long long)writer->cut_off);
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
@@ -348,7 +352,7 @@ static bool set_mask(struct pull *pull, struct fail *fail)
     return status >= 0 || fail_set(fail, "cannot set the mask: %s", guest_error_text(status));
 }
 
-/* The source is asked for the trace of the system before: from here on its HELLO is that one's. */
+/* Selects the trace of the previous boot; source->hello then describes that trace. */
 static bool choose_previous(struct pull *pull, struct fail *fail)
 {
     static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
@@ -367,12 +371,12 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     if (!check_hello(&pull->source->hello, fail))
         return false;
     if (!pull->quiet)
-        fprintf(stderr, "the previous system ended %s%s%s\n",
+        fprintf(stderr, "the previous boot ended %s%s%s\n",
                 ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
                 previous.reason);
     if (!pull->quiet)
         fprintf(stderr,
-                "of its packets %u were damaged since and are not believed; %u of %u have no checksum\n",
+                "%u of its packets have been damaged since and are discarded; %u of %u have no checksum\n",
                 previous.damaged, previous.unsummed, previous.packets);
     return true;
 }
@@ -402,7 +406,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
     case SNAPSHOT:
         return pull->snapshot = true;
     case PREVIOUS:
-        return pull->previous = pull->snapshot = true; /* it changes no more */
+        return pull->previous = pull->snapshot = true; /* its trace is final */
     case DURATION:
         return option_real(value, 1e-6, SECONDS_MOST, &pull->duration, fail);
     case WAIT:
@@ -454,7 +458,7 @@ int run_pull(int argc, char **argv)
     interrupted = 0;
     int parsed = take_command_line(&line, pull, argc, argv);
     if (parsed < 0 && !pull->output)
-        parsed = complain_of_words(&line, argv[0], "-o DIR is missing: where the trace goes");
+        parsed = complain_of_words(&line, argv[0], "-o DIR is missing");
     if (parsed >= 0) {
         free(pull);
         return parsed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/recipe.c - reads the recipe of a run, and holds it against the trace; see recipe.h. */
+/* recipe.c - reads the recipe of a run and compares it with the trace; see recipe.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ const char *const recipe_states[] = {
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-/* A column of the statement, if it is of that type. */
+/* Return a column of the row; clear *FINE if it has another type. */
 static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *fine)
 {
     *fine &= sqlite3_column_type(row, column) == SQLITE_TEXT;
@@ -33,7 +33,7 @@ static uint64_t take_number(sqlite3_stmt *row, int column, bool *fine)
     return (uint64_t)sqlite3_column_int64(row, column);
 }
 
-/* Runs a query about the JSON text up to its first row; NULL: it has none. */
+/* Runs a query on the JSON text up to its first row; returns NULL if it has none. */
 static sqlite3_stmt *ask(sqlite3 *database, const char *query, const char *json)
 {
     sqlite3_stmt *row = NULL;
@@ -87,7 +87,7 @@ static bool take_command(struct recipe *recipe, sqlite3 *database, const char *j
     return fine;
 }
 
-/* The whole text; NULL: fail says why. */
+/* Returns the whole text; NULL: FAIL says why. */
 static char *load(const char *path, struct fail *fail)
 {
     char *text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
@@ -118,7 +118,7 @@ bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail
                 take_command(recipe, database, json);
     sqlite3_close(database);
     free(json);
-    return fine || fail_set(fail, "%s is no recipe of version %d", path, VERSION);
+    return fine || fail_set(fail, "%s is not a recipe of version %d", path, VERSION);
 }
 
 void recipe_free(struct recipe *recipe)
@@ -130,7 +130,7 @@ void recipe_free(struct recipe *recipe)
 
 /* ---- the trace's environment ------------------------------------------------------------------------- */
 
-/* "QEMU emulator version 7.2.22 (Debian ...)": the number. */
+/* Extracts the number from "QEMU emulator version 7.2.22 (Debian ...)". */
 static void find_version(const char *emulator, char *version, size_t size)
 {
     static const char before[] = "version ";
@@ -145,9 +145,9 @@ static bool is_same(const struct schema *schema, const char *name, const char *t
     const char *told = schema_env(schema, name, true);
 
     if (told == NULL)
-        return fail_set(why, "the trace tells no %s", name);
+        return fail_set(why, "the trace's metadata has no %s", name);
     return strcmp(told, text) == 0 ||
-           fail_set(why, "the trace's %s is '%.200s', and not '%.200s'", name, told, text);
+           fail_set(why, "the trace's %s is '%.200s', not '%.200s'", name, told, text);
 }
 
 static bool agrees(const struct recipe *recipe, const struct schema *schema, struct fail *why)

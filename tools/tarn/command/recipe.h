@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/recipe.h - the recipe of a run that repeats itself: what decided it.
+ * recipe.h - the recipe of a deterministic run: everything that decides it.
  *
- * tools/recipe.py writes it, `tarn pull` puts it into the trace's directory (TRACE_RECIPE_NAME). The trace's
- * environment says the same in short: so a recipe that belongs to another trace is noticed.
+ * tools/recipe.py writes it; `tarn pull` copies it into the trace's directory (TRACE_RECIPE_NAME). The
+ * trace's environment contains a summary, which reveals a recipe of another trace.
  */
 #ifndef TARN_RECIPE_H
 #define TARN_RECIPE_H
@@ -12,21 +12,21 @@
 
 struct recipe {
     uint64_t version, seed, processors;
-    const char *arch, *memory, *options, *emulator; /* emulator: its name and version, as it tells them */
+    const char *arch, *memory, *options, *emulator; /* emulator: its name and version as it prints them */
     struct recipe_file {
         const char *path, *sha256;
     } kernel, archive;
-    const char **command; /* starts the emulator, but for consoles and the memory's file; NULL at the end */
+    const char **command; /* starts the emulator, without consoles and the memory file; ends with NULL */
     size_t command_count;
-    struct arena arena; /* what all that lies in */
+    struct arena arena; /* holds all of the above */
 };
 
-/* Of the trace in DIRECTORY. False: fail says why. To be freed in either case. */
+/* Reads the recipe of the trace in DIRECTORY; on failure FAIL says why. Call recipe_free in either case. */
 bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail);
 void recipe_free(struct recipe *recipe);
 
-/* What the file in the trace's directory is worth. DIFFERS: it cannot be read, or is of another run; `why`
- * says more. */
+/* Compares the recipe in the trace's directory with the trace. RECIPE_DIFFERS: it cannot be read or belongs
+ * to another run; WHY says which. */
 enum recipe_state { RECIPE_NONE, RECIPE_AGREES, RECIPE_DIFFERS };
 enum recipe_state recipe_judge(const char *directory, const struct schema *schema, struct fail *why);
 extern const char *const recipe_states[];

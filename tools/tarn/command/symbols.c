@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/symbols.c - `tarn symbols`: the programs of a trace and their files, kept with it if
- * wished.
+ * symbols.c - `tarn symbols`: lists the programs of a trace and their executables, and saves them with the
+ * trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,12 @@
 
 static const char help[] =
     "Lists the programs that ran while a trace was taken, and the kernel, with build-id and the file\n"
-    "that names their functions and lines.\n\n"
-    "  --symbols DIR[:DIR] look there, too\n"
-    "  --save              copy the files into DIRECTORY/symbols: so the trace can be read elsewhere,\n"
-    "                      and after the programs were built again\n"
-    "  --help              this text\n";
+    "that provides the names of their functions and lines.\n"
+    "\n"
+    "  --symbols DIR[:DIR] search here, too\n"
+    "  --save              copy the files to DIRECTORY/symbols, so that the trace can be read on\n"
+    "                      another machine, and after the programs were rebuilt\n"
+    "  --help              print this help\n";
 
 static void learn_images(struct model *model, struct losses *losses)
 {
@@ -49,7 +50,7 @@ static bool copy_all(int from, int to)
     return count == 0;
 }
 
-/* What is half written has another name. */
+/* Writes to a temporary name first. */
 static bool copy_file(const char *path, const char *to, struct fail *fail)
 {
     char part[PATH_MAX + 16];
@@ -74,7 +75,7 @@ static bool copy_file(const char *path, const char *to, struct fail *fail)
     return fail_set(fail, "cannot copy %s to %s: %s", path, to, strerror(error));
 }
 
-/* Under its build-id's digits: names of different programs may be the same. */
+/* The copy's name contains digits of the build-id, because different programs may share a name. */
 static bool save(const char *directory, const char *path, const char *id, struct fail *fail)
 {
     const char *slash = strrchr(path, '/');
@@ -82,9 +83,9 @@ static bool save(const char *directory, const char *path, const char *id, struct
 
     if ((size_t)snprintf(to, sizeof(to), "%s/symbols/%s-%.8s", directory, slash != NULL ? slash + 1 : path,
                          id) >= sizeof(to))
-        return fail_set(fail, "%s: too long a path", directory);
+        return fail_set(fail, "%s: the path is too long", directory);
     if (strncmp(path, to, strlen(directory) + sizeof("/symbols/") - 1) == 0)
-        return true; /* it is a saved one */
+        return true; /* already saved */
     return copy_file(path, to, fail);
 }
 
@@ -96,7 +97,7 @@ static bool is_known(const char *id, char **known, size_t count)
     return false;
 }
 
-/* Every program once, however many processes ran it. */
+/* Lists each program once, and copies its file to SAVE_TO if that is not NULL. */
 static bool show(const struct model *model, struct symbols *symbols, const char *save_to, struct fail *fail)
 {
     char **known = NULL, id[2 * sizeof(((struct image *)0)->build_id) + 1];

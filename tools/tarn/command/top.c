@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/top.c - `tarn top`: what a running guest does, refreshed; or a trace, interval by
- * interval. The intervals come from top_trace.c.
+ * top.c - `tarn top`: shows what a running guest does, or steps through a trace by intervals. top_trace.c
+ * provides the intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,31 +14,31 @@
 #include <unistd.h>
 
 #define POLL_SECONDS  0.1
-#define QUIET_SECONDS 3.0 /* in which nothing comes: then the screen says so */
+#define QUIET_SECONDS 3.0 /* without data: then the screen says so */
 #define WIDTH_BATCH   100u
 
 static const char help[] =
-    "What a running guest does, refreshed in the terminal: processors, processes or threads by the time "
-    "that\n"
-    "they ran, system calls, IPC, locks. SOURCE is as `tarn pull` takes it (tcp:HOST:PORT, serial:PATH,\n"
-    "ram:FILE); a trace's DIRECTORY is followed while it is written, and otherwise walked through from its\n"
-    "begin on.\n\n"
-    "  --interval SEC   refresh so often (default 2); of that time the numbers are\n"
-    "  --at TIME        begin there: seconds since the trace's start\n"
+    "Shows what a running guest does, refreshed in the terminal: CPUs, processes or threads by run time,\n"
+    "system calls, IPC, locks. SOURCE is as for `tarn pull` (tcp:HOST:PORT, serial:PATH, ram:FILE). With\n"
+    "a DIRECTORY, follows a trace that is being written, or steps through a finished one from its start.\n"
+    "\n"
+    "  --interval SEC   refresh every SEC seconds (default 2); the numbers cover that time\n"
+    "  --at TIME        start TIME seconds after the start of the trace\n"
     "  --batch N        print N intervals as text, then end; 0: all\n"
-    "  --json           an interval as a JSON object on a line, not as text\n"
-    "  --csv            as comma-separated values\n"
-    "  --top N          of these at most N rows of each table\n"
+    "  --json           print each interval as a JSON object on one line\n"
+    "  --csv            print comma-separated values\n"
+    "  --top N          with --json and --csv: at most N rows of each table\n"
     "  --sort KEY       running (default), ready, switches, wakeups, name\n"
-    "  --threads        threads, not processes\n"
-    "  --filter PATTERN only processes or threads of this name\n"
-    "  -o, --output DIR keep the trace of a SOURCE there\n"
-    "  --help           this text\n\n"
-    "Keys: q ends; s sorts by the next column; t changes between threads and processes; f asks for a\n"
-    "pattern of names, an empty one is all; + and - double and halve the interval; space pauses; h says\n"
-    "this, too. Counts are by second, times in percent of one processor.\n";
+    "  --threads        show threads instead of processes\n"
+    "  --filter PATTERN show only processes or threads whose name matches\n"
+    "  -o, --output DIR keep the trace of a SOURCE in DIR\n"
+    "  --help           print this help\n"
+    "\n"
+    "Keys: q quits; s changes the sort column; t switches between threads and processes; f asks for a\n"
+    "name pattern (empty: all); + and - double and halve the interval; space pauses; h lists the keys.\n"
+    "Counts are per second; times are in percent of one CPU.\n";
 static const char keys_help[] =
-    "q end  s sort  t threads/processes  f filter  +/- interval  space pause  h no help";
+    "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help";
 
 /* ---- output ---- */
 
@@ -69,7 +69,7 @@ static int run_batch(struct top *top)
     return top_status(top);
 }
 
-/* What stands before all else; NULL: nothing. */
+/* Returns the text at the top of the screen, or NULL. */
 static const char *describe_state(struct top *top)
 {
     double quiet = now_seconds() - top->came;
@@ -77,12 +77,12 @@ static const char *describe_state(struct top *top)
     if (top->is_paused)
         return "paused";
     if (top->has_broken)
-        return top->output != NULL ? "the link is gone" : "the link is gone: trying again";
+        return top->output != NULL ? "the link broke" : "the link broke: trying again";
     if (top->is_at_end)
-        return "the end";
+        return "end of the trace";
     if (!top_is_live(top) || quiet < QUIET_SECONDS)
         return NULL;
-    snprintf(top->state, sizeof(top->state), "nothing for %.0f s", quiet);
+    snprintf(top->state, sizeof(top->state), "no data for %.0f s", quiet);
     return top->state;
 }
 
@@ -97,18 +97,18 @@ static void draw(struct top *top)
     top->screen.line = NULL;
     top->screen.state = describe_state(top);
     if (top->asks_pattern) {
-        snprintf(top->line, sizeof(top->line), "only names like (%s): %s_", "*, ?, [a-z]; empty: all",
+        snprintf(top->line, sizeof(top->line), "show names matching (%s): %s_", "*, ?, [a-z]; empty: all",
                  top->input);
         top->screen.line = top->line;
     } else if (top->has_help) {
         top->screen.line = keys_help;
     }
     if (top->is_connecting)
-        fprintf(to, "%s: connecting ... (q ends)\n", top->name);
+        fprintf(to, "%s: connecting ... (q quits)\n", top->name);
     else if (top->has_screen)
         screen_print(to, &top->screen, width, height);
     else
-        fprintf(to, "%s%s%s%s: waiting for %.1f s of its trace ... (q ends)\n",
+        fprintf(to, "%s%s%s%s: waiting for %.1f s of its trace ... (q quits)\n",
                 top->screen.state != NULL ? "(" : "", top->screen.state != NULL ? top->screen.state : "",
                 top->screen.state != NULL ? ") " : "", top->name, top->interval);
     fclose(to);
@@ -133,7 +133,7 @@ static void take_pattern(struct top *top, int key)
     }
 }
 
-/* False: end. */
+/* Returns false to quit. */
 static bool take_key(struct top *top, int key)
 {
     if (top->asks_pattern) {
@@ -173,7 +173,7 @@ static bool take_key(struct top *top, int key)
     return true;
 }
 
-/* The next interval is due; what is recorded is shown at the pace at which it happened. */
+/* Shows the next interval if it is due. A finished trace is played back in real time. */
 static bool step(struct top *top, double *due, struct fail *fail)
 {
     double now = now_seconds();
@@ -196,7 +196,7 @@ static bool step(struct top *top, double *due, struct fail *fail)
     top->has_broken = got < 0 && top_link_broke(top);
     if (got < 0 && !top->has_broken && !top->has_screen)
         return false;
-    top->is_at_end = got < 0; /* it stays on the screen */
+    top->is_at_end = got < 0; /* the last interval stays on the screen */
     *due = now + (got == 0 ? POLL_SECONDS : top_is_live(top) ? top->interval / 2 : top->interval);
     return true;
 }
@@ -226,7 +226,7 @@ static int run_terminal(struct top *top)
     return EXIT_DAMAGE;
 }
 
-/* What the pull said that the screen was not for. */
+/* Prints the pull's messages, which were held back while the screen was in use. */
 static void print_log(struct top *top)
 {
     int byte;
@@ -274,13 +274,13 @@ static bool set_option(void *context, int option, const char *value, struct fail
         return option_count(value, &top->rows, fail);
     case 's':
         return parse_sort(value, &top->screen.sort) ||
-               fail_set(fail, "running, ready, switches, wakeups or name is wanted");
+               fail_set(fail, "expected running, ready, switches, wakeups or name");
     case 't':
         return top->screen.by_thread = true;
     case 'f':
         snprintf(top->pattern, sizeof(top->pattern), "%s", value);
         return strlen(value) < sizeof(top->pattern) ||
-               fail_set(fail, "at most %zu characters are wanted", sizeof(top->pattern) - 1);
+               fail_set(fail, "at most %zu characters are allowed", sizeof(top->pattern) - 1);
     case 'o':
         top->output = value;
         return true;
@@ -309,7 +309,7 @@ static const struct command_line line = {.words = "[OPTION]... SOURCE|DIRECTORY"
                                          .most = 1,
                                          .take = set_option};
 
-/* On a terminal a source is waited for with the screen. */
+/* On a terminal, the screen is shown while the source connects. */
 static bool start(struct top *top, struct fail *fail)
 {
     if (!top->is_source)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/command/top_trace.c - the trace of `tarn top`, and the link that it comes over; see top.h.
+ * top_trace.c - the trace of `tarn top` and its link; see top.h.
  *
- * A guest is pulled from by a process of its own (view/puller.h) into a directory that is followed as any
- * trace that grows. What is shown ends a little before its newest packets: by then those of all processors
- * have come.
+ * A separate process pulls from the guest (view/puller.h) into a directory, which is followed like any
+ * growing trace. The last interval ends a little before the newest packets, so that the packets of all CPUs
+ * up to then have arrived.
  */
 #include <string.h>
 #include <tools/tarn/command/top.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define LAG_SECONDS 1.3 /* traced sends packets that are not full after a second */
-#define OLD_SECONDS 1.0 /* that it has for what its buffers held when we came */
+#define LAG_SECONDS 1.3 /* traced sends partly filled packets after one second */
+#define OLD_SECONDS 1.0 /* time for the guest to send what its buffers held at the start of the pull */
 
 /* ---- the trace ---- */
 
@@ -53,8 +53,7 @@ static void begin_losses(struct top *top)
     model_lacks(&top->trace.schema, false, all->lacks, sizeof(all->lacks));
 }
 
-/* A file that ends within a packet is damaged, unless somebody is writing: then what is read is no trace yet
- * that could be judged. */
+/* A file that ends within a packet is damaged, unless it is still being written. */
 int top_status(struct top *top)
 {
     struct losses *all = &top->screen.all;
@@ -66,7 +65,7 @@ int top_status(struct top *top)
     losses_summary(all);
     if (!top->has_broken)
         return top->is_source ? EXIT_FINE : losses_status(all);
-    complain("%s: the link to the guest is gone", top->name);
+    complain("%s: the link to the guest broke", top->name);
     return EXIT_DAMAGE;
 }
 
@@ -80,7 +79,7 @@ bool top_is_live(struct top *top)
     return top->is_source && puller_runs(&top->puller);
 }
 
-/* Up to when all is there. */
+/* Returns the time up to which the trace is complete. */
 static uint64_t known_until(struct top *top)
 {
     uint64_t lag = top_is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
@@ -88,7 +87,7 @@ static uint64_t known_until(struct top *top)
     return end > top->trace.begin + lag ? end - lag : top->trace.begin;
 }
 
-/* Walks to TO without asking anything. */
+/* Walks to TO without running analyses. */
 static bool skip(struct top *top, uint64_t to, struct fail *fail)
 {
     struct filter filter = {0};
@@ -96,7 +95,8 @@ static bool skip(struct top *top, uint64_t to, struct fail *fail)
     return to <= top->intervals.from || intervals_ask(&top->intervals, to, NULL, 0, &filter, NULL, fail);
 }
 
-/* Takes in what has come. A stream that is new makes it another trace: all is walked again, up to there. */
+/* Reads new packets. After a new stream the trace is opened again, and all of it is walked up to the same
+ * time. */
 static bool refresh(struct top *top, struct fail *fail)
 {
     uint64_t from, shown = top->intervals.from;
@@ -117,7 +117,7 @@ bool top_link_broke(struct top *top)
 
 bool top_launch(struct top *top, struct fail *fail)
 {
-    if (top->log != NULL) { /* of the last attempt only */
+    if (top->log != NULL) { /* keep messages of the last attempt only */
         rewind(top->log);
         if (ftruncate(fileno(top->log), 0) != 0)
             return fail_set(fail, "cannot write a temporary file");
@@ -129,7 +129,7 @@ bool top_launch(struct top *top, struct fail *fail)
 bool top_try_again(struct top *top, struct fail *fail)
 {
     if (top->output != NULL)
-        return true; /* there the trace ends that was asked for */
+        return true; /* the requested trace ends here */
     if (!puller_runs(&top->puller)) {
         puller_stop(&top->puller);
         return top_launch(top, fail);
@@ -191,7 +191,8 @@ bool top_connect(struct top *top, struct fail *fail)
     return puller_runs(&top->puller) || fail_set(fail, "nothing came from %s", top->name);
 }
 
-/* What a guest logged before is not shown. False: there is still some to come, or FAIL says why. */
+/* Skips what the guest logged before the pull. Returns false while such data is still expected, or if FAIL is
+ * set. */
 static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
 {
     double now = now_seconds();
@@ -222,7 +223,7 @@ int top_next(struct top *top, struct fail *fail)
     from = top->intervals.from > top->trace.begin ? top->intervals.from : top->trace.begin;
     if (until < from + span && (top_is_live(top) || until <= from))
         return top_is_live(top) ? 0 : -1;
-    /* what is left of a trace that ended is the last interval; who came late does not catch up one by one */
+    /* The rest of a finished trace is the last interval. A live top that is behind skips intervals. */
     if (until < from + span)
         span = until - from;
     if (top_is_live(top) && top->batch < 0 && until > from + 2 * span && !skip(top, until - span, fail))

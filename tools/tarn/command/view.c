@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/view.c - `tarn view`: the picture of a trace, as a page in the browser or as a PNG. */
+/* view.c - `tarn view`: shows a trace as a page in the browser, or draws it as a PNG. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,29 +15,30 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it.\n"
-    "A trace that is still being written is shown as it grows; of a SOURCE, as `tarn pull` takes it\n"
-    "(tcp:HOST:PORT, serial:PATH, ram:FILE, ...), while it is pulled.\n\n"
-    "  --port N            listen there; by default any port that is free\n"
-    "  --from TIME         what the page shows at first, in seconds since the start; by default the\n"
+    "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it. A\n"
+    "trace that is still being written is shown as it grows. A SOURCE, as for `tarn pull` (tcp:HOST:PORT,\n"
+    "serial:PATH, ram:FILE, ...), is shown while it is pulled.\n"
+    "\n"
+    "  --port N            listen on port N; default: any free port\n"
+    "  --from TIME         range to show first, in seconds since the start of the trace; default: the\n"
     "  --to TIME           shortest range with 98 % of the events, without boot and waiting\n"
-    "  --open yes|no       open the page in a browser (default: when there is a display)\n"
-    "  --goto              let the page run `tarn goto` at an event, in this terminal\n"
-    "  -o, --output DIR    where the trace of a SOURCE goes; without it, it is gone in the end\n"
-    "  --symbols DIR[:DIR] look there for the programs of the trace, by build-id\n"
-    "  --png FILE          write the picture of that range to FILE instead, and end; then also:\n"
-    "  --size WIDTHxHEIGHT of the picture, in pixels (1600x900)\n"
-    "  --threads N         show the N threads that ran longest (as many as have room)\n"
-    "  --tid LIST          show these threads\n"
-    "  --mark PATTERNS     mark events with these names, at most 8 kinds\n"
-    "  --dark              on a dark ground\n"
-    "  --help              this text\n";
+    "  --open yes|no       open the page in a browser (default: if there is a display)\n"
+    "  --goto              let the page run `tarn goto` for an event, in this terminal\n"
+    "  -o, --output DIR    keep the trace of a SOURCE in DIR; default: delete it at the end\n"
+    "  --symbols DIR[:DIR] search for the trace's executables here, by build-id\n"
+    "  --png FILE          draw the range into FILE and end, with these options:\n"
+    "  --size WIDTHxHEIGHT size of the picture in pixels (1600x900)\n"
+    "  --threads N         draw the N threads that ran longest (as many as fit)\n"
+    "  --tid LIST          draw these threads\n"
+    "  --mark PATTERNS     mark events with these names, at most 8 types\n"
+    "  --dark              use a dark background\n"
+    "  --help              print this help\n";
 
 struct options {
     struct view_options view;
     unsigned port;
     double from, to; /* seconds; -1: not given */
-    int open;        /* -1: when there is a display */
+    int open;        /* 0, 1, or -1: if there is a display */
     bool may_goto;
     struct draw_options draw;
     const char *output;
@@ -45,7 +46,7 @@ struct options {
 
 static volatile sig_atomic_t interrupted, is_debugging;
 
-/* Ctrl-C is for the debugger that has the terminal. */
+/* While a debugger has the terminal, Ctrl-C belongs to it. */
 static void note_interrupt(int number)
 {
     if (number != SIGINT || !is_debugging)
@@ -80,10 +81,10 @@ static bool set_option(void *context, int option, const char *value, struct fail
         return option_real(value, 0, 1e9, &options->to, fail);
     case 'b':
         options->open = strcmp(value, "yes") == 0;
-        return options->open || strcmp(value, "no") == 0 || fail_set(fail, "yes or no is wanted");
+        return options->open || strcmp(value, "no") == 0 || fail_set(fail, "expected yes or no");
     case 'g':
         options->may_goto = true;
-        return isatty(STDIN_FILENO) || fail_set(fail, "gdb needs a terminal, and standard input is none");
+        return isatty(STDIN_FILENO) || fail_set(fail, "gdb needs a terminal, but standard input is not one");
     case 'o':
         options->output = value;
         return true;
@@ -92,7 +93,7 @@ static bool set_option(void *context, int option, const char *value, struct fail
         return true;
     case 's':
         return parse_size(value, &options->draw) ||
-               fail_set(fail, "a size like 1600x900 is wanted, from 400x200 to %ux%u", LANES_WIDTH_MAX,
+               fail_set(fail, "expected a size such as 1600x900, from 400x200 to %ux%u", LANES_WIDTH_MAX,
                         DRAW_SIDE_MAX);
     case 'T':
         if (!option_real(value, 0, 1e6, &number, fail))
@@ -101,7 +102,7 @@ static bool set_option(void *context, int option, const char *value, struct fail
         return true;
     case 'i':
         options->draw.tids = value;
-        return list_is_valid(value) || fail_set(fail, "a list of numbers is wanted, such as 3,7-9");
+        return list_is_valid(value) || fail_set(fail, "expected a list of numbers such as 3,7-9");
     case 'm':
         options->draw.marks = value;
         return true;
@@ -139,7 +140,7 @@ static const struct command_line line = {.words = "[OPTION]... DIRECTORY|SOURCE"
                                          .most = 1,
                                          .take = set_option};
 
-/* The page's address, with what it is to show at first behind the #. */
+/* Formats the page's address; the part after # is the initial range. */
 static void format_address(const struct options *options, const struct view *view, unsigned port,
                            char text[200])
 {
@@ -169,7 +170,7 @@ static void note_child(int number)
 {
 }
 
-/* From here on they wait for sigsuspend, so that none slips through; threads that are made inherit it. */
+/* Blocks signals until sigsuspend, so that none is missed. Threads inherit this. */
 static void block_signals(sigset_t *before)
 {
     sigset_t ours;
@@ -181,7 +182,7 @@ static void block_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &ours, before);
 }
 
-/* Of losses and damage so far the page tells. */
+/* Reports missing events. The page itself shows losses and damage. */
 static void tell_lacks(const struct view *view)
 {
     struct losses losses;
@@ -201,7 +202,7 @@ static pid_t start_goto(const struct view *view, uint64_t event)
                        -1, SIGTERM);
 }
 
-/* Starts what the page wants, and sees whether it has ended. */
+/* Starts `tarn goto` if the page requests it, and notices its end. */
 static pid_t follow_goto(struct view *view, pid_t running)
 {
     uint64_t event;
@@ -214,7 +215,7 @@ static pid_t follow_goto(struct view *view, pid_t running)
         opener_close(view->opener);
     running = opener_take(view->opener, &event) ? start_goto(view, event) : 0;
     if (running < 0) {
-        complain("tarn goto cannot be started");
+        complain("cannot start tarn goto");
         opener_close(view->opener);
     }
     is_debugging = running > 0;
@@ -259,12 +260,12 @@ static int serve(const struct options *options, struct view *view, struct puller
         running = follow_goto(view, running);
     }
     end_goto(running);
-    view_stop(view); /* first, so that nobody waits for news */
+    view_stop(view); /* first, so that no request waits for changes */
     server_stop(server);
     return EXIT_FINE;
 }
 
-/* As the page does: what is asked for, else where it happened. */
+/* Chooses the range as the page does: the requested one, or the busiest. */
 static void choose_range(struct options *options, const struct view *view)
 {
     uint64_t from = view->index.begin, to = view->index.end;
@@ -277,7 +278,7 @@ static void choose_range(struct options *options, const struct view *view)
         options->draw.to = view_duration(view);
 }
 
-/* What ends within a packet was no end, unless somebody IS_WRITING. */
+/* A partial packet at the end is damage, unless the trace IS_WRITING. */
 static int write_png(struct options *options, struct view *view, bool is_writing)
 {
     struct losses losses;
@@ -347,7 +348,7 @@ int run_view(int argc, char **argv)
             return EXIT_USAGE;
         }
         options.view.name =
-            options.output == NULL ? options.view.directory : NULL; /* where it lies is no name */
+            options.output == NULL ? options.view.directory : NULL; /* a temporary directory is not a name */
         options.view.directory = puller.directory;
     }
     status = show(&options, &puller);

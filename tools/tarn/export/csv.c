@@ -26,7 +26,7 @@ static bool make_directory(struct relations *relations, struct fail *fail)
 
     csv->files = alloc_zero(relations->table_count, sizeof(csv->files[0]));
     if (mkdir(relations->export.output, 0777) != 0)
-        return fail_set(fail, "cannot make the directory '%s': %s", relations->export.output,
+        return fail_set(fail, "cannot create the directory '%s': %s", relations->export.output,
                         strerror(errno));
     return true;
 }
@@ -95,7 +95,7 @@ static struct out *open_table(struct csv *csv, const struct relation_table *tabl
     int fd;
 
     if (strchr(table->name, '/') != NULL) {
-        export_fail(export, "an event is called '%s', which cannot be a file's name", table->name);
+        export_fail(export, "event '%s': its name cannot be a file name", table->name);
         return NULL;
     }
     fd = open(table_path(csv, table, path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

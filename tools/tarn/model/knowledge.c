@@ -194,7 +194,7 @@ static bool restore(struct model *model, const void *bytes, size_t size, uint32_
         buffer_get(&reader, &saved, sizeof(saved));
         if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
             ((only == 0 || saved.kind == only) && !restore_one(model, &saved, (const char *)reader.at)))
-            return fail_set(fail, "what is known of processes is damaged");
+            return fail_set(fail, "the saved facts about processes are damaged");
         buffer_skip(&reader, saved.text_bytes);
     }
     return true;

@@ -82,7 +82,7 @@ static const struct {
     size_t count;
     bool is_detail;
     const char *without; /* the effect on analyses */
-} groups[] = {{ROWS(scheduling), false, "who runs, is ready or waits is told wrongly"},
+} groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
               {ROWS(knowledge), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
@@ -185,10 +185,10 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
     if (lacks.count > LACKS_SHOWN)
         snprintf(more, sizeof(more), " and %u more", lacks.count - LACKS_SHOWN);
     if (lacks.count > 0)
-        snprintf(
-            text, size,
-            "the trace is of another version of Tarn: its schema lacks, or declares otherwise, %s%s. So %s. "
-            "Ask the tarn of that version; tarn list and tarn check need only what the trace declares",
-            lacks.names, more, without);
+        snprintf(text, size,
+                 "the trace is from another version of Tarn: its schema lacks, or declares differently, "
+                 "%s%s. So %s. "
+                 "Use the tarn of that version; tarn list and tarn check work with any version",
+                 lacks.names, more, without);
     return lacks.count > 0;
 }

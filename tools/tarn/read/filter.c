@@ -96,7 +96,7 @@ bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, s
     long double seconds = strtold(text + is_absolute, &end), start;
 
     if (end == text + is_absolute || *end != '\0' || !isfinite(seconds))
-        return fail_set(fail, "'%s' is no time; give seconds, or @seconds on the trace's clock", text);
+        return fail_set(fail, "'%s' is not a time; use seconds, or @seconds on the trace's clock", text);
     start = is_absolute ? 0 : (long double)schema_ns(schema, trace->begin);
     *ticks = ticks_at(schema, start + roundl(seconds * 1e9L));
     return true;
@@ -131,8 +131,7 @@ static bool resolve_streams(struct filter *filter, const struct trace *trace, st
     filter->streams = alloc_zero(trace->stream_count, sizeof(bool));
     for (unsigned i = 0; i < trace->stream_count; i++)
         any |= filter->streams[i] = list_has(filter->cpus, trace->streams[i].cpu);
-    return any || fail_set(fail, "the trace has no processor %.100s; `tarn info` lists those that it has",
-                           filter->cpus);
+    return any || fail_set(fail, "the trace has no CPU %.100s; `tarn info` lists its CPUs", filter->cpus);
 }
 
 static bool resolve_types(struct filter *filter, const struct schema *schema, struct fail *fail)
@@ -143,11 +142,10 @@ static bool resolve_types(struct filter *filter, const struct schema *schema, st
     for (unsigned i = 0; i < schema->event_count; i++)
         any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
     return any ||
-           fail_set(fail,
-                    "the trace's schema has no event%s%.200s%s%.100s; `tarn stats` lists those that happened",
-                    filter->events != NULL ? " " : "", filter->events != NULL ? filter->events : "",
-                    filter->classes != NULL ? " of class " : "",
-                    filter->classes != NULL ? filter->classes : "");
+           fail_set(
+               fail, "the trace's schema has no event%s%.200s%s%.100s; `tarn stats` lists those in the trace",
+               filter->events != NULL ? " " : "", filter->events != NULL ? filter->events : "",
+               filter->classes != NULL ? " of class " : "", filter->classes != NULL ? filter->classes : "");
 }
 
 bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
@@ -156,7 +154,7 @@ bool filter_resolve(struct filter *filter, const struct trace *trace, struct fai
 
     for (int i = 0; i < 3; i++)
         if (lists[i] != NULL && !list_is_valid(lists[i]))
-            return fail_set(fail, "'%s' is no list of numbers, such as 0,2,4-7", lists[i]);
+            return fail_set(fail, "'%s' is not a list of numbers such as 0,2,4-7", lists[i]);
     if (!resolve_times(filter, trace, fail) ||
         (filter->cpus != NULL && !resolve_streams(filter, trace, fail)) ||
         ((filter->events != NULL || filter->classes != NULL) && !resolve_types(filter, &trace->schema, fail)))

@@ -12,12 +12,12 @@
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
 
-#define FILTER_RUNNING_HELP                                                                        \
-    "  --from TIME         from this time on: seconds since the start, or @SECONDS on the clock\n" \
-    "  --to TIME           and before this time\n"                                                 \
-    "  --cpu LIST          only these processors: 0,2,4-7\n"                                       \
-    "  --pid LIST          only while these processes run\n"                                       \
-    "  --process PATTERN   only while a process or thread of this name runs\n"                     \
+#define FILTER_RUNNING_HELP                                                                             \
+    "  --from TIME         only from this time on: seconds since the start, or @SECONDS on the clock\n" \
+    "  --to TIME           only before this time\n"                                                     \
+    "  --cpu LIST          only these CPUs: 0,2,4-7\n"                                                  \
+    "  --pid LIST          only while these processes run\n"                                            \
+    "  --process PATTERN   only while a process or thread with this name runs\n"                        \
     "  --tid LIST          only while these threads run\n"
 #define FILTER_HELP                                                           \
     FILTER_RUNNING_HELP                                                       \

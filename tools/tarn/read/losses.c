@@ -31,7 +31,7 @@ static void format_oddity(const struct oddity *oddity, char *text, size_t size)
     const struct anomaly_kind *kind = &anomaly_kinds[oddity->anomaly];
 
     if (oddity->anomaly == ANOMALY_MISSING)
-        snprintf(text, size, "%s: no file has the packets of %" PRIu64 " processor%s: %s", kind->name,
+        snprintf(text, size, "%s: no file has the packets of %" PRIu64 " CPU%s: %s", kind->name,
                  oddity->count, oddity->count == 1 ? "" : "s", oddity->file);
     else if (oddity->anomaly == ANOMALY_COPY)
         snprintf(text, size, "%s: file %s cpu %" PRIu64 ": %s", kind->name, oddity->file, oddity->count,
@@ -47,12 +47,12 @@ static void format_clock(const struct trace *trace, const struct report *report,
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
     if (report->is_either)
-        snprintf(
-            text, size,
-            "%s: the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the one at [%s], "
-            "and runs on the other from [%s] on",
-            anomaly_kinds[report->anomaly].name, report->stream->cpu, report->other->cpu,
-            (double)report->count / (double)trace->schema.clock_freq, begin, end);
+        snprintf(text, size,
+                 "%s: the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the first "
+                 "at [%s] "
+                 "and runs on the second from [%s] on",
+                 anomaly_kinds[report->anomaly].name, report->stream->cpu, report->other->cpu,
+                 (double)report->count / (double)trace->schema.clock_freq, begin, end);
     else
         snprintf(text, size,
                  "%s: the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its "
@@ -67,7 +67,7 @@ static void format_unfinished(const struct trace *trace, const struct report *re
     char begin[40];
 
     format_seconds(trace, report->begin, begin);
-    snprintf(text, size, "%s: the pull of %s ended early: what was lost after [%s] is not known",
+    snprintf(text, size, "%s: the pull of %s ended early: losses after [%s] are unknown",
              anomaly_kinds[report->anomaly].name, trace->directory, begin);
 }
 
@@ -202,7 +202,7 @@ static void take_report(struct reporter *reporter, const struct report *report)
     format_report(losses->trace, report, text, sizeof(text));
     complain("%s", text);
     if (losses->damaged == DAMAGE_SHOWN)
-        complain("more damage follows; tarn check lists it all");
+        complain("more damage follows; tarn check lists all of it");
 }
 
 void losses_open(struct losses *losses, const struct trace *trace)
@@ -237,10 +237,9 @@ static void complain_of_clock(const struct schema *schema)
     struct clock_trust trust;
 
     if (schema_clock_trust(schema, &trust) && !trust.is_certain)
-        complain(
-            "clock: the guest found no two sources that agree on its clock's rate; durations may be wrong by "
-            "%g %% (sources: %s)",
-            (double)trust.error_ppm / 1e4, trust.sources);
+        complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
+                 "(sources: %s)",
+                 (double)trust.error_ppm / 1e4, trust.sources);
 }
 
 void losses_summary(const struct losses *losses)
@@ -248,7 +247,7 @@ void losses_summary(const struct losses *losses)
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets ||
         losses->is_unfinished)
         complain("lost: %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut",
-                 losses->lost_events, losses->lost_unknown ? " and some before the trace begins" : "",
+                 losses->lost_events, losses->lost_unknown ? " and some before the start of the trace" : "",
                  losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets,
                  losses->cut_packets);
     if (losses->damaged)

@@ -34,7 +34,7 @@ static bool build_event(struct schema *schema, const struct tsdl_event *from, un
         struct field *fields = arena_alloc(arena, (type->field_count + 1) * sizeof(*fields));
 
         if (from->fields->kind != TSDL_STRUCT || from->fields->align > 64)
-            return fail_set(fail, "metadata: event %s: its fields are no struct", from->name);
+            return fail_set(fail, "metadata: event %s: its fields are not a struct", from->name);
         bits = schema_lay_out(schema, from->fields, bits, fields, from->name, fail);
         if (bits == 0)
             return false;
@@ -195,7 +195,7 @@ static bool set_clock(struct schema *schema, struct fail *fail)
     if (schema->tsdl.clock_name == NULL || freq == 0)
         return fail_set(fail, "metadata: no clock with a frequency");
     if (freq > CLOCK_HZ_MOST)
-        return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the most is %llu", freq,
+        return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the maximum is %llu", freq,
                         (unsigned long long)CLOCK_HZ_MOST);
     seconds += (int64_t)(offset / freq); /* as babeltrace2 normalizes it */
     offset %= freq;
@@ -279,9 +279,9 @@ static bool refuse(const char *directory, int error, struct fail *fail)
     if (access(directory, F_OK) != 0)
         return fail_set(fail, "%s: %s", directory, strerror(errno));
     if (error == ENOENT || error == ENOTDIR)
-        return fail_set(fail,
-                        "%s is no trace: that is a directory with a file `metadata`, as tarn pull writes it",
-                        directory);
+        return fail_set(
+            fail, "%s is not a trace, which is a directory with a file `metadata`, as written by tarn pull",
+            directory);
     return fail_set(fail, "%s/metadata: %s", directory, strerror(error));
 }
 
@@ -291,7 +291,7 @@ static bool build(struct schema *schema, const char *directory, const char *text
     struct fail why;
 
     return schema_build(schema, text, length, &why) ||
-           fail_set(fail, "%.200s is no trace that can be read: %.250s", directory, why.text);
+           fail_set(fail, "%.200s is not a readable trace: %.250s", directory, why.text);
 }
 
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail)

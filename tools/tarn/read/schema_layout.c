@@ -55,7 +55,7 @@ static bool check_struct(const struct tsdl_type *type, const struct expected_fie
         if (expected->name != NULL && strcmp(expected->name, field->name) == 0) {
             if (bits != expected->at || scalar->bits != expected->bits ||
                 (field->type->kind == TSDL_ARRAY ? field->type->count : 0) != expected->count)
-                return fail_set(fail, "metadata: field %s of %s does not lie where Tarn's format has it",
+                return fail_set(fail, "metadata: field %s of %s is not where Tarn's format requires it",
                                 field->name, what);
             end = bits + type_bits(field->type);
             expected++;

@@ -160,7 +160,7 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
         const char *hex = client->packet + 1;
         size_t more = strlen(hex) / 2;
         if (size + more > CONSOLE_MAX) {
-            fine = fail_set(fail, "the machine's monitor does not stop talking");
+            fine = fail_set(fail, "the machine's monitor does not end its reply");
             break;
         }
         text = alloc_more(text, size + more + 1, 1);
@@ -174,7 +174,7 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
         return text;
     free(text);
     if (fine)
-        fail_set(fail, "the gdb server has no monitor: it is not QEMU's");
+        fail_set(fail, "the gdb server has no monitor: it is not QEMU");
     return NULL;
 }
 
@@ -186,7 +186,7 @@ static int connect_unix(const char *path, struct fail *fail)
     int fd;
 
     if (strlen(path) >= sizeof(name.sun_path)) {
-        fail_set(fail, "%s is too long for a socket's path", path);
+        fail_set(fail, "%s is too long for a socket path", path);
         return -1;
     }
     strcpy(name.sun_path, path);
@@ -228,7 +228,7 @@ bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail
 
     while (ioctl(client->fd, SIOCOUTQ, &unread) == 0 && unread > 0) {
         if (now_seconds() > until)
-            return fail_set(fail, "the gdb server does not read");
+            return fail_set(fail, "the gdb server does not accept data");
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return true;

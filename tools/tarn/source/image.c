@@ -57,7 +57,7 @@ static bool is_power_of_two(uint64_t value)
 static bool check_store(const struct trace_store *s, struct fail *fail)
 {
     if (s->version != TRACE_STORE_VERSION)
-        return fail_set(fail, "the store has version %u, this program knows %u", s->version,
+        return fail_set(fail, "the store has version %u, this program supports %u", s->version,
                         TRACE_STORE_VERSION);
     if (s->cpu_count == 0 || s->cpu_count > TRACE_CPUS_MAX)
         return fail_set(fail, "the store says %u processors", s->cpu_count);
@@ -67,7 +67,7 @@ static bool check_store(const struct trace_store *s, struct fail *fail)
         return fail_set(fail, "the store says %llu buffers of %llu bytes",
                         (unsigned long long)s->buffer_count, (unsigned long long)s->buffer_bytes);
     if (s->clock_hz == 0)
-        return fail_set(fail, "the guest does not know its clock yet");
+        return fail_set(fail, "the guest has not measured its clock yet");
     return true;
 }
 
@@ -91,7 +91,7 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
         bool apart = !before || before->kind != e->kind || before->number != e->number ||
                      before->offset + before->bytes <= e->offset;
         if (!fits || !apart)
-            return fail_set(fail, "extent %u of the store makes no sense", i);
+            return fail_set(fail, "extent %u of the store is invalid", i);
     }
     return true;
 }
@@ -134,7 +134,7 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
             return copy;
         }
         free(copy);
-        fail_set(fail, right ? "the store does not come to rest" : "the store's checksum is wrong");
+        fail_set(fail, right ? "the store keeps changing" : "the store's checksum is wrong");
         if (!image->memory->live)
             return NULL;
     }
@@ -193,7 +193,7 @@ static bool take_store(struct image *image, uint64_t physical, struct fail *fail
         swap_extent(image, &extents[i]);
     qsort(extents, header.extent_count, sizeof(extents[0]), compare_extents);
     if (header.magic != TRACE_STORE_MAGIC || header.self != physical)
-        fail_set(fail, "what is at the store's address is a copy of it");
+        fail_set(fail, "the store found is a copy of the real one");
     else if (check_store(&header, fail) && check_extents(extents, header.extent_count, fail)) {
         free(image->extents);
         image->store = header, image->extents = extents;
@@ -276,7 +276,7 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
     if (!memory->class->read(memory, &piece, 1, fail))
         return STORE_WRONG;
     uint64_t self = image_64(image, header.self);
-    fail_set(fail, "the store's own address is not where it lies");
+    fail_set(fail, "the store's address field does not match its address");
     if (!memory->class->arrange) {
         if (self != candidate->physical)
             return STORE_STRAY;
@@ -288,7 +288,7 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
             continue;
         if (rings_show_packets(image))
             return STORE_TAKEN;
-        fail_set(fail, "no packets lie where the store says that the rings are");
+        fail_set(fail, "no packets at the addresses of the rings");
     }
     return verdict;
 }
@@ -321,9 +321,9 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
     if (!why.text[0] && !knows_guest)
         why = stray;
     if (why.text[0])
-        return fail_set(fail, "no trace to be read in this memory: %s", why.text);
+        return fail_set(fail, "no readable trace in this memory: %s", why.text);
     return fail_set(fail, age ? "no previous trace in this memory: there was none, or it was dropped"
-                              : "no trace in this memory: it is no Tarn guest, or has not come up yet");
+                              : "no trace in this memory: it is not a Tarn guest, or has not booted yet");
 }
 
 void image_close(struct image *image)

@@ -46,9 +46,9 @@ static bool make_metadata(struct image_source *image, struct fail *fail)
     if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
         format_uuid(our_text, ours);
         format_uuid(its_text, hello->uuid);
-        return fail_set(
-            fail, "the guest's memory holds no metadata, its schema is %s, and this program knows %s only",
-            its_text, our_text);
+        return fail_set(fail,
+                        "the guest's memory has no metadata; its schema is %s, and this program has only %s",
+                        its_text, our_text);
     }
     copy_machine(machine, hello->machine);
     const struct trace_metadata_values values = {

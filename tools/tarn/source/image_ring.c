@@ -44,11 +44,11 @@ bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu,
         else if (e->offset == at && at < end)
             at += e->bytes;
         if (!memory_covers(image->memory, e->physical, e->bytes))
-            return fail_set(fail, "the memory at %#llx, of processor %u's buffers, is not there",
+            return fail_set(fail, "memory at %#llx, part of CPU %u's buffers, is missing",
                             (unsigned long long)e->physical, cpu);
     }
     if (at < end)
-        return fail_set(fail, "the store does not say where all of processor %u's buffers lie", cpu);
+        return fail_set(fail, "the store does not describe all of CPU %u's buffers", cpu);
     ring->head = image_ring_head(ring);
     return true;
 }

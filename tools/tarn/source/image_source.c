@@ -410,7 +410,7 @@ static enum source_got image_control(struct source *source, const struct wire_re
         *size = WIRE_PREVIOUS_BYTES;
         return fill_previous(image, fail) ? SOURCE_ITEM : SOURCE_BROKEN;
     default:
-        fail_set(fail, "a guest's memory is read, never changed: this takes a link to the guest");
+        fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
         return SOURCE_BROKEN;
     }
 }

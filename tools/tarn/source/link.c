@@ -54,7 +54,7 @@ static bool send_bytes(struct link *link, const uint8_t *bytes, size_t size, str
             bytes += sent, size -= (size_t)sent;
         } else if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
             if (wait_ready(link->fd, POLLOUT, until) == 0 && now_seconds() >= until)
-                return fail_set(fail, "the guest takes no data");
+                return fail_set(fail, "the guest accepts no data");
         } else {
             return fail_set(fail, "cannot send: %s", strerror(errno));
         }
@@ -87,15 +87,14 @@ static enum source_got take_frame(struct link *link, struct wire_frame *frame, c
     case WIRE_FINE:
         break;
     case WIRE_NO_MAGIC:
-        return fail_set(fail, "what answers does not speak the link protocol (or bytes were lost)"),
-               SOURCE_BROKEN;
+        return fail_set(fail, "the peer does not speak the link protocol, or bytes were lost"), SOURCE_BROKEN;
     case WIRE_BAD_HEADER:
         return fail_set(fail, "a frame header has a wrong checksum"), SOURCE_BROKEN;
     case WIRE_TOO_LONG:
         return fail_set(fail, "a frame of %u bytes is too long", frame->length), SOURCE_BROKEN;
     }
     if (frame->sequence != link->received)
-        return fail_set(fail, "frame %u came where %u was due", frame->sequence, link->received),
+        return fail_set(fail, "received frame %u instead of %u", frame->sequence, link->received),
                SOURCE_BROKEN;
     if (there < WIRE_FRAME_BYTES + frame->length)
         return SOURCE_NOTHING;

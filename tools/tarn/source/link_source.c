@@ -32,12 +32,13 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
     case SOURCE_BROKEN:
         return false;
     case SOURCE_NOTHING:
-        return fail_set(fail, "connected, but nobody says HELLO: is the guest up and traced running?");
+        return fail_set(fail,
+                        "connected, but received no HELLO: has the guest booted, and is traced running?");
     case SOURCE_ITEM:
         break;
     }
     if (frame.type != WIRE_HELLO || frame.length < WIRE_HELLO_BYTES)
-        return fail_set(fail, "the first frame is no HELLO");
+        return fail_set(fail, "the first frame is not HELLO");
     wire_get_hello(payload, &link->source.hello);
     return check_hello(&link->source.hello, fail);
 }
@@ -97,7 +98,7 @@ bool link_end_pull(struct source *source, struct fail *fail)
 
 static enum source_got bad_frame(const struct wire_frame *frame, struct fail *fail)
 {
-    fail_set(fail, "frame %u of type %u and %u bytes makes no sense here", frame->sequence, frame->type,
+    fail_set(fail, "unexpected frame %u of type %u with %u bytes", frame->sequence, frame->type,
              frame->length);
     return SOURCE_BROKEN;
 }

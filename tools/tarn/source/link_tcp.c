@@ -43,7 +43,7 @@ int connect_tcp(const char *address, struct fail *fail)
         return -1;
     }
     if (strtoul(colon + 1, NULL, 10) > UINT16_MAX) { /* getaddrinfo would use its low bits */
-        fail_set(fail, "'%s': ports end at %u", address, UINT16_MAX);
+        fail_set(fail, "'%s': the port is above %u", address, UINT16_MAX);
         errno = EINVAL;
         return -1;
     }

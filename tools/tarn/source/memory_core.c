@@ -70,7 +70,7 @@ static bool read_segments(struct core *core, const Elf64_Ehdr *header, struct fa
     if (!count_segments(core, header, &count) || count > SEGMENTS_MAX ||
         GET(core, header->e_phentsize) != sizeof(Elf64_Phdr) || at > core->size ||
         count * sizeof(Elf64_Phdr) > core->size - at)
-        return fail_set(fail, "its program headers make no sense");
+        return fail_set(fail, "its program headers are invalid");
     for (uint64_t i = 0; i < count; i++) {
         Elf64_Phdr segment;
         if (!read_at(core, at + i * sizeof(segment), &segment, sizeof(segment)))
@@ -84,7 +84,7 @@ static bool read_segments(struct core *core, const Elf64_Ehdr *header, struct fa
         memory_add_range(&core->memory, (struct memory_range){GET(core, segment.p_paddr), bytes, place});
     }
     memory_settle_ranges(&core->memory);
-    return core->memory.range_count > 0 || fail_set(fail, "it holds no memory");
+    return core->memory.range_count > 0 || fail_set(fail, "it contains no memory");
 }
 
 static bool read_headers(struct core *core, struct fail *fail)
@@ -93,14 +93,14 @@ static bool read_headers(struct core *core, struct fail *fail)
     struct stat about;
 
     if (fstat(core->fd, &about) != 0 || !S_ISREG(about.st_mode))
-        return fail_set(fail, "it is no file");
+        return fail_set(fail, "not a regular file");
     core->size = (uint64_t)about.st_size;
     if (!read_at(core, 0, &header, sizeof(header)) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return fail_set(fail, "it is no ELF file: QEMU's dump-guest-memory writes one by default");
+        return fail_set(fail, "not an ELF file; QEMU's dump-guest-memory writes one by default");
     core->swap =
         header.e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || GET(core, header.e_type) != ET_CORE)
-        return fail_set(fail, "it is no memory dump: no ELF core of 64 bits");
+        return fail_set(fail, "not a memory dump (64-bit ELF core)");
     return read_segments(core, &header, fail);
 }
 
@@ -138,7 +138,7 @@ static bool core_read(struct memory *memory, const struct memory_piece *pieces, 
 
     for (size_t i = 0; i < count; i++)
         if (!read_at(core, pieces[i].place, pieces[i].to, pieces[i].bytes))
-            return fail_set(fail, "the dump cannot be read: %s", errno ? strerror(errno) : "it ends early");
+            return fail_set(fail, "the dump cannot be read: %s", errno ? strerror(errno) : "it is truncated");
     return true;
 }
 

@@ -123,7 +123,7 @@ static bool greet(struct gdb *gdb, const char *address, struct fail *fail)
         !gdb_client_ask(&gdb->client, "Qqemu.PhyMemMode:1", fail))
         return false;
     if (strcmp(gdb->client.packet, "OK") != 0)
-        return fail_set(fail, "the gdb server cannot read physical memory: it is not QEMU's");
+        return fail_set(fail, "the gdb server cannot read physical memory: it is not QEMU");
     return find_ranges(gdb, fail);
 }
 

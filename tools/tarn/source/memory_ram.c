@@ -147,7 +147,7 @@ static bool map_file(struct ram *ram, struct fail *fail)
     struct stat about;
 
     if (fstat(ram->fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 4096)
-        return fail_set(fail, "it holds no guest's memory");
+        return fail_set(fail, "it contains no guest memory");
     ram->size = (uint64_t)about.st_size & ~4095ull;
     void *base = mmap(NULL, ram->size, PROT_READ, MAP_SHARED, ram->fd, 0);
     if (base == MAP_FAILED)

@@ -57,7 +57,7 @@ static bool clear_directory(int directory_fd, const char *name, bool force, stru
         if (!force || foreign) {
             closedir(directory);
             return fail_set(fail,
-                            foreign ? "%s holds other files than a trace"
+                            foreign ? "%s contains files that do not belong to a trace"
                                     : "%s is not empty; --force replaces the trace in it",
                             name);
         }
@@ -111,7 +111,7 @@ static bool check_file(const struct trace_writer *writer, int fd, const char *na
     if (!output_is_there(fd, path))
         return fail_set(fail, "%s was removed or replaced while the pull ran: %s", path, strerror(errno));
     if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size)
-        return fail_set(fail, "somebody else changed %s while the pull ran", path);
+        return fail_set(fail, "%s was changed while the pull ran", path);
     return true;
 }
 
@@ -142,7 +142,7 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
 static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
 {
     static const char text[] =
-        "The pull of this trace has not ended: nobody knows what was lost after its last packets.\n";
+        "The pull of this trace has not ended: losses after its last packets are unknown.\n";
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
     if (writer->unfinished_fd >= 0)
@@ -177,7 +177,7 @@ static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, 
     for (int i = 0; i < 16; i++)
         to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", hello->uuid[i]);
     if (size < sizeof(start) || memcmp(text, start, sizeof(start) - 1) != 0 || memchr(text, 0, size))
-        return fail_set(fail, "the metadata is no CTF 1.8 text");
+        return fail_set(fail, "the metadata is not CTF 1.8 text");
     if (!memmem(text, size, uuid, 36))
         return fail_set(fail, "the metadata does not describe this guest: its UUID is not %s", uuid);
     return true;
@@ -259,7 +259,7 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
     const struct wire_packet *place = &item->packet;
 
     if (place->cpu >= hello->cpu_count)
-        return fail_set(fail, "a packet of processor %u, but there are %u", place->cpu, hello->cpu_count);
+        return fail_set(fail, "a packet of CPU %u, but there are %u CPUs", place->cpu, hello->cpu_count);
     if (item->size < PACKET_BYTES || item->size > hello->buffer_bytes)
         return fail_set(fail, "a packet of %zu bytes", item->size);
     memcpy(header, item->bytes, PACKET_BYTES);
@@ -278,15 +278,16 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
         return fail_set(fail, "a packet with content %llu of %llu bits", (unsigned long long)content,
                         (unsigned long long)size);
     if (guest32(writer, header->cpu_id) != place->cpu || number != place->sequence)
-        return fail_set(fail, "a packet in the wrong place: says processor %u number %llu, sent as %u, %llu",
+        return fail_set(fail,
+                        "misplaced packet: its header says CPU %u, number %llu; it was sent as %u, %llu",
                         guest32(writer, header->cpu_id), (unsigned long long)number, place->cpu,
                         (unsigned long long)place->sequence);
     if (stream->started && number < stream->next)
-        return fail_set(fail, "packet %llu of processor %u came again or too late",
+        return fail_set(fail, "packet %llu of CPU %u arrived twice or out of order",
                         (unsigned long long)number, place->cpu);
     if (begin > guest64(writer, header->timestamp_end) || (stream->started && begin < stream->begin))
-        return fail_set(fail, "packet %llu of processor %u runs backwards in time",
-                        (unsigned long long)number, place->cpu);
+        return fail_set(fail, "packet %llu of CPU %u goes back in time", (unsigned long long)number,
+                        place->cpu);
     return true;
 }
 
@@ -377,7 +378,7 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     const size_t content = found->bytes + 8;
 
     if (found->events == 0)
-        return fail_set(fail, "packet %llu of processor %u begins with no event", number, cpu);
+        return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
     header->timestamp_end = guest64(writer, found->time);
     header->content_size = guest64(writer, content * 8);
     header->flags |= guest32(writer, TRACE_PACKET_CUT);
@@ -389,8 +390,7 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     writer->undecoded++;
     writer->cut_off += found->lost;
     writer->cut_off_is_least |= found->lost_is_least;
-    fail_set(fail,
-             "packet %llu of processor %u is cut at the event of class %u, minor %u: %s; %s%llu events lost",
+    fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s; %s%llu events lost",
              number, cpu, TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id),
              anomaly_kinds[found->anomaly].meaning, found->lost_is_least ? "at least " : "",
              (unsigned long long)found->lost);
@@ -407,7 +407,7 @@ static bool take_events(struct trace_writer *writer, const struct source_item *i
     packet->body_bytes = item->size - PACKET_BYTES;
     if (!writer->have_schema)
         return count_events(writer, item->bytes, content, &packet->events) ||
-               fail_set(fail, "packet %llu of processor %u is broken inside",
+               fail_set(fail, "packet %llu of CPU %u is damaged inside",
                         (unsigned long long)item->packet.sequence, item->packet.cpu);
     const struct packet_events found = packet_walk(&writer->schema, item->bytes, content);
     packet->events = found.events;
@@ -419,7 +419,7 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     struct outgoing packet = {0};
 
     bool is_good = writer->have_metadata ? check_packet(writer, item, &packet.header, fail)
-                                         : fail_set(fail, "a packet came before the metadata");
+                                         : fail_set(fail, "a packet arrived before the metadata");
     if (!is_good || !take_events(writer, item, &packet, fail)) {
         writer->refused++;
         return true;

@@ -53,7 +53,7 @@ bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
                 : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
                     ? fail_set(fail, "%s is too large for a recipe", path)
                     : write_copy(directory_fd, text, (size_t)size) ||
-                          fail_set(fail, "%s cannot be copied into the trace: %s", path, strerror(errno));
+                          fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
     free(text);
     return fine;
 }

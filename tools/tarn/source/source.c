@@ -28,7 +28,7 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
             strncmp(name, classes[i]->scheme, (size_t)(colon - name)) == 0)
             return classes[i]->open(colon + 1, wait_seconds, fail);
     fail_set(fail,
-             "'%s' names no source; one is written tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, "
+             "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH or "
              "ram:FILE",
              name);
     return NULL;
@@ -38,18 +38,18 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
 bool check_hello(const struct wire_hello *hello, struct fail *fail)
 {
     if (hello->version != WIRE_VERSION)
-        return fail_set(fail, "the guest speaks version %u of the link protocol, this program version %u",
+        return fail_set(fail, "the guest uses version %u of the link protocol, this program version %u",
                         hello->version, WIRE_VERSION);
     if (hello->byte_order != 1 && hello->byte_order != 2)
-        return fail_set(fail, "the guest says byte order %u", hello->byte_order);
+        return fail_set(fail, "the guest reports byte order %u", hello->byte_order);
     if (hello->cpu_count == 0 || hello->cpu_count > WIRE_CPUS_MAX)
-        return fail_set(fail, "the guest says it has %u processors", hello->cpu_count);
+        return fail_set(fail, "the guest reports %u CPUs", hello->cpu_count);
     if (hello->buffer_bytes < 4096 || hello->buffer_bytes > WIRE_PAYLOAD_MAX - 64 ||
         (hello->buffer_bytes & (hello->buffer_bytes - 1)))
-        return fail_set(fail, "the guest says a buffer has %llu bytes",
+        return fail_set(fail, "the guest reports buffers of %llu bytes",
                         (unsigned long long)hello->buffer_bytes);
     if (hello->clock_hz == 0)
-        return fail_set(fail, "the guest says its clock stands");
+        return fail_set(fail, "the guest reports a clock rate of 0");
     return true;
 }
 
@@ -65,7 +65,7 @@ bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
     for (*mode = 0; *mode < 3; (*mode)++)
         if (strcmp(text, mode_names[*mode]) == 0)
             return true;
-    return fail_set(fail, "'%s' is no mode: flight, stream, once", text);
+    return fail_set(fail, "'%s' is not a mode; use flight, stream or once", text);
 }
 
 static bool class_number(const char *name, size_t length, unsigned *number)
@@ -96,7 +96,8 @@ bool parse_mask(const char *text, uint64_t *mask, struct fail *fail)
         unsigned number;
         if (!class_number(at, length, &number))
             return fail_set(
-                fail, "'%.*s' is no class of events; a mask is all, none, a number, or names with commas",
+                fail,
+                "'%.*s' is not an event class; a mask is all, none, a number, or a comma-separated list",
                 (int)length, at);
         *mask |= 1ull << number;
         if (at[length] == 0)
@@ -110,13 +111,13 @@ const char *guest_error_text(int32_t status)
         [1] = "no such operation",
         [4] = "not allowed",
         [5] = "an argument is out of range, see tarn ctl --help",
-        [7] = "no memory for that",
+        [7] = "not enough memory",
         [8] = "no free slot",
         [12] = "in use: a pull is running",
-        [13] = "not now, try again",
-        [15] = "there is none",
+        [13] = "not possible now, try again",
+        [15] = "it does not exist",
         [17] = "too large",
-        [18] = "this guest cannot do it",
+        [18] = "this guest does not support it",
     };
     uint32_t number = (uint32_t)-status;
     return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";

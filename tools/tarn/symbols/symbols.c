@@ -250,11 +250,12 @@ static void complain_of_image(struct symbols *symbols, const struct image *image
         if (has_name(symbols->files[i], image_name(image)) ||
             (image->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
             complain_of(symbols,
-                        "%s is not the %s of this trace, whose build-id is %s...: it was built again since",
+                        "%s is not the %s of this trace, whose build-id is %s...: it was rebuilt since",
                         symbols->files[i]->path, image_name(image), id);
             return;
         }
-    complain_of(symbols, "no file with the build-id %s... of %s: its addresses stay numbers (--symbols)", id,
+    complain_of(symbols,
+                "no file with build-id %s... of %s: its addresses are shown as numbers (see --symbols)", id,
                 image_name(image));
 }
 
@@ -319,7 +320,7 @@ static struct program *open_program(struct symbols *symbols, struct candidate *f
         file->program = program_open(file->path);
         file->is_bad = file->program == NULL;
         if (file->is_bad)
-            complain_of(symbols, "%s cannot be read", file->path);
+            complain_of(symbols, "cannot read %s", file->path);
     }
     return file->program;
 }

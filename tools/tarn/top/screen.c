@@ -259,7 +259,7 @@ static unsigned print_filter(FILE *to, const struct screen *screen, bool is_scre
 
     if (screen->pattern[0] == '\0')
         return 0;
-    snprintf(line, sizeof(line), "only %s named %s%s", screen->by_thread ? "threads" : "processes",
+    snprintf(line, sizeof(line), "only %s matching %s%s", screen->by_thread ? "threads" : "processes",
              screen->pattern, is_screen ? "  (f, Enter: all)" : "");
     return print_wrapped(to, line, width);
 }

@@ -85,7 +85,7 @@ bool terminal_open(struct fail *fail)
     static const int deadly[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
 
     if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
-        return fail_set(fail, "this is no terminal: see --batch");
+        return fail_set(fail, "not a terminal; use --batch");
     raw = before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_oflag &= ~(tcflag_t)OPOST;

@@ -40,7 +40,7 @@ bool request_number(const struct request *request, const char *key, uint64_t *nu
     errno = 0;
     value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
-        return fail_set(fail, "%s is no number, or too large", key);
+        return fail_set(fail, "%s is not a number, or too large", key);
     *number = value;
     return true;
 }
@@ -155,7 +155,7 @@ static unsigned answer_json(struct view *view, const struct request *request, st
 
 unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type)
 {
-    struct fail fail = {"there is no such question"};
+    struct fail fail = {"there is no such request"};
     unsigned status;
 
     *type = API_JSON;

@@ -229,7 +229,7 @@ static bool run_walk(struct asker *asker, struct fail *fail)
     range_walk_close(&asker->walk);
     model_close(&asker->model);
     filter_free(&asker->filter);
-    return fine && (!asker->gave_up || fail_set(fail, "the answer was given up"));
+    return fine && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
 }
 
 bool api_with_answer(struct view *view, const struct request *request, struct answer *answer,
@@ -290,7 +290,7 @@ bool api_answer_range(struct view *view, const struct request *request, struct j
     bool fine;
 
     if (kind == NULL)
-        return fail_set(fail, "name is none of those that /api/answers tells");
+        return fail_set(fail, "unknown name; /api/answers lists them");
     if (!request_number(request, "top", &out.top, UINT32_MAX, fail))
         return false;
     if (out.top == 0)

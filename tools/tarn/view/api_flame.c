@@ -31,7 +31,7 @@ bool api_flame(struct view *view, const struct request *request, struct json *js
     bool fine;
 
     if (request_text(request, "flame") != NULL || request_text(request, "folded") != NULL)
-        return fail_set(fail, "a picture goes to who asks, not to a file");
+        return fail_set(fail, "the picture cannot be written to a file here");
     answer = answer_new(answer_find("profile"));
     fine = answer_set(answer, "flame", "-", fail) &&
            api_with_answer(view, request, answer, print_flame, json, fail);

@@ -15,7 +15,7 @@ static bool may_go(const struct view *view, struct fail *why)
     case RECIPE_AGREES:
         return true;
     case RECIPE_NONE:
-        return fail_set(why, "only a deterministic run can be gone back to (make run DETERMINISTIC=1)");
+        return fail_set(why, "only a deterministic run can be run again (make run DETERMINISTIC=1)");
     default:
         return false;
     }

@@ -107,7 +107,7 @@ static bool find_marks(struct marker *marker, struct fail *fail)
             walk_piece(marker, piece);
         else if (!node_visit(&marker->visitor, pile_get(&index->levels[piece->level], piece->node),
                              marker->view->trace.stream_count, marker->view->trace.schema.event_count))
-            fine = fail_set(fail, "the index is broken; remove its file");
+            fine = fail_set(fail, "the index is damaged; remove its file");
     }
     cover_free(&cover);
     return fine;

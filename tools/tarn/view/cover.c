@@ -170,5 +170,5 @@ bool cover_sum(const struct index *index, const struct trace *trace, uint64_t fr
     }
     cover_free(&cover);
     tally_extend(tally, to);
-    return fine && (!tally->is_broken || fail_set(fail, "the index is broken; remove its file"));
+    return fine && (!tally->is_broken || fail_set(fail, "the index is damaged; remove its file"));
 }

@@ -178,9 +178,8 @@ static bool choose_by_tid(const struct draw *draw, bool *threads, struct fail *f
 
     for (uint32_t i = 0; i < index_thread_count(&draw->view->index); i++)
         any |= threads[i] = list_has(draw->options->tids, index_thread(&draw->view->index, i)->tid);
-    return any ||
-           fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists those that it has",
-                    draw->options->tids);
+    return any || fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads",
+                           draw->options->tids);
 }
 
 static void sum_processes(struct busy *busy, uint32_t count)
@@ -251,9 +250,9 @@ static bool refuse_marks(const struct draw *draw, unsigned count, struct fail *f
     for (unsigned i = 0; i < draw->mark_count && used < sizeof(names); i++)
         used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
                                  schema->events[draw->marks[i].type]->name);
-    return fail_set(fail,
-                    "--mark %.60s names %u kinds of events, and a picture can mark %u; name fewer of %s, ...",
-                    draw->options->marks, count, DRAW_MARKS_MAX, names);
+    return fail_set(
+        fail, "--mark %.60s matches %u event types, but a picture can mark only %u; choose fewer of %s, ...",
+        draw->options->marks, count, DRAW_MARKS_MAX, names);
 }
 
 static bool choose_marks(struct draw *draw, struct fail *fail)
@@ -267,7 +266,7 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
     if (count > DRAW_MARKS_MAX)
         return refuse_marks(draw, count, fail);
     return draw->options->marks == NULL || draw->mark_count != 0 ||
-           fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those that happened",
+           fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those in the trace",
                     draw->options->marks);
 }
 
@@ -324,7 +323,7 @@ static bool draw_all(struct draw *draw, struct fail *fail)
     draw_legend(draw);
     if (cairo_surface_write_to_png(cairo_get_target(draw->cairo), draw->options->file) !=
         CAIRO_STATUS_SUCCESS)
-        return fail_set(fail, "%s cannot be written", draw->options->file);
+        return fail_set(fail, "cannot write %s", draw->options->file);
     return true;
 }
 
@@ -357,7 +356,7 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.lanes.width = (uint32_t)(draw.right - draw.left);
     draw.lanes.arrow_most = ARROWS_MOST;
     if (draw.lanes.from >= draw.lanes.to)
-        return fail_set(fail, "there is nothing in this range");
+        return fail_set(fail, "nothing in this range");
     if (!choose_marks(&draw, fail))
         return false;
     draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);

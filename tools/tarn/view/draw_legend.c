@@ -140,7 +140,7 @@ static void add_states(struct draw *draw, struct place *at)
 {
     static const char *const names[MODEL_STATES] = {
         [MODEL_BLOCKED_SEND] = "waits for a receiver",
-        [MODEL_BLOCKED_REPLY] = "waits for an answer",
+        [MODEL_BLOCKED_REPLY] = "waits for a reply",
         [MODEL_BLOCKED_RECEIVE] = "waits for work",
         [MODEL_BLOCKED_NOTIFICATION] = "waits for a notification",
         [MODEL_BLOCKED_FUTEX] = "waits for a futex",
@@ -185,7 +185,7 @@ void draw_legend(struct draw *draw)
     add_entry(draw, &at, draw->theme.interrupt, 11, "interrupt");
     add_entry(draw, &at, draw->theme.idle, 2, "idle");
     if (draw->has_lost)
-        add_stripes(draw, &at, draw->lost, "not known");
+        add_stripes(draw, &at, draw->lost, "unknown");
     add_states(draw, &at);
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         if (draw->has_activity[kind])

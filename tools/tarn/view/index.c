@@ -138,7 +138,7 @@ bool index_teach(const struct index *index, struct model *model, size_t strides,
         struct buffer_reader piece = pile_get(&index->knowledge, i);
 
         if (piece.failed || !restore(model, piece.at, piece.left, fail))
-            return fail_set(fail, "the index is broken; remove its file");
+            return fail_set(fail, "the index is damaged; remove its file");
     }
     model_settle(model);
     return true;

@@ -73,7 +73,7 @@ static bool restore_checkpoint(struct builder *builder, size_t strides, struct f
     buffer_get(&reader, builder->positions, builder->trace->stream_count * sizeof(builder->positions[0]));
     buffer_get(&reader, &builder->index->losses, sizeof(builder->index->losses));
     if (reader.failed)
-        return fail_set(fail, "a checkpoint of the index is broken");
+        return fail_set(fail, "a checkpoint of the index is damaged");
     return model_restore(builder->index->model, reader.at, reader.left, fail);
 }
 

@@ -381,7 +381,7 @@ bool index_save(const struct index *index, const struct trace *trace, struct fai
     index_write(index, trace, &bytes);
     path_beside(trace, path);
     fine = write_file(path, &bytes) || (path_in_cache(trace, true, path) && write_file(path, &bytes)) ||
-           fail_set(fail, "the index cannot be kept: %s", strerror(errno));
+           fail_set(fail, "cannot save the index: %s", strerror(errno));
     free(bytes.bytes);
     return fine;
 }

@@ -308,7 +308,7 @@ static bool add_pieces(struct summer *summer, const struct view *view, struct fa
             fine = walk_piece(summer, view, fail);
         else if (!node_visit(&summer->visitor, pile_get(&index->levels[piece->level], piece->node),
                              view->trace.stream_count, view->trace.schema.event_count))
-            fine = fail_set(fail, "the index is broken; remove its file");
+            fine = fail_set(fail, "the index is damaged; remove its file");
     }
     cover_free(&cover);
     return fine;

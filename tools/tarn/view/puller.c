@@ -97,7 +97,7 @@ static bool take_answer(struct puller *puller, int answer, struct fail *fail)
         continue;
     if (got != (ssize_t)sizeof(made) || made.error != 0) {
         waitpid(puller->remover, NULL, 0);
-        return fail_set(fail, "cannot make a temporary directory: %s", strerror(made.error));
+        return fail_set(fail, "cannot create a temporary directory: %s", strerror(made.error));
     }
     memcpy(puller->directory, made.directory, sizeof(puller->directory));
     return true;
@@ -112,9 +112,9 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
     snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
              folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
     if (pipe2(life, O_CLOEXEC) != 0)
-        return fail_set(fail, "cannot make a pipe: %s", strerror(errno));
+        return fail_set(fail, "cannot create a pipe: %s", strerror(errno));
     if (pipe2(answer, O_CLOEXEC) != 0) {
-        fail_set(fail, "cannot make a pipe: %s", strerror(errno));
+        fail_set(fail, "cannot create a pipe: %s", strerror(errno));
         close(life[0]);
         close(life[1]);
         return false;

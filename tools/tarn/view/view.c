@@ -73,7 +73,7 @@ bool view_open_files(const struct view *view, struct trace *trace, struct fail *
     trace->end = view->trace.end;
     if (!same)
         trace_close(trace);
-    return same || fail_set(fail, "the trace is being replaced; ask again");
+    return same || fail_set(fail, "the trace is being replaced; try again");
 }
 
 /* ---- losses ---------------------------------------------------------------------------------------- */

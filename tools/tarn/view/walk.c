@@ -117,7 +117,7 @@ bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fa
 
     model_begin_range(walk->model);
     if (fine)
-        fine = take_events(walk, range) || fail_set(fail, "nobody waits for the answer");
+        fine = take_events(walk, range) || fail_set(fail, "the request was cancelled");
     if (fine && range->end != NULL)
         tell_end(range, walk->model, &walk->walk.merge);
     if (fine)

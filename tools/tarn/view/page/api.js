@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Questions to the server: tools/tarn/view/README.md describes them.
+// Requests to the server; tools/tarn/view/README.md describes them.
 
-// Numbers in order as the server takes them: 1,5-7.
+// Formats sorted numbers as the server expects them: 1,5-7.
 export function ranges(numbers) {
   const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];
   for (let i = 0, first = 0; i < sorted.length; i++)
@@ -12,9 +12,9 @@ export function ranges(numbers) {
   return parts.join(",");
 }
 
-// Parameters that are undefined are left out. Throws what the server says, or AbortError.
+// Omits undefined parameters. Throws the server's message, or AbortError.
 export const ask = (name, parameters = {}, signal = undefined) => request("GET", name, parameters, signal);
-// The same of what does something instead of telling.
+// The same for requests with a side effect (POST).
 export const act = (name, parameters) => request("POST", name, parameters);
 
 async function request(method, name, parameters, signal) {
@@ -33,8 +33,8 @@ async function request(method, name, parameters, signal) {
 
 export const wasAborted = (error) => error.name === "AbortError";
 
-// One question at a time, and of those that come meanwhile only the last: what the view wants while it moves. `run` gets the
-// wish and a signal; `stale` says whether a question under way is no longer worth waiting for.
+// Runs one request at a time; of requests made meanwhile it keeps only the last. For what the view needs while it moves.
+// `run` gets the wish and a signal; `stale` says whether a running request is no longer needed.
 export class Latest {
   #run;
   #stale;
@@ -55,7 +55,7 @@ export class Latest {
       this.#abort.abort();
   }
 
-  // Nobody wants the answer any more.
+  // Cancels the request.
   stop() {
     this.#next = null;
     this.#abort?.abort();
@@ -81,7 +81,7 @@ export class Latest {
   }
 }
 
-// A server that has gone is one message, not one for each question; null: it answers again.
+// Reports a lost server once, not once per request; null: it is available again.
 let report = () => {}, hasFailed = false;
 export function onFailure(callback) {
   report = callback;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What leads from one lane to another: wake-ups, IPC, and waits for locks to who held them.
+// Arrows between lanes: wake-ups, IPC, and from waits for locks to their holders.
 import {PADDING, STRIP} from "./rows.js";
 
 export const Arrow = {WAKEUP: 0, HANDOVER: 1, CALL: 2, REPLY: 3};
 export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"];
-const CALM = 60; // more arrows than this are fainter
-const MOST = 400; // more hide what they are drawn over: then only those of the chosen lane are drawn
-const STUB = 12; // pixels of an arrow that comes from an interrupt or a timer
+const CALM = 60; // with more arrows than this, they are fainter
+const MOST = 400; // with more arrows than this, only those of the selected lane are drawn
+const STUB = 12; // length in pixels of an arrow that comes from an interrupt or a timer
 
 const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
 
-// Those that are to be drawn, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all`: how many there are.
+// Returns the arrows to draw, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all` is their total number.
 export function visibleArrows(set, rows, state, scale) {
   const found = [];
   for (const arrow of state.arrows === "none" ? [] : set?.arrows ?? []) {
@@ -28,7 +28,7 @@ export function visibleArrows(set, rows, state, scale) {
   return {all: found.length, drawn: found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen)};
 }
 
-// Those of the chosen lane stand out.
+// Arrows of the selected lane are emphasised.
 export function drawArrows(context, arrows, colors, lane) {
   const chosen = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
   const calm = arrows.length > CALM ? 0.25 + 0.4 * CALM / arrows.length : 0.65;
@@ -58,7 +58,7 @@ function head(context, x0, y0, x1, y1) {
   context.fill();
 }
 
-// Under the waiter's strip a bar, and from it a line to the holder's lane, where a bar shows who kept it waiting.
+// Draws a bar below the waiter's box, and a line from it to a bar on the holder's lane.
 export function drawWaits(context, set, rows, scale, colors) {
   for (const wait of [...set?.waits.values() ?? []].flat()) {
     const waiter = rows.row("t" + wait.thread), holder = rows.row("t" + wait.holder);

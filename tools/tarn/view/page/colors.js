@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Colours: of processes by the hash of their name, so that a program looks the same in each trace; of states and activities
-// from the style sheet, which has them for light and dark.
+// Colours. A process's colour is a hash of its name, so a program looks the same in every trace. Colours of states and
+// activities come from the style sheet, which has light and dark ones.
 
-// A colour of OKLCH as #rrggbb. In this space colours of one lightness look equally light, so that one colour of text fits all.
+// Converts OKLCH to #rrggbb. Colours of equal lightness look equally light in OKLCH, so one text colour suits all of them.
 function oklch(lightness, chroma, hue) {
   const a = chroma * Math.cos(hue * Math.PI / 180), b = chroma * Math.sin(hue * Math.PI / 180);
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
@@ -17,8 +17,7 @@ function oklch(lightness, chroma, hue) {
   }).join("");
 }
 
-// FNV-1a; begun with a number by which the hues of the system's own servers (fs, proc, net, console, traced, init, sh, sort)
-// come to lie far apart.
+// FNV-1a. The start value was chosen so that fs, proc, net, console, traced, init, sh and sort get distant hues.
 function hash(text) {
   let h = 25251;
   for (let i = 0; i < text.length; i++)
@@ -28,7 +27,7 @@ function hash(text) {
 
 export const MARK_COLORS = 8;
 
-// Which activities look how: names of custom properties.
+// Custom properties (CSS) that give the colours of activities.
 const ACTIVITY_STYLES = ["libc", "syscall", "fault", "exception", "irq", "ipi", "request"];
 const STATE_STYLES = ["running", "ready", "ipc", "receive", "ipc", "notification", "futex", "sleeping", "faulting", "suspended",
                       "dead", "unknown"];
@@ -40,7 +39,7 @@ export class Colors {
     this.refresh();
   }
 
-  // After the scheme has changed.
+  // Call this after the colour scheme has changed.
   refresh() {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue("--" + name).trim();
@@ -55,8 +54,8 @@ export class Colors {
     this.patterns = new Map();
   }
 
-  // Of a process: in user code, and in the kernel on its behalf. Nothing but the name decides, so the colour is the same in
-  // each trace and however that grows; a second part of the hash sets apart those whose hues are close.
+  // A process's colours in user code and in the kernel. They depend only on the name, so they are the same in every trace. A
+  // second part of the hash distinguishes names with similar hues.
   process(name) {
     let found = this.#processes.get(name);
     if (!found) {
@@ -68,7 +67,7 @@ export class Colors {
     return found;
   }
 
-  // Diagonal stripes, which are told apart without colours.
+  // Diagonal stripes, which are recognisable without colour.
   stripes(context, color, background) {
     const key = color + background;
     if (!this.patterns.has(key)) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many events of each kind the view holds, where those are that are marked, and on which lanes.
+// Counts of each event type in the view, and the positions and lanes of marked events.
 import {Latest, ask, ranges} from "./api.js";
 import {WIDEST} from "./data.js";
 
-export const FLAG = 3; // time, event, count: stride of a lane's flags
-const GRAIN = 2; // pixels that share a flag
+export const FLAG = 3; // stride of a lane's flags: time, event, count
+const GRAIN = 2; // pixels per flag
 
 export class Counts {
   marks = null; // {from, to, width, byName: Map of {count, times or pixels}}
-  flags = new Map(); // by key of the lane
-  areTooMany = false; // events in the view, to tell on which lanes those lie that are marked
-  #all = null; // Map by name, while the panel wants them
+  flags = new Map(); // by lane key
+  areTooMany = false; // too many events in the view to find the lanes of marked ones
+  #all = null; // Map by name, while the panel needs them
   #asking;
   #askingFlags;
   #askingAll;
@@ -48,7 +48,7 @@ export class Counts {
     this.followLanes();
   }
 
-  // When the view or the lanes have changed. Of marks that are nowhere nothing is asked.
+  // Call this when the view or the lanes have changed. Marks that occur nowhere are not requested.
   followLanes() {
     const numbers = (kind, key) => this.layout.lanes.filter((row) => row.kind === kind).map((row) => row[key]);
     if (!this.marks || ![...this.marks.byName.values()].some((mark) => mark.count)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lanes hold, as the server told it for ranges of time. While data for a new range are under way, what is there is
-// drawn scaled: the finest that fits, and coarser ones beside it.
+// Caches the contents of lanes for ranges of time. While data for a new range is being loaded, existing data is drawn scaled:
+// the finest that fits, and coarser data beside it.
 import {Latest, ask, ranges} from "./api.js";
 
 const SETS = 10;
-const MARGIN = 0.3; // of the view, fetched on either side of it
-export const WIDEST = 8000; // pixels that the server takes
-const MOST = 1000; // lanes of threads in one question; the server takes a few more
+const MARGIN = 0.3; // fetched on either side of the view, as a fraction of it
+export const WIDEST = 8000; // pixels; limit of the server
+const MOST = 1000; // thread lanes per request; the server accepts a few more
 
 // Strides of the server's flat arrays.
 export const BOX = 6; // begin, end, thread, activity, detail, merged
@@ -15,7 +15,7 @@ const FRAME = 6; // begin, end, depth, activity, detail, merged
 export const CALL = 5; // begin, end, activity, detail, merged
 export const RUN = 6; // pixels, what, four shares in percent
 
-// Frames come in the order in which they end; what is drawn in one row comes together here, in order of time.
+// Groups frames, which arrive in order of their end, by row, in order of time.
 function byDepth(frames) {
   const rows = [];
   for (let i = 0; i < frames.length; i += FRAME) {
@@ -27,7 +27,7 @@ function byDepth(frames) {
   return rows;
 }
 
-// The first place in an array of boxes that do not overlap which ends after a moment.
+// Returns the index of the first of the (not overlapping) boxes that ends after a time.
 export function firstAfter(boxes, stride, t) {
   let low = 0, high = boxes.length / stride;
   while (low < high) {
@@ -42,7 +42,7 @@ export function firstAfter(boxes, stride, t) {
 
 export class LaneData {
   #sets = []; // newest first
-  #whole = null; // of the whole trace: always something to show
+  #whole = null; // the whole trace, so that there is always something to show
   #asking;
   #wish = null;
 
@@ -58,7 +58,7 @@ export class LaneData {
     return this.#asking.isBusy;
   }
 
-  // Called whenever the view or the lanes change; asks only for what is not there.
+  // Call this whenever the view or the lanes change. Requests only missing data.
   follow() {
     const {from, to, span} = this.state, sharp = Math.round(this.rows.width * Math.min(devicePixelRatio, 2));
     const pixels = Math.max(100, Math.min(sharp, Math.floor(WIDEST / (1 + 2 * MARGIN))));
@@ -88,7 +88,7 @@ export class LaneData {
                                        threads: ranges(threads) || "none"}, signal);
     const set = wish.into ?? {from: answer.from, to: answer.to, width: answer.width, isExact: answer.exact, lanes: new Map(),
                               asked: new Set(), arrows: [], waits: new Map(), grain: (answer.to - answer.from) / answer.width};
-    wish.keys.forEach((key) => set.asked.add(key)); // of one that the trace does not have there is no answer
+    wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
     for (const lane of answer.cpus)
       set.lanes.set("c" + lane.rank, lane);
     for (const lane of answer.threads) {
@@ -104,7 +104,7 @@ export class LaneData {
     this.onChange();
   }
 
-  // Those of lanes that were there before come once more.
+  // Removes duplicates: lanes that were loaded before arrive again.
   #takeArrows(set, answer) {
     set.arrowKeys ??= new Set();
     for (let i = 0; i < answer.arrows.length; i += 5) {
@@ -129,7 +129,7 @@ export class LaneData {
     this.#sets = this.#sets.filter((other, i) => i < SETS || other === this.#whole);
   }
 
-  // How deep calls are nested in the view, by thread; null while the view is not covered.
+  // Returns the nesting depth of calls in the view, by thread; null while the view is not covered.
   get depths() {
     const {from, to} = this.state, set = this.#sets.find((one) => one.from <= from && one.to >= to);
     if (!set)
@@ -142,7 +142,7 @@ export class LaneData {
       [Number(key.slice(1)), lane.calls.findLastIndex(isSeen) + 1]));
   }
 
-  // The trace has grown: what reached up to its end may have more behind it now.
+  // The trace has grown: data that reached up to its end may be incomplete now.
   grow(duration) {
     for (const set of this.#sets)
       if (set.to >= duration)
@@ -154,12 +154,12 @@ export class LaneData {
     this.#whole = null;
   }
 
-  // Pieces to draw a lane from: sets and parts of the view, which do not overlap.
+  // Returns the pieces to draw a lane from: sets and parts of the view, which do not overlap.
   pieces(key, from, to) {
     const grain = (to - from) / Math.max(this.rows.width, 1), found = [];
     const usable = this.#sets.filter((set) => set.lanes.has(key) && set.from < to && set.to > from);
     const rank = (set) => (set.grain <= grain * 1.01 && set.grain > grain / 12 ? 0 : set.grain > grain ? 1 : 2);
-    // What is left of an earlier, narrower view does not know of a wait that ends behind it.
+    // Data of an earlier, narrower view lacks waits that end after it.
     const isPart = (set) => rank(set) === 0 && (set.from > from || set.to < to);
     usable.sort((a, b) => rank(a) - rank(b) || Number(a.isStale ?? 0) - Number(b.isStale ?? 0) || isPart(a) - isPart(b) ||
                           (rank(a) === 2 ? b.grain - a.grain : a.grain - b.grain));
@@ -185,7 +185,7 @@ export class LaneData {
     return found;
   }
 
-  // The set that arrows and waits are drawn from, or null while none is exact for most of the view.
+  // Returns the set from which to draw arrows and waits, or null while none is exact for most of the view.
   exact(from, to) {
     const shared = (set) => Math.min(to, set.to) - Math.max(from, set.from);
     return this.#sets.find((set) => set.isExact && set.from <= from && set.to >= to) ??

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes on the canvas. Colour says who; height and stripes say what, so that states can be told apart without colours:
-// what runs fills its lane, what is ready is striped, what waits is a line.
+// Draws lanes on the canvas. Colour shows the program. Height and stripes show the state, so that states can be distinguished
+// without colour: running fills the lane, ready is striped, waiting is a line.
 import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
 import {Raster} from "./raster.js";
 import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 import {Activity, State} from "./trace.js";
 
 const LABEL_FONT = "11px system-ui, sans-serif";
-const LABELLED = 90; // pixels from which on a wait says what it is for
+const LABELLED = 90; // minimum pixels for the label of a wait
 const KERNEL = new Set([Activity.SYSCALL, Activity.FAULT, Activity.EXCEPTION]);
 const INTERRUPT = new Set([Activity.IRQ, Activity.IPI]);
 
-// Times to pixels of the canvas, whole ones of the device, so that edges are sharp.
+// Converts times to canvas pixels, aligned to device pixels so that edges are sharp.
 export class Scale {
   constructor(from, to, width, ratio = devicePixelRatio) {
     Object.assign(this, {from, to, width, ratio, factor: width / (to - from)});
@@ -30,13 +30,12 @@ export class Scale {
   }
 }
 
-// Plain rectangles go into a raster, in which later ones lie over earlier ones; stripes and text, of which there are few, are
-// painted over it by end().
+// Plain rectangles go into a raster, where later ones cover earlier ones. end() paints stripes and text over it.
 export class LanePainter {
   #widths = new Map();
   #raster = new Raster();
   #parts = [];
-  #over; // of the current part
+  #over; // stripes and text of the current part
 
   constructor(context, colors, trace) {
     Object.assign(this, {context, colors, trace});
@@ -50,7 +49,7 @@ export class LanePainter {
     this.context.textBaseline = "middle";
   }
 
-  // Lanes that follow are seen in this part of the canvas only.
+  // Clips the following lanes to this part of the canvas.
   part(top, bottom) {
     this.#raster.clip(top, bottom);
     this.#over = [];
@@ -92,7 +91,7 @@ export class LanePainter {
     }
   }
 
-  // A folded process: where any of its threads runs, one over the other.
+  // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, piece, y) {
     const raster = this.#raster, {states, runs} = piece.lane, room = row.height - 6;
     const {user} = this.colors.process(this.trace.processName(row.pid));
@@ -108,7 +107,7 @@ export class LanePainter {
 
   // ---- boxes
 
-  // Calls `paint(i, x, width)` for each box in the piece that is not hidden behind the one before. Nothing is thinner than a pixel.
+  // Calls `paint(i, x, width)` for each box in the piece that the previous box does not hide. The minimum width is one pixel.
   #each(boxes, stride, piece, paint) {
     const {scale} = this, least = 1 / scale.ratio;
     let edge = -Infinity;
@@ -129,7 +128,7 @@ export class LanePainter {
       const thread = trace.thread(boxes[i + 2]), activity = boxes[i + 3];
       const inKernel = KERNEL.has(activity) || (thread.idle && activity < 0);
       raster.rect(x, y + 2, width, height - 4, colors.background);
-      if (activity < 0 && boxes[i + 4]) { // it sleeps
+      if (activity < 0 && boxes[i + 4]) { // asleep
         raster.rect(x, y + height - 5, width, 2, colors.idle);
         return;
       }
@@ -154,7 +153,7 @@ export class LanePainter {
       this.#calls(piece.lane.calls[depth], piece, top + STRIP + 1 + depth * CALL_HEIGHT);
   }
 
-  // What a thread sleeps for, when that is known to be a lock.
+  // The lock that a thread sleeps for, if known.
   #lockLabel(n, piece, begin, end) {
     const wait = piece.set.waits.get(n)?.find((one) => one.begin <= begin && one.end >= end);
     return wait ? this.trace.lockName(wait) + (wait.holder >= 0 ? `: ${this.trace.threadName(wait.holder)}` : "") : null;
@@ -183,7 +182,7 @@ export class LanePainter {
     }
   }
 
-  // Stripes where they can be seen.
+  // Draws stripes where they are visible.
   #ready(x, y, width, height) {
     if (width < 3)
       this.#raster.rect(x, y, width, height, this.colors.ready);
@@ -196,7 +195,7 @@ export class LanePainter {
     return this.trace.stateName(state) + whom;
   }
 
-  // What a thread waits for, on its line.
+  // Labels the line of a waiting thread with what it waits for.
   #waitLabel(label, x, y, width) {
     const text = this.#fit(label, Math.min(width - 20, 260));
     if (!text)
@@ -267,12 +266,12 @@ export class LanePainter {
           raster.rect(x, top + STRIP / 2 - 1, width, 2, colors.states[state]);
       }
       this.#stack(x, top + STRIP, width, STRIP, runs, i + 2, color);
-      if (runs[i + 5] > 0) // ready: hangs from the top
+      if (runs[i + 5] > 0) // ready: drawn from the top
         this.#ready(x, top, width, Math.max(1, Math.round(STRIP * runs[i + 5] / 100)));
     });
   }
 
-  // Three shares in percent of `room`, from the bottom; what is there can be seen.
+  // Draws three shares in percent of `room`, from the bottom; shares above 0 get at least a pixel.
   #stack(x, bottom, width, room, shares, at, color) {
     let y = bottom;
     for (let part = 0; part < 3; part++) {
@@ -285,7 +284,7 @@ export class LanePainter {
     }
   }
 
-  // Under all that is known of a processor: where nothing is drawn over it, events were lost or there were none yet.
+  // Background of a CPU's lane. It stays visible where events were lost, or where none were logged yet.
   #unknown(piece, y, height) {
     const {context, colors, scale} = this, x = scale.snap(piece.from);
     context.fillStyle = colors.stripes(context, colors.lost);
@@ -304,7 +303,7 @@ export class LanePainter {
     return width;
   }
 
-  // As much of the text as there is room for; "" when that says nothing.
+  // Truncates the text to fit; "" if the result would be meaningless.
   #fit(text, room) {
     if (this.#width(text) <= room)
       return text;
@@ -312,7 +311,7 @@ export class LanePainter {
     return keep >= 2 ? text.slice(0, keep) + "…" : "";
   }
 
-  // A box that begins left of the canvas is labelled where it comes into sight.
+  // A box that begins left of the canvas is labelled where it becomes visible.
   #label(text, x, y, width, color = this.colors.boxText) {
     const from = Math.max(x, 0), shown = this.#fit(text, Math.min(x + width, this.scale.width) - from - 6);
     if (!shown)

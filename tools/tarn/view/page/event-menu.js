@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The menu of an event: the command that runs the guest again up to it, to copy or, if the server may, to run.
+// The menu of an event: the command that runs the guest again up to it, to copy or, if the server allows it, to run.
 import {act} from "./api.js";
 import {element} from "./element.js";
 import {formatTime} from "./time.js";
 
-// As a shell takes it.
+// Quotes text for a shell.
 const quoted = (text) => (/^[\w/.,:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export class EventMenu {
-  // `tell` says something to the user.
+  // `tell` shows a message to the user.
   constructor(dialog, trace, tell) {
     Object.assign(this, {dialog, trace, tell});
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -21,7 +21,7 @@ export class EventMenu {
     });
   }
 
-  // What a shell runs to go to event N; undefined: it cannot.
+  // The shell command that goes to event N; undefined if that is not possible.
   command(n) {
     const {directory} = this.trace.goto;
     return directory === undefined ? undefined : `tarn goto ${quoted(directory)} ${n}`;
@@ -31,8 +31,8 @@ export class EventMenu {
     const {dialog} = this, command = this.command(n);
     dialog.replaceChildren(
       element("h2", {id: "event-menu-title"}, `${name ? `${name}, ` : ""}event ${n}, at ${formatTime(t)}`),
-      ...(command === undefined ? [element("p", {class: "note"}, `The machine at this instant cannot be had: ${this.trace.goto.why}.`)]
-        : [element("p", {}, "The machine at this instant, in gdb:"), element("pre", {}, command), this.#buttons(n, command)]));
+      ...(command === undefined ? [element("p", {class: "note"}, `The machine at this moment is not available: ${this.trace.goto.why}.`)]
+        : [element("p", {}, "Open the machine at this moment in gdb:"), element("pre", {}, command), this.#buttons(n, command)]));
     dialog.showModal();
     const {offsetWidth: width, offsetHeight: height} = dialog;
     dialog.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;

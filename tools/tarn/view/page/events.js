@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events as rows of text, and the search for the next one.
+// Shows events as rows of text, and searches for the next one.
 import {ask} from "./api.js";
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
-// Without those that are there for later, as tarn list prints them.
+// Omits reserved fields, as tarn list does.
 export const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !name.startsWith("reserved"));
 
 export function eventRow(event, before, {trace, colors, state}) {
@@ -14,7 +14,7 @@ export function eventRow(event, before, {trace, colors, state}) {
     element("span", {class: "field"}, element("b", {}, name), " " + value));
   const node = element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
                  element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),
-                 element("span", {class: "cpu", title: "processor"}, `cpu ${trace.cpu(event.cpu)}`),
+                 element("span", {class: "cpu", title: "CPU"}, `cpu ${trace.cpu(event.cpu)}`),
                  element("span", {class: "who"}, element("i", {class: "swatch", style:
                    `background:${colors.process(event.tid ? trace.processName(event.pid) : "kernel").user}`}), thread),
                  element("div", {class: "what"}, color === undefined ? null
@@ -23,15 +23,15 @@ export function eventRow(event, before, {trace, colors, state}) {
   return node;
 }
 
-// Who logs in a lane: a choice for the server.
+// Parameters for the server that select the events of a lane.
 export function laneChoice(trace, lane) {
   if (!lane)
     return {};
   return lane[0] === "c" ? {cpus: lane.slice(1)} : {tids: String(trace.thread(Number(lane.slice(1))).tid)};
 }
 
-// The next event that fits, or null. `from` is {n} or {at}. The server looks a while at a time and is asked to go on; each time
-// told(done, total) hears how many events it has passed.
+// Returns the next matching event, or null. `from` is {n} or {at}. The server searches for a while per request; after each
+// request, told(done, total) gets the number of events searched.
 export async function findEvent(from, direction, choice, signal, told = () => {}) {
   for (let place = from, start = null;;) {
     const answer = await ask("search", {...place, direction, ...choice}, signal);
@@ -45,7 +45,7 @@ export async function findEvent(from, direction, choice, signal, told = () => {}
   }
 }
 
-// Where a search begins: behind the cursor or before it.
+// The start of a search: after or before the cursor.
 export function searchPlace({cursor, from}, isNext) {
   return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
 }

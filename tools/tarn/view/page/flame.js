@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A flame graph: the boxes of the server's SVG, laid out anew for the width that there is, and from above, so that a low
-// panel shows the outer ones. A click zooms, the text marks.
+// A flame graph: the boxes of the server's SVG, laid out again for the available width, with the outermost ones on top so
+// that a low panel shows them. A click zooms in, the text field marks functions.
 import {element} from "./element.js";
 
 const ROW = 17, LEAST = 0.5, CHARACTER = 6.2; // pixels
 const SVG = "http://www.w3.org/2000/svg";
 
 export class FlameGraph {
-  #left = 0; // the part of the whole that is shown
+  #left = 0; // the visible part of the whole
   #part = 1;
 
-  // picture: an SVG document as text; address: where it comes from.
+  // picture: an SVG document as text; address: its URL.
   constructor(picture, address) {
     const parsed = new DOMParser().parseFromString(picture, "image/svg+xml");
     this.title = parsed.querySelector("text.h")?.textContent ?? "";
@@ -27,7 +27,7 @@ export class FlameGraph {
     }
     this.found = element("span", {class: "quiet", role: "status"});
     this.search = element("input", {type: "search", placeholder: "Mark functions", "aria-label": "mark functions", input: () => this.#mark()});
-    this.info = element("p", {class: "flame-info"}, `${this.title}. A box is as wide as its part; what it calls hangs below.`);
+    this.info = element("p", {class: "flame-info"}, `${this.title}. The width of a box is its share; its callees are below.`);
     this.node = element("div", {class: "flame"},
       element("div", {class: "tools"}, this.search, this.found, element("button", {click: () => this.#zoom(null)}, "Whole"),
               element("a", {href: address, target: "_blank", download: "flame.svg"}, "SVG file")), this.info, this.svg);
@@ -76,7 +76,7 @@ export class FlameGraph {
     }
   }
 
-  // Boxes in one another count once.
+  // Nested boxes count once.
   #mark() {
     const wanted = this.search.value.trim().toLowerCase();
     let sum = 0, end = -1;

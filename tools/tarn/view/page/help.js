@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All keys, from the same table that acts on them.
+// The help: all keys, from the table that handles them.
 import {element} from "./element.js";
 import {legend} from "./legend.js";
 
 const SHOWN = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page ↑", PageDown: "Page ↓", Escape: "Esc"};
-const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also two fingers sideways"], ["Alt wheel", "scroll the lanes; also over the names"],
-                 ["drag", "move the view"], ["drag ruler", "select a range; also ⇧ drag"], ["click", "cursor: events around it"],
-                 ["double click", "fit this box into the view"], ["right click", "on an event of a list: go to the machine at it"],
-                 ["overview", "drag the view or its edges; beside it: another view"]];
+const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also two fingers sideways"], ["Alt wheel", "scroll the lanes; also wheel over the names"],
+                 ["drag", "pan"], ["drag ruler", "select a range; also ⇧ drag"], ["click", "set the cursor and list the events around it"],
+                 ["double click", "fit this box into the view"], ["right click", "on an event in a list: open the machine at that moment"],
+                 ["overview", "drag the view or its edges; drag beside it to select another view"]];
 
 export function makeHelp(dialog, table) {
   const line = (keys, what) => element("div", {}, element("span", {}, ...keys.flatMap((key) => [element("kbd", {}, SHOWN[key] ?? key), " "])), what);

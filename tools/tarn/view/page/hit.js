@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lies under the pointer.
+// Finds what is under the pointer.
 import {BOX, CALL, RUN, STATE, firstAfter} from "./data.js";
 import {CALL_HEIGHT, PADDING, STRIP} from "./rows.js";
 
-// {row, t, isLoaded?, box?, state?, calls?, waits?, shares?, depth?, from, to}; null: no lane. Calls are from the outermost. What begins at
-// `from` or ends at `to` may reach farther than is known here.
+// {row, t, isLoaded?, box?, state?, calls?, waits?, shares?, depth?, from, to}; null: no lane. Calls start with the outermost.
+// What begins at `from` or ends at `to` may extend beyond the loaded data.
 export function hit(x, y, scale, rows, data) {
   const row = rows.at(y), t = scale.t(x);
   if (!row)
@@ -16,7 +16,7 @@ export function hit(x, y, scale, rows, data) {
     return {row, t};
   if (!piece.set.isExact)
     return {row, t, shares: sharesAt(piece, t)};
-  const slack = 1.5 / scale.factor; // a box that is one pixel wide may lie a little beside
+  const slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
   const {from, to} = piece.set;
   if (row.kind === "cpu")
     return {row, t, from, to, isLoaded: true, box: boxAt(piece.lane.boxes, BOX, t, slack)};

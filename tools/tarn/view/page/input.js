@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pointer, wheel and keys over the timeline.
+// Pointer, wheel and keys of the timeline.
 import {RULER_HEIGHT} from "./rows.js";
 import {Gesture, wheelPixels} from "./wheel.js";
 
@@ -9,7 +9,7 @@ export class Pointer {
   #drag = null;
   #gesture = new Gesture();
 
-  // `view` has what the timeline can do: see timeline.js.
+  // `view` has the timeline's operations; see timeline.js.
   constructor(canvas, view) {
     Object.assign(this, {canvas, view, state: view.state, rows: view.rows});
     canvas.addEventListener("wheel", (event) => this.#wheel(event), {passive: false});
@@ -21,8 +21,8 @@ export class Pointer {
     canvas.addEventListener("dblclick", (event) => view.zoomTo(event.offsetX, event.offsetY));
   }
 
-  // Up and down zooms where the pointer is, sideways (or with Shift) pans, with Alt the lanes scroll. Browsers tell of two fingers
-  // that move apart as a wheel with Ctrl.
+  // Vertical movement zooms at the pointer, horizontal movement (or Shift) pans, Alt scrolls the lanes. Browsers report a pinch
+  // as a wheel with Ctrl.
   #wheel(event) {
     event.preventDefault();
     const {dx, dy} = event.ctrlKey || event.altKey ? {dx: 0, dy: wheelPixels(event).dy} : this.#gesture.take(event);
@@ -36,7 +36,7 @@ export class Pointer {
     this.view.hover(event);
   }
 
-  // On the ruler, or with Shift, a drag selects; else it takes the view along.
+  // On the ruler, or with Shift, a drag selects; elsewhere it pans.
   #press(event) {
     if (event.button !== 0 || this.#drag)
       return;
@@ -85,49 +85,49 @@ export class Pointer {
   }
 }
 
-// Keys, and what the help says of them: [keys, what, action]. `view` as above, `page` has the rest.
+// Keys and their help: [keys, help, action]. `view` is as above, `page` has the other operations.
 export function keyTable(view, page) {
   const {state} = view;
   return [
     [["w", "+", "="], "zoom in", () => state.zoom(0.6, view.focus)],
     [["s", "-"], "zoom out", () => state.zoom(1 / 0.6, view.focus)],
-    [["a", "ArrowLeft"], "to the left", () => state.pan(-0.2)],
-    [["d", "ArrowRight"], "to the right", () => state.pan(0.2)],
-    [["PageUp"], "a view to the left", () => state.pan(-0.9)],
-    [["PageDown"], "a view to the right", () => state.pan(0.9)],
-    [["Home"], "to the start", () => state.show(0, state.span)],
-    [["End"], "to the end; of a live trace: follow it", () => view.toEnd()],
-    [["0"], "the whole trace", () => state.show(0, state.duration)],
-    [["ArrowUp", "k"], "lane above", () => view.nextLane(-1)],
-    [["ArrowDown", "j"], "lane below", () => view.nextLane(1)],
+    [["a", "ArrowLeft"], "pan left", () => state.pan(-0.2)],
+    [["d", "ArrowRight"], "pan right", () => state.pan(0.2)],
+    [["PageUp"], "pan left by one screen", () => state.pan(-0.9)],
+    [["PageDown"], "pan right by one screen", () => state.pan(0.9)],
+    [["Home"], "go to the start", () => state.show(0, state.span)],
+    [["End"], "go to the end; of a live trace: follow it", () => view.toEnd()],
+    [["0"], "show the whole trace", () => state.show(0, state.duration)],
+    [["ArrowUp", "k"], "select the lane above", () => view.nextLane(-1)],
+    [["ArrowDown", "j"], "select the lane below", () => view.nextLane(1)],
     [["f", "Enter"], "fit the selection into the view", () => view.fitSelection()],
-    [["Escape"], "stop looking; forget selection, lane and cursor", () => page.stopLooking() || view.forget()],
-    [[".", "n"], "next event, of the lane that is chosen", () => page.step(1)],
-    [[",", "p"], "previous event, of the lane that is chosen", () => page.step(-1)],
-    [["m"], "mark the selection (or the cursor) as a place", () => page.markPlace()],
+    [["Escape"], "stop the search; clear selection, lane and cursor", () => page.stopLooking() || view.forget()],
+    [[".", "n"], "next event (of the selected lane)", () => page.step(1)],
+    [[",", "p"], "previous event (of the selected lane)", () => page.step(-1)],
+    [["m"], "mark the selection (or the cursor)", () => page.markPlace()],
     [["g"], "go to a time, an event (#number) or a text", () => page.focusGoto()],
-    [["o"], "the machine at the event of the cursor", () => page.openEventMenu()],
+    [["o"], "open the machine at the event of the cursor", () => page.openEventMenu()],
     [["/"], "search", () => page.openTab("search")],
     [["1"], "events around the cursor", () => page.openTab("list")],
     [["2"], "marks", () => page.openTab("marks")],
-    [["3"], "answers of the selection", () => page.openTab("range")],
+    [["3"], "analyses of the selection", () => page.openTab("range")],
     [["4"], "search", () => page.openTab("search")],
     [["5"], "about the trace", () => page.openTab("info")],
-    [["r"], "arrows: when not too many, all, none", () => page.nextArrows()],
+    [["r"], "arrows: automatic, all, none", () => page.nextArrows()],
     [["x"], "fold or unfold the calls of the lane", () => view.foldLane()],
     [["X"], "fold or unfold all processes", () => view.rows.foldAll()],
-    [["i"], "pin the lane on top", () => view.pinLane()],
+    [["i"], "pin the lane to the top", () => view.pinLane()],
     [["Backspace"], "back", () => history.back()],
-    [["l"], "follow a trace that grows, or stop", () => page.toggleFollow()],
-    [["b"], "panel to the bottom or to the right", () => page.panel.turn()],
-    [["\\"], "panel, or none", () => state.change({panel: !state.panel})],
-    [["t"], "light, dark, or as the system", () => page.nextTheme()],
+    [["l"], "follow a growing trace, or stop", () => page.toggleFollow()],
+    [["b"], "move the panel to the bottom or to the right", () => page.panel.turn()],
+    [["\\"], "show or hide the panel", () => state.change({panel: !state.panel})],
+    [["t"], "colours: light, dark, or as the system", () => page.nextTheme()],
     [["?", "h"], "this help", () => page.showHelp()],
   ];
 }
 
-// Whether a key is for the element that has the focus. A field for text has all keys. Buttons are pressed. Other controls have keys
-// of their own when they were reached by keys; one that was clicked leaves them to the page.
+// Returns whether a key belongs to the focused element. A text field gets all keys. A button gets the keys that press it. Other
+// controls get their own keys if they were focused by keyboard; if they were clicked, the page gets the keys.
 function isOwnKey(at, key, wasClicked) {
   if (at.matches("input:not([type=radio], [type=checkbox]), textarea"))
     return true;
@@ -138,7 +138,7 @@ function isOwnKey(at, key, wasClicked) {
 
 export function listenToKeys(table) {
   const actions = new Map(table.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
-  let wasClicked = false; // the focus came with the pointer, not with Tab
+  let wasClicked = false; // focused by the pointer, not by Tab
   addEventListener("pointerdown", () => wasClicked = true, {capture: true});
   addEventListener("keydown", (event) => wasClicked &&= event.key !== "Tab", {capture: true});
   addEventListener("keydown", (event) => {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A trace that grows: the server is asked to wait for news, and the view stays at the end if it shall follow.
+// A growing trace: the server reports changes, and the view stays at the end if it follows.
 import {ask, reportFailure} from "./api.js";
 
-const PAUSE = 250; // ms: the picture changes no more often than this
+const PAUSE = 250; // ms between updates of the picture
 const RETRY = 2000;
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export class Live {
-  // grown(before): there is more; replaced(): it is another trace, in which no number means what it did.
-  // follows: whether the view is to stay at the end once it is known that the trace grows; waits: whether it is to go where it
-  // happened once it is known that it does not.
+  // grown(before): the trace has grown; replaced(): it is another trace, with other numbers.
+  // follows: stay at the end if the trace turns out to grow; waits: go to the busiest range if it does not.
   constructor(trace, state, {grown, replaced, follows, waits}) {
     Object.assign(this, {trace, state, grown, replaced, follows, waits});
   }
@@ -26,7 +25,7 @@ export class Live {
         await wait(PAUSE);
       } catch (error) {
         reportFailure(error);
-        since = undefined; // one that comes back tells at once
+        since = undefined; // a server that is back replies at once
         await wait(RETRY);
       }
     }
@@ -55,18 +54,18 @@ export class Live {
     }
   }
 
-  // What is seen of a trace that has grown.
+  // Updates the view after the trace has grown.
   #move(before, wasWhole) {
     const {state, trace} = this;
     if (trace.duration === before)
       return;
-    // One that is read anew is shorter for a while, and reaches where it did before.
+    // A trace that is read again is shorter for a while.
     const end = trace.indexing ? Math.max(trace.duration, state.to) : trace.duration;
     if (state.follow)
       state.change({duration: end, from: Math.max(0, end - state.span), to: Math.max(end, Math.min(state.span, end))});
     else if (wasWhole)
       state.change({duration: end, from: 0, to: end});
-    else if (state.to > end) // it has become shorter
+    else if (state.to > end) // the trace has become shorter
       state.change({duration: end, from: Math.max(0, end - state.span), to: end});
     else
       state.change({duration: end});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the parts: the trace and the state in the middle, everything that shows them around.
+// Connects the parts of the page: the trace, the state, and everything that shows them.
 import {Latest, onFailure} from "./api.js";
 import {Colors} from "./colors.js";
 import {Counts} from "./counts.js";
@@ -31,7 +31,7 @@ const ARROWS = ["auto", "all", "none"];
 
 class Page {
   #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, wish) => current.direction !== wish.direction);
-  #progress = ""; // of a step
+  #progress = ""; // of a search for the next event
 
   constructor(trace) {
     this.trace = trace;
@@ -65,7 +65,7 @@ class Page {
                                         search: this.searchPanel, info: new InfoPanel(parts)});
   }
 
-  // What follows from what.
+  // Updates after changes of the state.
   #connect() {
     const {state, rows, data, counts, names, timeline} = this;
     state.on(["from", "to", "duration"], () => {
@@ -85,7 +85,7 @@ class Page {
       this.#hint("hidden-threads", rows.hiddenThreads ? `${rows.hiddenThreads.toLocaleString("en")} more threads: filter to find them` : "");
       byId("empty").style.top = `${rows.movingTop + 16}px`;
       byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
-        : state.filter ? `No thread of this range matches “${state.filter}”.` : "No thread runs or changes its state in this range.";
+        : state.filter ? `No thread of this range matches “${state.filter}”.` : "No thread is active in this range.";
       data.follow();
       counts.followLanes();
       timeline.redraw();
@@ -96,9 +96,9 @@ class Page {
       this.#showState();
     };
     timeline.onArrows = (left) => this.#hint("hidden-arrows", left > 0
-      ? `${left.toLocaleString("en")} arrows are not drawn: choose a lane, come closer, or press r` : "");
+      ? `${left.toLocaleString("en")} arrows are hidden: select a lane, zoom in, or press r` : "");
     counts.onChange = () => {
-      this.#hint("hidden-marks", counts.areTooMany ? "too many events for marks on lanes: come closer" : "");
+      this.#hint("hidden-marks", counts.areTooMany ? "too many events for marks on lanes: zoom in" : "");
       names.updateMarks();
       this.marksPanel.update();
       timeline.redraw();
@@ -111,7 +111,7 @@ class Page {
     byId("name").textContent = trace.title;
     byId("name").title = trace.name;
     this.#theme();
-    this.timeline.start(); // so that what is asked for first fits the window
+    this.timeline.start(); // first, so that the first requests fit the window
     this.timeline.onResize = () => {
       this.rows.layOut();
       this.counts.follow(false);
@@ -130,7 +130,7 @@ class Page {
     new Live(trace, state, {grown, replaced: () => this.#replaced(), follows: !hasRange, waits: !hasRange && !state.usual}).run();
   }
 
-  // Other files, or a program has declared events of its own.
+  // The files changed, or a program has declared events.
   #replaced() {
     this.data.forget();
     this.searchPanel.fill();
@@ -161,7 +161,7 @@ class Page {
     return `cursor ${formatSpan(Math.abs(ns))} ${ns < 0 ? "before" : "after"} its start`;
   }
 
-  // In the foot, where there may be no room for all of it.
+  // Shows a hint in the footer, where it may be truncated.
   #hint(id, text) {
     const node = byId(id);
     if (node.textContent !== text)
@@ -188,18 +188,18 @@ class Page {
       this.#goToText(byId("goto").value.trim());
     });
     SYSTEM_IS_DARK.addEventListener("change", () => this.#theme());
-    for (const kind of ["keydown", "pointerdown"]) // what was said was said of what the user did before
+    for (const kind of ["keydown", "pointerdown"]) // messages refer to the previous action
       addEventListener(kind, () => document.body.classList.contains("failed") || this.#told(""), {capture: true});
   }
 
-  // ---- going somewhere
+  // ---- navigation
 
   goTo(t) {
     this.state.change({cursor: {t, n: null}});
     this.state.reveal(t);
   }
 
-  // To an event as the server's lists have it: its moment, and its lane.
+  // Goes to the time and lane of an event from the server's lists.
   goToEvent(event) {
     const lanes = this.trace.lanesOfEvent(event);
     this.state.change({cursor: {t: event.t, n: event.n, lanes}});
@@ -212,7 +212,7 @@ class Page {
     this.timeline.aim(this.trace.lanesFor(key));
   }
 
-  // That of the address.
+  // The event in the address.
   #aimAtLane() {
     if (this.state.lane)
       this.timeline.aim(this.trace.lanesFor(this.state.lane));
@@ -235,7 +235,7 @@ class Page {
     byId("goto").blur();
   }
 
-  // The event after or before the cursor; on the lane that is chosen, if one is.
+  // Goes to the event after or before the cursor, on the selected lane if there is one.
   step(direction) {
     const {state, trace} = this, isNext = direction > 0;
     this.#looking.want({place: searchPlace(state, isNext), direction: isNext ? "next" : "previous", choice: laneChoice(trace, state.lane),
@@ -245,7 +245,7 @@ class Page {
   async #look({place, direction, choice, none}, signal) {
     try {
       const event = await findEvent(place, direction, choice, signal, (done, total) => {
-        this.#progress = `looking, ${formatProgress(done, total)}; Esc stops it`;
+        this.#progress = `searching, ${formatProgress(done, total)}; Esc stops it`;
         this.#showState();
       });
       if (event)
@@ -258,7 +258,7 @@ class Page {
     }
   }
 
-  // True: something was looked for.
+  // Returns whether a search was running.
   stopLooking() {
     const isLooking = this.#looking.isBusy;
     this.#looking.stop();
@@ -271,13 +271,13 @@ class Page {
       this.state.change({places: [...places, {...range, label: String.fromCharCode(65 + places.length % 26)}]});
   }
 
-  // Of the event at the cursor.
+  // Opens the menu of the event at the cursor.
   openEventMenu() {
     const {cursor} = this.state;
     if (cursor && cursor.n !== null)
       this.eventMenu.open(cursor);
     else
-      this.#told("Choose an event first, in a list or with . and ,");
+      this.#told("Select an event first, in a list or with . and ,");
   }
 
   focusGoto() {
@@ -305,7 +305,7 @@ class Page {
     this.state.change({arrows: ARROWS[(ARROWS.indexOf(this.state.arrows) + 1) % ARROWS.length]});
   }
 
-  // ---- looks
+  // ---- appearance
 
   nextTheme() {
     const now = localStorage.getItem("theme") ?? "auto";
@@ -328,12 +328,12 @@ class Page {
     byId("message").hidden = text === "";
   }
 
-  // Null: all is well again.
+  // Shows an error; null clears it.
   fail(error) {
     if (error)
-      console.warn(error); // the page says it, too
+      console.warn(error); // the page shows it, too
     this.#told(error === null ? "" : error instanceof TypeError
-      ? "The connection to tarn view is lost. What has been loaded stays; the page goes on when the server does." : error.message);
+      ? "The connection to tarn view is lost. Loaded data stays; the page continues when the server is back." : error.message);
     document.body.classList.toggle("failed", error !== null);
   }
 }
@@ -343,11 +343,11 @@ async function begin() {
     const page = new Page(await Trace.load());
     onFailure((error) => page.fail(error));
     page.start();
-    window.tarnView = page; // for tests and the curious
+    window.tarnView = page; // for tests and debugging
   } catch (error) {
     console.warn(error);
     byId("busy").textContent = "";
-    byId("message").textContent = `The trace cannot be shown: ${error.message}`;
+    byId("message").textContent = `Cannot show the trace: ${error.message}`;
     byId("message").hidden = false;
     document.body.classList.add("failed");
   }

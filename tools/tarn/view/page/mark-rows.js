@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marked events: a row of ticks for each kind under the ruler, and flags on the lanes where they happened.
+// Marked events: a row of ticks per event type under the ruler, and flags on their lanes.
 import {FLAG} from "./counts.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 
@@ -21,7 +21,7 @@ export function drawMarks(context, scale, counts, state, colors) {
   }
 }
 
-// Taller where there are more; one is already to be seen.
+// The height shows the number of events; one is already visible.
 function drawDensity(context, scale, marks, pixels, y) {
   const grain = (marks.to - marks.from) / marks.width, room = MARK_HEIGHT - 3;
   const most = Math.log2(1 + pixels.reduce((a, b) => Math.max(a, b), 1));
@@ -33,7 +33,7 @@ function drawDensity(context, scale, marks, pixels, y) {
     }
 }
 
-const ROOM = 9; // pixels that a flag takes; where they are closer they become ticks
+const ROOM = 9; // width of a flag in pixels; flags that are closer together become ticks
 export const FLAG_HEIGHT = 8;
 
 // Calls `each(t, name, count)` for a lane's flags in the view.

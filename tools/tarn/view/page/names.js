@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of the lanes, left of them: a tree of elements, so that it can be read, focused and clicked without a canvas.
+// The names of the lanes: a tree of elements beside the canvas, accessible to keyboard and screen readers.
 import {formatSpan} from "./time.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 import {element} from "./element.js";
@@ -18,7 +18,7 @@ export class Names {
     root.addEventListener("click", (event) => this.#click(event));
   }
 
-  // After the layout has changed.
+  // Call this after the layout has changed.
   update() {
     const used = new Set();
     for (const [list, box] of [[this.rows.fixed, this.fixed], [this.rows.moving, this.moving]])
@@ -51,7 +51,7 @@ export class Names {
     }));
   }
 
-  // After scrolling.
+  // Call this after scrolling.
   place() {
     this.marks.style.top = `${RULER_HEIGHT}px`;
     this.fixed.style.top = `${this.rows.top}px`;
@@ -109,7 +109,7 @@ export class Names {
     if (row.kind !== "cpu")
       return row.use.ran > 0 ? formatSpan(row.use.ran) : "";
     const {user, kernel, interrupt, idle} = row.use, busy = user + kernel + interrupt;
-    return busy + idle > 0 ? `${Math.round(100 * busy / (busy + idle))} %` : ""; // of the time that is known
+    return busy + idle > 0 ? `${Math.round(100 * busy / (busy + idle))} %` : ""; // of the known time
   }
 
   #parts(row, use) {
@@ -123,10 +123,10 @@ export class Names {
       parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(this.trace.processName(row.pid)).user}`}));
     parts.push(element("span", {class: "label", title: this.#title(row)}, this.#label(row)),
                element("span", {class: "number"}, this.#number(row)));
-    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view, of the time that is known" : "ran in the view"}, use));
+    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view, share of the known time" : "ran in the view"}, use));
     if (row.kind === "thread")
       parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.isPinned),
-                                    title: row.isPinned ? "unpin (i)" : "pin on top (i)", "aria-label": "pin"}, "◆"));
+                                    title: row.isPinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆"));
     else
       parts.push(element("span", {class: "pin"}));
     return parts;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The whole trace in small, above: how busy each processor was, and which part the view shows. Dragging moves the view,
-// dragging beside it chooses another.
+// The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
+// beside it selects another view.
 import {Latest, ask} from "./api.js";
 import {BOX, RUN, WIDEST} from "./data.js";
 import {Scale} from "./draw.js";
 import {wheelPixels} from "./wheel.js";
 
-const NARROWEST = 4; // pixels of a lane
-const EDGE = 5; // pixels around the edges of the view, which can be dragged
+const NARROWEST = 4; // minimum height of a lane in pixels
+const EDGE = 5; // pixels around the edges of the view that can be dragged
 
 export class Overview {
   #data = null;
   #grip = null;
   #lanePicture = document.createElement("canvas");
-  #made = null; // what the picture was made of
+  #made = null; // what the picture was made from
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(canvas, trace, state, colors, redraw) {
@@ -67,15 +67,15 @@ export class Overview {
     this.#window(context, scale, width, height);
   }
 
-  // The lanes, which do not follow the view: painted when something that they are made of is another.
+  // The lanes do not depend on the view; they are painted again only if their data changes.
   #picture(context, scale, width, height) {
     const {width: pixels, height: lines} = this.canvas;
-    if (!pixels || !lines) // a small window leaves no room, or the canvas has not heard of it yet
+    if (!pixels || !lines) // no space in a small window, or the canvas has no size yet
       return;
     const made = [this.#data, this.state.duration, this.trace.threads, this.colors.patterns, pixels, lines];
     if (made.some((part, i) => part !== this.#made?.[i])) {
       this.#made = made;
-      Object.assign(this.#lanePicture, {width: pixels, height: lines}); // which empties it
+      Object.assign(this.#lanePicture, {width: pixels, height: lines}); // clears it
       const painter = this.#lanePicture.getContext("2d");
       painter.scale(devicePixelRatio, devicePixelRatio);
       this.#lanes(painter, scale, height);
@@ -96,7 +96,7 @@ export class Overview {
     const room = (height - 4) / lanes.length;
     lanes.forEach((lane, i) => {
       const bottom = 2 + room * (i + 1);
-      context.fillStyle = this.colors.stripes(context, this.colors.lost); // what nothing is drawn over is not known
+      context.fillStyle = this.colors.stripes(context, this.colors.lost); // stays visible where nothing is known
       context.fillRect(0, bottom - room + 1, scale.width, room - 1);
       if (data.exact)
         this.#boxes(context, scale, lane.boxes, bottom, room);
@@ -105,7 +105,7 @@ export class Overview {
     });
   }
 
-  // Too many processors for lanes of their own: how many of them are busy.
+  // Without space for one lane per CPU, shows how many CPUs are busy.
   #sum(context, scale, data, lanes, height) {
     const busy = new Float64Array(data.width), grain = (data.to - data.from) / data.width;
     for (const {runs} of lanes)
@@ -139,7 +139,7 @@ export class Overview {
       const x = scale.x(data.from + pixel * grain), width = scale.x(data.from + (pixel + runs[i]) * grain) - x;
       const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (room - 1) * busy / 100;
       if (busy + runs[i + 5] === 0)
-        continue; // not known
+        continue; // unknown
       context.fillStyle = this.colors.background;
       context.fillRect(x, bottom - room + 1, width, room - 1);
       context.fillStyle = runs[i + 1] >= 0 ? this.#color(runs[i + 1]) : this.colors.quiet;
@@ -147,7 +147,7 @@ export class Overview {
     }
   }
 
-  // What is not in the view is dimmed.
+  // Dims what is outside the view.
   #window(context, scale, width, height) {
     const {colors, state} = this, middle = scale.x((state.from + state.to) / 2);
     const half = Math.max(2, (scale.x(state.to) - scale.x(state.from)) / 2), left = middle - half, right = middle + half;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trace as a whole: where it is from, how large, what was lost; and what the colours mean.
+// The tab about the trace: source, size, losses; and the legend.
 import {element} from "./element.js";
 import {legend} from "./legend.js";
 import {formatSpan} from "./time.js";
@@ -22,7 +22,7 @@ export class InfoPanel {
                    ["Begin", isNaN(begin) ? trace.begin_clock_ns : begin.toISOString().replace("T", " ").replace("Z", " UTC")],
                    ["Length", formatSpan(state.duration)], ["Events", count(trace.events_total)],
                    ["Processes", count(trace.processes.size)], ["Threads", count(trace.threads.filter((t) => !t.idle).length)],
-                   ["State", trace.indexing ? "its index is being made" : trace.live ? "still growing" : "complete"]];
+                   ["State", trace.indexing ? "building its index" : trace.live ? "still growing" : "complete"]];
     this.node.replaceChildren(
       element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
       element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), legend());
@@ -37,14 +37,14 @@ export class InfoPanel {
     if (lost.damaged)
       told.push(`${lost.damaged.toLocaleString("en")} packets are damaged.`);
     if (lost.cut)
-      told.push("The end of a file is cut off.");
+      told.push("A file is truncated.");
     if (lost.before)
-      told.push("Something was lost before the trace begins.");
+      told.push("Events were lost before the start of the trace.");
     if (lost.unfinished)
-      told.push("The pull ended early: what was lost after the last packets is not known.");
+      told.push("The pull ended early: losses after the last packets are unknown.");
     if (told.length === 0)
       return [element("p", {class: "note"}, "None.")];
     return [...told.map((text) => element("p", {class: "warning"}, text)),
-            element("p", {class: "note"}, "Where nobody knows what a processor did, its lane is striped.")];
+            element("p", {class: "note"}, "A CPU's lane is striped where it is unknown what the CPU did.")];
   }
 }

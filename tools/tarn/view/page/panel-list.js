@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events around the cursor with all their fields. Only a window of them is there; it grows where it is scrolled to.
+// The tab of events around the cursor, with all fields. Only a part of the events is loaded; scrolling loads more.
 import {Latest, ask, ranges} from "./api.js";
 import {element} from "./element.js";
 import {eventRow, laneChoice} from "./events.js";
 
-const CHUNK = 60; // events asked for in one direction
-const MOST = 600; // kept
+const CHUNK = 60; // events per request in one direction
+const MOST = 600; // events kept
 const SETTLED = 200; // ms
 
 export class ListPanel {
   title = "Events";
   #rows = [];
-  #ends = {first: false, last: false}; // nothing more there
-  #from = 0; // event numbers that were looked at
+  #ends = {first: false, last: false}; // no more events in this direction
+  #from = 0; // event numbers searched
   #to = 0;
   #shownFor = "";
   #timer = 0;
-  #isOwn = false; // the cursor was moved by this list
+  #isOwn = false; // this list moved the cursor
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(parts) {
@@ -88,7 +88,7 @@ export class ListPanel {
       this.box.scrollTop += first.getBoundingClientRect().top - this.box.getBoundingClientRect().top;
   }
 
-  // Without a cursor the list begins where the view does.
+  // Without a cursor, the list begins at the start of the view.
   #follow() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -98,7 +98,7 @@ export class ListPanel {
     }, SETTLED);
   }
 
-  // Events that are in the view have a line at their left.
+  // Marks events in the view with a line on the left.
   #markView() {
     const {from, to} = this.state;
     for (const node of this.box.children)
@@ -113,10 +113,10 @@ export class ListPanel {
       return node;
     }));
     this.#markView();
-    this.note.textContent = this.#rows.length ? "" : "No such events here.";
+    this.note.textContent = this.#rows.length ? "" : "No matching events here.";
   }
 
-  // Rows are added at one end and dropped at the other; what is read stays where it is.
+  // Adds rows at one end and drops some at the other; visible rows keep their position.
   #grow(wish, answer) {
     if (wish.key !== this.#shownFor)
       return;
@@ -156,7 +156,7 @@ export class ListPanel {
       this.#asking.want({...wish, grow: 1, place: {n: this.#to}, before: 0, after: CHUNK});
   }
 
-  // The event of the cursor, or the first one behind it.
+  // The event at the cursor, or the first one after it.
   #highlight(scrolls) {
     const {cursor} = this.state, n = cursor ? cursor.n ?? this.start : -1;
     for (const node of this.box.querySelectorAll(".current")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All kinds of events with their counts in the view; those that are chosen get a colour. Below, marked ranges.
+// The tab of event types with their counts in the view; selected ones are marked with a colour. Below: marked ranges.
 import {MARK_COLORS} from "./colors.js";
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
@@ -19,7 +19,7 @@ export class MarksPanel {
     this.present = element("input", {type: "checkbox", change: () => this.list.classList.toggle("present", this.present.checked)});
     this.places = element("div", {class: "places"});
     this.node.append(element("div", {class: "tools"}, this.text,
-                             element("label", {title: "only events that are in the view"}, this.present, " in the view"),
+                             element("label", {title: "only events in the view"}, this.present, " in the view"),
                              element("button", {click: () => this.state.change({marks: new Map()})}, "Clear")),
                      this.list, element("h2", {}, "Marked ranges"), this.places);
     this.list.addEventListener("change", (event) => this.toggle(event.target.value));
@@ -43,7 +43,7 @@ export class MarksPanel {
     this.state.change({marks});
   }
 
-  // Counts have come; the list is not made anew under the pointer.
+  // Shows new counts without rebuilding the list under the pointer.
   update() {
     if (this.node.hidden)
       return;
@@ -83,7 +83,7 @@ export class MarksPanel {
     this.places.replaceChildren(...places.map((place, i) => {
       const label = element("input", {value: place.label, "aria-label": "name of the range", change: (event) => this.#rename(i, event.target.value)});
       return element("div", {class: "place"}, label,
-                     element("button", {click: () => this.state.show(place.from, Math.max(place.to, place.from + 1000)), title: "show it"},
+                     element("button", {click: () => this.state.show(place.from, Math.max(place.to, place.from + 1000)), title: "show this range"},
                              `${formatTime(place.from, 1000)}, ${formatSpan(place.to - place.from)}`),
                      element("button", {click: () => this.state.change({selection: {from: place.from, to: place.to}})}, "Select"),
                      element("button", {"aria-label": "remove", click: () =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The answers of `tarn NAME` for the selected range, or for the view while nothing is selected.
+// The tab with the analyses of `tarn NAME` for the selected range, or for the view without a selection.
 import {Latest, ask, wasAborted} from "./api.js";
 import {element} from "./element.js";
 import {formatProgress} from "./events.js";
@@ -7,14 +7,14 @@ import {FlameGraph} from "./flame.js";
 import {makeTable, momentOf} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
-const SETTLED = 300; // ms without a change, before a walk is asked for
-const PATIENCE = 600; // ms, before it is shown how far a walk is, and between two looks
+const SETTLED = 300; // ms without a change before a walk is requested
+const PATIENCE = 600; // ms before the progress of a walk is shown, and between updates
 const MOST = 1000; // rows of a table
-// Those that are asked for most come first.
+// The most used ones first.
 const USUAL = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
 
-// Whether the answer to one wish is of no use to who has the other. A view that follows a live trace moves all the time: what
-// it asks for a moment later is nearly the same.
+// Returns whether the result for one wish is useless for the other. A view that follows a live trace moves all the time, so
+// slightly different ranges are acceptable.
 function isOther(current, wish) {
   const moved = Math.abs(current.from - wish.from) + Math.abs(current.to - wish.to);
   return current.question !== wish.question || moved > (current.to - current.from) / 10;
@@ -22,7 +22,7 @@ function isOther(current, wish) {
 
 export class RangePanel {
   title = "Range";
-  #call = null; // the id of the one that is followed through all processes
+  #call = null; // ID of the call that is followed through all processes
   #shown = "";
   #timer = 0;
   #wish = null;
@@ -57,10 +57,10 @@ export class RangePanel {
     return this.choice.querySelector(":checked")?.value ?? "stats";
   }
 
-  // The tables of the answer that was chosen.
+  // Lists the tables of the selected analysis.
   #offer() {
     const {tables = []} = this.trace.answers.find((answer) => answer.name === this.#name) ?? {};
-    this.by.replaceChildren(element("option", {value: ""}, "usual tables"), element("option", {value: "all"}, "all tables"),
+    this.by.replaceChildren(element("option", {value: ""}, "default tables"), element("option", {value: "all"}, "all tables"),
                             ...tables.map(({key}) => element("option", {value: key}, key.replaceAll("-", " "))));
     this.#follow(null);
   }
@@ -80,7 +80,7 @@ export class RangePanel {
       return;
     const {from, to} = this.#range, name = this.#name, by = this.#call ? "" : this.by.value;
     const question = `${name} ${by} ${this.#call}`, key = `${question} ${from} ${to} ${this.trace.version}`;
-    this.by.hidden = this.#call !== null || this.by.options.length < 4; // with one table there is no choice
+    this.by.hidden = this.#call !== null || this.by.options.length < 4; // only one table: nothing to choose
     this.back.hidden = this.#call === null;
     if (key === this.#shown)
       return;
@@ -111,7 +111,7 @@ export class RangePanel {
     this.tables.classList.toggle("old", wish.key !== this.#shown);
   }
 
-  // Shows how far a walk is that takes long. Returns what ends that.
+  // Shows the progress of a long walk. Returns a function that stops this.
   #watch(job) {
     const bar = element("progress"), text = element("span");
     let timer = 0, done = false;
@@ -121,7 +121,7 @@ export class RangePanel {
         return;
       if (total) {
         bar.value = Math.min(1, walked / total);
-        text.textContent = ` ${formatProgress(walked, total)}; another range or question stops it`;
+        text.textContent = ` ${formatProgress(walked, total)}; choosing another range or analysis stops it`;
         this.progress.replaceChildren(bar, text);
         this.progress.hidden = false;
       }
@@ -144,24 +144,24 @@ export class RangePanel {
     for (const [title, rows] of Object.entries(answer.tables ?? {}))
       if (rows.length)
         nodes.push(makeTable(this.#table(answer.answer, title), rows, this.#link(rows[0], answer)));
-    return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is not wholly in this range."
-                                                                            : "Nothing of that in this range.")];
+    return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is only partly in this range."
+                                                                            : "Nothing in this range.")];
   }
 
-  // What the table and its columns are called.
+  // The headings of the table and its columns.
   #table(name, table) {
     const {tables = []} = this.trace.answers.find((answer) => answer.name === name) ?? {};
     return tables.find(({key}) => key === table) ?? {heading: table, columns: []};
   }
 
-  // A row that names a moment, a thread or a processor leads there; one of a call also follows that. Steps of a call that is
-  // followed count from its begin.
+  // The action of a row: go to its time, thread or CPU; for a call, also follow it. Times of a followed call's steps are
+  // relative to its start.
   #link(row, {answer, tables}) {
     const follows = answer === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
     const when = (chosen) => (begin === undefined ? momentOf(chosen) : begin + chosen.after_ns);
     if (row.tid === undefined && row.cpu === undefined && when(row) === null)
       return null;
-    return {title: follows ? "go there, and follow this call" : "go there", act: (chosen) => {
+    return {title: follows ? "go there and follow this call" : "go there", act: (chosen) => {
       this.#showLaneOf(chosen);
       if (when(chosen) !== null)
         this.goTo(when(chosen));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks for events by text, kind, field and value; lists what it finds, and goes there.
+// The search tab: finds events by text, type, field and value, lists them, and goes to them.
 import {Latest, wasAborted} from "./api.js";
 import {element} from "./element.js";
 import {eventRow, findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
 
 export class SearchPanel {
   title = "Search";
-  #looksFor = ""; // what is listed was found by this choice
+  #looksFor = ""; // the query of the listed events
   #asking = new Latest((wish, signal) => this.#search(wish, signal), () => true);
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state, colors, goToEvent
-    this.state.on(["cursor"], () => this.#tell("")); // what was said was said of another one
+    this.state.on(["cursor"], () => this.#tell("")); // messages refer to the previous cursor
   }
 
   build() {
@@ -47,7 +47,7 @@ export class SearchPanel {
     this.text.select();
   }
 
-  // The events that the trace declares.
+  // Lists the event types that the trace declares.
   fill() {
     this.kind.replaceChildren(element("option", {value: ""}, "any event"),
       ...[...this.trace.events].sort((a, b) => a.name.localeCompare(b.name))
@@ -73,7 +73,7 @@ export class SearchPanel {
     this.#asking.want({direction, choice: this.#choice});
   }
 
-  // True: it was looking.
+  // Returns whether a search was running.
   stop() {
     const isLooking = this.#asking.isBusy;
     this.#asking.stop();
@@ -98,7 +98,7 @@ export class SearchPanel {
     try {
       const row = await findEvent(searchPlace(this.state, isNext), direction, choice, signal,
                                   (done, total) => this.#showProgress(done, total));
-      this.#tell(row ? "" : isNext ? "There is none after the cursor." : "There is none before the cursor.");
+      this.#tell(row ? "" : isNext ? "No match after the cursor." : "No match before the cursor.");
       if (row)
         this.#show(row, isNext);
     } catch (error) {

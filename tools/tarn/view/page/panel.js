@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The panel beside or under the timeline: tabs, of which only the one that is open asks the server anything.
+// The panel beside or below the timeline. Only the open tab sends requests to the server.
 import {byId, element} from "./element.js";
 
-const NARROW = 640; // pixels of a window
-const LANES_WIDE = 300, LANES_HIGH = 170; // what the lanes keep, with their names and the overview
+const NARROW = 640; // window width in pixels
+const LANES_WIDE = 300, LANES_HIGH = 170; // pixels reserved for the lanes with names and overview
 
 export class Panel {
   constructor(state, tabs) { // tabs: {name: {title, node, show(), hide?()}}
@@ -56,9 +56,9 @@ export class Panel {
     byId("tab-" + this.state.tab).focus();
   }
 
-  // ---- where it is
+  // ---- position
 
-  // Where there is no room beside the lanes, always.
+  // The panel is always at the bottom if there is no space beside the lanes.
   get #isBelow() {
     return this.state.dock === "bottom" || innerWidth < NARROW;
   }
@@ -69,7 +69,7 @@ export class Panel {
     line.setAttribute("aria-orientation", this.#isBelow ? "horizontal" : "vertical");
     line.setAttribute("aria-label", this.#isBelow ? "height of the panel" : "width of the panel");
     button.textContent = this.#isBelow ? "◨" : "⬓";
-    button.title = this.#isBelow ? "Panel to the right (b)" : "Panel to the bottom (b)";
+    button.title = this.#isBelow ? "Move the panel to the right (b)" : "Move the panel to the bottom (b)";
     button.setAttribute("aria-label", button.title);
     this.#size(Number(localStorage.getItem("panel-" + this.state.dock)) || (this.#isBelow ? innerHeight * 0.36 : 430));
   }
@@ -89,7 +89,7 @@ export class Panel {
     return fine;
   }
 
-  // The line between timeline and panel can be dragged, or moved by keys.
+  // The splitter can be dragged, or moved by keys.
   #split() {
     const line = byId("splitter"), panel = byId("panel");
     const set = (pixels) => localStorage.setItem("panel-" + this.state.dock, this.#size(pixels));

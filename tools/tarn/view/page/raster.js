@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small rectangles of plain colours, by the hundred thousand, as one image: a canvas makes a command of each of them, which
-// takes longer than to write their pixels.
+// Draws many small plain rectangles into one image. A canvas makes a command of each rectangle, which is slower than writing
+// the pixels.
 
-const WIDE = 16; // pixels, from which on fill() is faster than a loop
-const values = new Map(); // of colours, as a pixel
+const WIDE = 16; // pixels; from this width on fill() is faster than a loop
+const values = new Map(); // colour -> pixel value
 
-// Of #rgb and #rrggbb, opaque; in whichever order the machine has a pixel's bytes.
+// The pixel value of #rgb or #rrggbb, opaque, in the machine's byte order.
 function pixelOf(color) {
   let value = values.get(color);
   if (value === undefined) {
@@ -18,15 +18,15 @@ function pixelOf(color) {
 
 export class Raster {
   #canvas = document.createElement("canvas");
-  #context = this.#canvas.getContext("2d", {willReadFrequently: true}); // one in the processor's memory
+  #context = this.#canvas.getContext("2d", {willReadFrequently: true}); // in main memory
   #image = null;
   #pixels;
   #color = "";
   #value = 0;
 
-  // An empty one of the canvas's size that it will be painted on; lengths below are `ratio` pixels each.
+  // Clears the raster and sets its size to that of the canvas; all lengths are in units of `ratio` pixels.
   begin({width, height}, ratio) {
-    const isSeen = width > 0 && height > 0; // a canvas that a small window leaves no room for is not
+    const isSeen = width > 0 && height > 0; // false for a canvas without space in a small window
     if (isSeen && (this.#image?.width !== width || this.#image.height !== height)) {
       Object.assign(this.#canvas, {width, height});
       this.#image = this.#context.createImageData(width, height);
@@ -36,14 +36,13 @@ export class Raster {
     this.clip(0, height / ratio);
   }
 
-  // What lies above or below is left out from now on.
+  // Clips the following rectangles vertically.
   clip(top, bottom) {
     this.top = Math.max(0, Math.round(top * this.ratio));
     this.bottom = Math.min(this.height, Math.round(bottom * this.ratio));
   }
 
-  // Edges are those of whole pixels; nothing is thinner than one. With an `alpha` below 1 it thickens what is there, which is of
-  // the same colour.
+  // Aligns edges to pixels; the minimum width is one. An `alpha` below 1 strengthens existing pixels of the same colour.
   rect(x, y, width, height, color, alpha = 1) {
     const {ratio, width: stride} = this, pixels = this.#pixels;
     const left = Math.round(x * ratio), upper = Math.round(y * ratio);
@@ -77,7 +76,7 @@ export class Raster {
     }
   }
 
-  // Onto the canvas; then it is empty again.
+  // Paints the raster on the canvas and clears it.
   paint(context) {
     const {width, first, last} = this;
     if (first >= last)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lanes: which there are, in which order, and where they lie. Processors and pinned lanes stay on top, as long as they
-// leave room; the others scroll. Threads that did something in the view come first, by process.
+// The lanes, their order and positions. CPUs and pinned lanes stay on top while they leave space; the others scroll. Threads
+// that were active in the view come first, grouped by process.
 import {Latest, ask} from "./api.js";
 
 export const CPU_HEIGHT = 24, STRIP = 14, CALL_HEIGHT = 14, PADDING = 5, HEAD_HEIGHT = 20, MARK_HEIGHT = 15, RULER_HEIGHT = 34;
 const MOST = 400; // threads
 const ALL = 1000000;
-const SUMMED = 64; // threads that a folded process is drawn from
+const SUMMED = 64; // limit of threads drawn for a folded process
 
 export class Rows {
   scroll = 0;
@@ -15,13 +15,13 @@ export class Rows {
   fixed = [];
   moving = [];
   #byKey = new Map();
-  #active = []; // {n, ran, ready, blocked} as sorted
-  hiddenThreads = 0; // more than are worth a lane
+  #active = []; // {n, ran, ready, blocked}, sorted
+  hiddenThreads = 0; // threads without a lane
   #sortedFor = null; // the range
   #depths = new Map(); // deepest call of a thread
   #mayShrink = true;
   #wasExact = false;
-  #aim = null; // keys of lanes: the first that there is stays to be seen
+  #aim = null; // lane keys; the first existing lane stays visible
   #asking;
 
   constructor(trace, state) {
@@ -30,13 +30,13 @@ export class Rows {
     this.onChange = () => {};
     this.#asking = new Latest((range, signal) => this.#load(range, signal));
     state.on(["sort", "filter", "pins", "folded", "lane", "marks"], () => this.layOut());
-    state.on(["filter"], () => this.refresh()); // which looks at all threads, not only at those that ran longest
+    state.on(["filter"], () => this.refresh()); // a filter searches all threads, not only those that ran longest
   }
 
-  // The order follows the view, but not each small step of it: lanes that jump about cannot be read.
+  // The order follows the view, but not its small steps, so that lanes do not jump.
   follow() {
     const {from, to, span} = this.state, last = this.#sortedFor;
-    const isWhole = span >= this.state.duration; // that is always told as it is
+    const isWhole = span >= this.state.duration; // always exact
     const moved = !last || span < last.span / 1.8 || span > last.span * 1.8 || Math.abs(from + to - last.from - last.to) > span * 0.7;
     if (moved || isWhole !== last.isWhole) {
       this.#sortedFor = {from, to, span, isWhole};
@@ -58,8 +58,8 @@ export class Rows {
     this.layOut();
   }
 
-  // How deep calls are nested in the view. Room is made at once, but only taken away together with something else that
-  // moves the lanes: a new order, or calls that are no longer told one by one.
+  // Updates the depth of nested calls in the view. Lanes grow at once, but shrink only together with another change of the
+  // layout: a new order, or calls that are no longer shown individually.
   takeDepths(depths, isExact) {
     if (!depths)
       return;
@@ -97,7 +97,7 @@ export class Rows {
             height: STRIP + PADDING * 2 + depth * CALL_HEIGHT};
   }
 
-  // Processes with their threads. A process with one thread is that thread.
+  // Processes with their threads. A process with one thread appears as that thread.
   #groups() {
     const groups = new Map();
     const matching = this.#active.filter((use) => this.#matches(use.n));
@@ -122,7 +122,7 @@ export class Rows {
     return all;
   }
 
-  // The thread whose lane is chosen has one, whatever it does in the view.
+  // The selected thread always has a lane, even if it is not active in the view.
   #withChosen(uses, matching) {
     const {lane} = this.state, n = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
     if (n < 0 || this.trace.thread(n).idle || !this.#matches(n) || uses.some((use) => use.n === n))
@@ -152,7 +152,7 @@ export class Rows {
     this.onChange();
   }
 
-  // A lane that is chosen stays where it is on the screen, unless the top of the list can be seen.
+  // The selected lane keeps its place on the screen, unless the top of the list is visible.
   #place(fixed, moving, anchor) {
     const height = fixed.reduce((sum, row) => sum + row.height, 0);
     if (height > (this.height - this.top) * 0.6)
@@ -190,7 +190,7 @@ export class Rows {
     this.scroll = Math.max(0, Math.min(y, this.movingHeight - (this.height - this.movingTop)));
   }
 
-  // Where a row is on the canvas.
+  // The position of a row on the canvas.
   yOf(row) {
     return row.isFixed ? this.top + row.y : this.movingTop + row.y - this.scroll;
   }
@@ -208,7 +208,7 @@ export class Rows {
     return [...this.fixed, ...this.moving].filter((row) => this.isVisible(row));
   }
 
-  // The lanes whose data are wanted: those to be seen, and one screen on either side.
+  // The lanes whose data is needed: visible ones, and one screen above and below.
   get wanted() {
     const near = [...this.fixed, ...this.moving.filter((row) => {
       const y = this.yOf(row);
@@ -217,12 +217,12 @@ export class Rows {
     return near.flatMap((row) => (row.kind === "process" ? this.summed(row) : [row.key]));
   }
 
-  // The lanes that a folded process is drawn from.
+  // The lanes from which a folded process is drawn.
   summed(row) {
     return row.members.slice(0, SUMMED).map((use) => "t" + use.n);
   }
 
-  // Folds all processes, or unfolds them when all are.
+  // Folds all processes, or unfolds them if all are folded.
   foldAll() {
     const keys = this.moving.filter((row) => row.kind === "process").map((row) => row.key);
     const folded = new Set(this.state.folded), fold = keys.some((key) => !folded.has(key));
@@ -238,7 +238,7 @@ export class Rows {
     return (isFixed ? this.fixed : this.moving).find((row) => inside >= row.y && inside < row.y + row.height) ?? null;
   }
 
-  // Scrolls to the first of these lanes that there is, and again after each new layout, for lanes move as their data come.
+  // Scrolls to the first existing lane of these, and again after each new layout, because lanes move as their data arrives.
   aim(keys) {
     this.#aim = keys;
     this.#reveal();
@@ -260,12 +260,12 @@ export class Rows {
       this.scrollTo(row.y + Math.min(0, row.height - (this.height - this.movingTop)));
   }
 
-  // The first lane of these keys that there is.
+  // The first existing lane of these keys.
   first(keys) {
     return keys?.map((key) => this.#byKey.get(key)).find(Boolean);
   }
 
-  // The next lane up or down.
+  // Selects the next lane up or down.
   next(key, step) {
     const all = [...this.fixed, ...this.moving].filter((row) => row.kind !== "process");
     const at = all.findIndex((row) => row.key === key);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ruler, lines behind the lanes, marked ranges and the selection.
+// The ruler, grid lines behind the lanes, marked ranges and the selection.
 import {RULER_HEIGHT} from "./rows.js";
 import {formatSpan, formatTime, rulerBase, rulerLabel, rulerStep} from "./time.js";
 
-const LABEL_ROOM = 92; // pixels between labels
+const LABEL_ROOM = 92; // minimum pixels between labels
 const FONT = "11px system-ui, sans-serif";
 
 export function drawGrid(context, scale, height, colors) {
@@ -32,13 +32,13 @@ export function drawRuler(context, scale, colors) {
     context.fillText(rulerLabel(t, step), x + 4, RULER_HEIGHT - 9);
   }
   const first = Math.ceil(scale.from / step) * step;
-  if (base && !(first % base === 0 && scale.x(first) < LABEL_ROOM)) { // what the labels are added to
+  if (base && !(first % base === 0 && scale.x(first) < LABEL_ROOM)) { // the base of the labels, unless its own label is visible
     context.fillStyle = colors.text;
     context.fillText(formatTime(Math.floor(scale.from / base) * base, base), 4, 9);
   }
 }
 
-// Marked ranges hang from the ruler like flags.
+// Marked ranges appear as flags below the ruler.
 export function drawPlaces(context, scale, places, height, colors) {
   context.font = FONT;
   context.textBaseline = "middle";

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is looked at: the range, what is chosen in it, and the address that says the same. Everyone reads it; who changes it
-// calls change(), and all others hear of it.
+// The state of the page: the range, the selection and so on, and the address that represents them. Call change() to change it;
+// it notifies all listeners.
 
 import {MARK_COLORS} from "./colors.js";
 
-const SETTLED = 500; // ms without a change of the range: a step in the browser's history
+const SETTLED = 500; // ms without a change of the range before it becomes a step in the browser's history
 const NARROWEST = 20; // ns
 
-// A number of an address, no larger than `most`; `otherwise` when it is none.
+// Parses a number in an address, limited to `most`; returns `otherwise` if it is not a number.
 function number(text, most, otherwise) {
   return /^\d+(\.\d+)?$/.test(text ?? "") ? Math.min(Number(text), most) : otherwise;
 }
 
-// A label as an address has it. A link that was written by hand may hold a % that begins no escape.
+// Decodes a label in an address. A hand-written link may contain a % that does not begin an escape.
 function unescaped(text) {
   try {
     return decodeURIComponent(text);
@@ -21,7 +21,7 @@ function unescaped(text) {
   }
 }
 
-// Where the panel was last; at first, where there is more room.
+// The panel's last position; at first, where there is more space.
 function usualDock() {
   return localStorage.getItem("dock") ?? (innerWidth < 1000 ? "bottom" : "right");
 }
@@ -30,26 +30,26 @@ export class State extends EventTarget {
   from = 0;
   to = 1;
   duration = 1;
-  usual = null; // the range of a link that names none: {from, to}; null: all
-  isLane = () => false; // whether the trace has a lane of that key
+  usual = null; // the range of a link without one: {from, to}; null: all
+  isLane = () => false; // returns whether the trace has a lane with that key
   follow = false;
-  cursor = null; // {t, n, lanes?}: a moment, the event there or null, and keys of lanes where that is: the first that there is
+  cursor = null; // {t, n, lanes?}: time, event or null, and lane keys of which the first existing one is used
   selection = null; // {from, to}
-  lane = null; // key of the lane that is chosen
-  marks = new Map(); // an event's name to the number of its colour
+  lane = null; // key of the selected lane
+  marks = new Map(); // event name -> colour number
   places = []; // marked ranges: {from, to, label}
   pins = new Set(); // keys of lanes
-  folded = new Set(); // lanes whose calls are hidden, and processes (p + pid)
+  folded = new Set(); // lanes whose calls are hidden, and folded processes (p + pid)
   sort = "time";
   filter = "";
   arrows = "auto";
   tab = "list";
   panel = true;
-  dock = "right"; // where the panel is: right or bottom
+  dock = "right"; // position of the panel: right or bottom
   #timer = 0;
   #pushed = "";
 
-  // keys: which properties.
+  // keys: names of properties.
   change(values) {
     Object.assign(this, values);
     const keys = new Set(Object.keys(values));
@@ -69,10 +69,10 @@ export class State extends EventTarget {
     return this.to - this.from;
   }
 
-  // Within the trace, and not so narrow that nothing could be seen.
+  // Limits the range to the trace and to a minimum width.
   show(from, to, more = {}) {
     const asked = Math.max(to - from, NARROWEST);
-    const span = asked > this.duration * 0.9999 ? this.duration : asked; // a little less is rounding
+    const span = asked > this.duration * 0.9999 ? this.duration : asked; // a difference this small is rounding
     const middle = (from + to) / 2;
     const begin = Math.min(Math.max(middle - span / 2, 0), this.duration - span);
     if (begin !== this.from || begin + span !== this.to || more.follow !== this.follow)
@@ -81,7 +81,7 @@ export class State extends EventTarget {
 
   zoom(factor, at = this.from + this.span / 2) {
     const span = Math.min(Math.max(this.span * factor, NARROWEST), this.duration);
-    const share = this.follow ? 1 : (at - this.from) / this.span; // one that follows stays at the end
+    const share = this.follow ? 1 : (at - this.from) / this.span; // while following, stay at the end
     const fixed = this.follow ? this.to : at;
     this.show(fixed - span * share, fixed + span * (1 - share), {follow: this.follow});
   }
@@ -90,7 +90,7 @@ export class State extends EventTarget {
     this.show(this.from + this.span * share, this.to + this.span * share);
   }
 
-  // So that a moment can be seen; if it can, nothing moves.
+  // Pans if needed to make a time visible.
   reveal(t) {
     if (t < this.from || t > this.to)
       this.show(t - this.span / 2, t + this.span / 2);
@@ -124,7 +124,7 @@ export class State extends EventTarget {
     return "#" + words.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
   }
 
-  // What an address says. Anybody may have written it: nonsense is left out, and this never fails.
+  // Parses an address. It may be hand-written, so invalid parts are ignored; this never fails.
   read(hash) {
     const words = new URLSearchParams(hash.replace(/^#/, "")), {duration} = this;
     const list = (key) => (words.get(key) ?? "").split(",").filter((part) => part !== "");
@@ -149,7 +149,7 @@ export class State extends EventTarget {
     };
   }
 
-  // FROM-TO, within the trace and at least that long; or null.
+  // Parses FROM-TO, limited to the trace and with a minimum length; or null.
   #range(text, least) {
     const [, a, b] = /^(\d+)-(\d+)$/.exec(text) ?? [], from = number(a, this.duration, NaN), to = number(b, this.duration, NaN);
     return to - from >= least ? {from, to} : null;
@@ -160,7 +160,7 @@ export class State extends EventTarget {
     return found && {...found, label: unescaped(label)};
   }
 
-  // TIME or TIME-EVENT; or null.
+  // Parses TIME or TIME-EVENT; or null.
   #moment(text) {
     const [, t, n] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
     return t === undefined ? null : {t: number(t, this.duration), n: Number.isSafeInteger(Number(n)) ? Number(n) : null};
@@ -181,12 +181,12 @@ export class State extends EventTarget {
     this.#pushed = this.link;
   }
 
-  // A step in the history for each range that was stayed at; the rest changes the address of that step.
+  // Each range that stays for a while is a step in the history; other changes update the address of that step.
   #remember(keys) {
     if (!this.#pushed) // not started
       return;
     if (!keys.has("from") && !keys.has("to") && this.#timer)
-      return; // with the range
+      return; // written together with the range
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.settle(), SETTLED);
   }

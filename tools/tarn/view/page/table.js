@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table of an answer, as `tarn NAME --json` prints it: keys tell what values are.
+// A table of an analysis, as `tarn NAME --json` prints it. Keys give the types of values.
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
-const FEW = 25; // rows that are shown at first
+const FEW = 25; // rows shown at first
 const WHEN = /(^|_)(at|begin|end|since|until)_ns$/;
-const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // that name something
+const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // IDs, not amounts
 
 export function formatValue(key, value) {
   if (value === null || value === undefined)
@@ -21,13 +21,13 @@ export function formatValue(key, value) {
   return NUMBERS.test(key) ? String(value) : value.toLocaleString("en", {maximumFractionDigits: 2});
 }
 
-// The moment that a row tells of, or null.
+// The time of a row, or null.
 export function momentOf(row) {
   const key = Object.keys(row).find((name) => WHEN.test(name));
   return key === undefined ? null : row[key];
 }
 
-// Of {heading, columns: [{key, heading, help}]}, as /api/answers has it. A row leads somewhere: {title, act(row)}, or null.
+// Takes {heading, columns: [{key, heading, help}]}, as from /api/answers, and the action of a row: {title, act(row)}, or null.
 export function makeTable({heading, columns}, rows, link = null) {
   const names = new Map([["name", {heading, help: ""}], ...columns.map((column) => [column.key, column])]);
   const box = element("div", {class: "answer-table"}), keys = Object.keys(rows[0] ?? {});

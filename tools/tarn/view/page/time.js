@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Times: nanoseconds since the trace's begin, as people write and read them.
+// Formats and parses times, which are nanoseconds since the start of the trace.
 
 export const SECOND = 1e9, MINUTE = 60e9, HOUR = 3600e9;
 
 const UNITS = [["h", HOUR], ["m", MINUTE], ["s", SECOND], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
 
-// Digits in groups of three, so that the eye finds milliseconds and microseconds in a long fraction. The spaces are thin
-// and do not break.
+// Groups digits in threes, so that milliseconds and microseconds are easy to find. The spaces are thin and do not break.
 function group(digits) {
   return digits.replace(/(\d{3})(?=\d)/g, "$1\u202f");
 }
 
-// A length of time with about four digits: 12.34 ms.
+// Formats a duration with about four digits: 12.34 ms.
 export function formatSpan(ns) {
   const size = Math.abs(ns);
   if (size < 0.5)
@@ -26,7 +25,7 @@ export function formatSpan(ns) {
   return `${value.toFixed(decimals)} ${name}`;
 }
 
-// A moment, to the nanosecond; or no finer than `grain` ns, where the rest would only be noise.
+// Formats a time, to the nanosecond or rounded to `grain` ns.
 export function formatTime(ns, grain = 1) {
   const digits = Math.min(9, Math.floor(Math.log10(Math.max(grain, 1)) + 1e-9)), decimals = 9 - digits, unit = 10 ** digits;
   const whole = Math.round(ns / unit) * unit, sign = whole < 0 ? "-" : "", size = Math.abs(whole);
@@ -38,7 +37,7 @@ export function formatTime(ns, grain = 1) {
   return h ? `${sign}${h}:${String(m).padStart(2, "0")}:${s}${fraction}` : `${sign}${m}:${s}${fraction}`;
 }
 
-// What a user types: 1.5, 1.5s, 20ms, 1h2m3s, 1:02:03.5, 1.234 567 s. NaN when it is no time.
+// Parses user input: 1.5, 1.5s, 20ms, 1h2m3s, 1:02:03.5, 1.234 567 s. NaN if it is not a time.
 export function parseTime(text) {
   const plain = text.replace(/[\s\u202f_']/g, "").replace(/us/g, "µs").replace(/μ/g, "µ");
   if (/^\d+(:\d{1,2}){1,2}(\.\d+)?s?$/.test(plain))
@@ -60,17 +59,17 @@ for (let unit = 1; unit < SECOND; unit *= 10)
 STEPS.push(...[1, 2, 5, 10, 15, 30].map((s) => s * SECOND), ...[1, 2, 5, 10, 15, 30].map((m) => m * MINUTE),
            ...[1, 2, 3, 6, 12, 24, 48, 120, 240].map((h) => h * HOUR));
 
-// The step of a ruler whose labels shall be at least `least` ns apart.
+// The step of a ruler whose labels are at least `least` ns apart.
 export function rulerStep(least) {
   return STEPS.find((step) => step >= least) ?? STEPS.at(-1);
 }
 
-// What labels count from: below a second, the next larger unit, which is written once.
+// The base of labels: below a second, the next larger unit, which is printed once.
 export function rulerBase(step) {
   return step >= SECOND ? 0 : step >= 1e6 ? SECOND : step >= 1e3 ? 1e6 : 1e3;
 }
 
-// A label: the whole time where the base begins, else how far behind it.
+// A label: the full time at a base, else the offset from it.
 export function rulerLabel(t, step) {
   const base = rulerBase(step), offset = base ? t % base : 0;
   if (offset === 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The timeline: two canvases, one for what changes with the view and one for what follows the pointer, and the names
-// beside them. Everything is drawn in one animation frame, however much has changed.
+// The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
+// frame draws all changes at once.
 import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
 import {LanePainter, Scale} from "./draw.js";
 import {hit} from "./hit.js";
@@ -14,7 +14,7 @@ export class Timeline {
   #frame = 0;
   #sceneIsOld = true;
   #pointer = null; // {x, y, clientX, clientY}
-  frames = {count: 0, last: 0, longest: 0}; // ms: how long drawing took; read by tests
+  frames = {count: 0, last: 0, longest: 0}; // drawing times in ms; tests read this
 
   constructor(parts) {
     Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, counts, names, overview, tooltip, colors
@@ -25,7 +25,7 @@ export class Timeline {
       this.scrollBy(wheelPixels(event).dy);
     }, {passive: false});
     this.onResize = () => {};
-    this.onArrows = () => {}; // how many are not drawn
+    this.onArrows = () => {}; // gets the number of arrows not drawn
   }
 
   start() {
@@ -46,14 +46,14 @@ export class Timeline {
     this.rows.height = height;
     this.overview.resize();
     this.onResize();
-    this.#paintScene(); // at once: a canvas that was resized is empty
+    this.#paintScene(); // at once, because a resized canvas is empty
   }
 
   get scale() {
     return new Scale(this.state.from, this.state.to, Math.max(1, this.rows.width));
   }
 
-  // Where keys zoom: at the pointer, else at the cursor, else in the middle.
+  // Keys zoom at the pointer, else at the cursor, else in the middle.
   get focus() {
     const {cursor, from, to} = this.state;
     if (this.#pointer)
@@ -159,7 +159,7 @@ export class Timeline {
       this.#paintPointer(context, scale);
   }
 
-  // A ring where the event of the cursor is.
+  // Draws a ring at the event of the cursor.
   #paintEvent(context, scale) {
     const {rows, state, colors} = this, row = rows.first(state.cursor?.lanes);
     if (!row || !rows.isVisible(row) || rows.yOf(row) < (row.isFixed ? 0 : rows.movingTop - row.height / 2))
@@ -188,14 +188,14 @@ export class Timeline {
     context.fillText(text, left + 5, 9.5);
   }
 
-  // ---- what pointer and keys do
+  // ---- actions of pointer and keys
 
   hover(event) {
     this.#pointer = event && {x: event.offsetX, y: event.offsetY, clientX: event.clientX, clientY: event.clientY};
     this.redraw(true);
   }
 
-  // With each frame: lanes also move under a pointer that rests.
+  // Called for each frame, because lanes also move under a resting pointer.
   #tell() {
     if (!this.#pointer) {
       this.tooltip.hide();
@@ -217,14 +217,14 @@ export class Timeline {
     return flagAt(x, y, this.scale, this.counts, this.state, this.rows, this.trace);
   }
 
-  // On a flag, exactly where its event is.
+  // On a flag, returns the exact time of its event.
   click(event) {
     const t = this.#flagAt(event.offsetX, event.offsetY)?.t ?? Math.min(Math.max(0, Math.round(this.scale.t(event.offsetX))), this.state.duration);
     const row = this.rows.at(event.offsetY);
     this.state.change({cursor: {t, n: null}, ...(row && row.kind !== "process" ? {lane: row.key} : {})});
   }
 
-  // A double click shows the thing itself, with a little around it.
+  // A double click fits the box into the view, with a small margin.
   zoomTo(x, y) {
     const found = hit(x, y, this.scale, this.rows, this.data);
     const call = found?.calls?.[found.depth] ?? found?.box ?? found?.state;
@@ -258,13 +258,13 @@ export class Timeline {
       state.change({follow: true});
   }
 
-  // The scroll bar was moved, or follows what is shown already.
+  // The user moved the scroll bar, or it follows the lanes.
   #takeScroll() {
     if (Math.abs(this.scroller.scrollTop - this.rows.scroll) >= 1)
       this.scrollTo(this.scroller.scrollTop);
   }
 
-  // By the user.
+  // Moved by the user.
   scrollTo(y) {
     if (Math.abs(y - this.rows.scroll) < 0.5)
       return;
@@ -284,13 +284,13 @@ export class Timeline {
     this.redraw();
   }
 
-  // After the lanes have moved.
+  // Call this after the lanes have moved.
   followScroll() {
     if (Math.abs(this.scroller.scrollTop - this.rows.scroll) >= 1)
       this.scroller.scrollTop = this.rows.scroll;
   }
 
-  // So that the first of these lanes that there is can be seen.
+  // Makes the first existing lane of these visible.
   aim(keys) {
     this.rows.aim(keys);
     this.#hasScrolled();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of the thing under the pointer. What needs a question to the server (arguments) comes when the pointer rests.
+// Describes what is under the pointer. Arguments, which require a request to the server, appear when the pointer rests.
 import {Latest, ask} from "./api.js";
 import {element} from "./element.js";
 import {fieldsOf} from "./events.js";
@@ -64,7 +64,7 @@ export class Tooltip {
   }
 
   #merged(count) {
-    return count > 1 ? [["merged", `${count} pieces narrower than a pixel; this is what most of them were`]] : [];
+    return count > 1 ? [["merged", `${count} intervals narrower than a pixel; this is the most common`]] : [];
   }
 
   #lines(found) {
@@ -77,7 +77,7 @@ export class Tooltip {
       return this.#thread(found);
     if (row.kind === "process")
       return [[this.trace.processName(row.pid)], ["process", row.pid], ["threads", row.members.length]];
-    return row.kind === "cpu" && found.isLoaded ? [[`CPU ${this.trace.cpu(row.rank)}`], ["not known", "nothing was logged, or it was lost"]] : [];
+    return row.kind === "cpu" && found.isLoaded ? [[`CPU ${this.trace.cpu(row.rank)}`], ["unknown", "nothing was logged, or events were lost"]] : [];
   }
 
   #who(n) {
@@ -96,7 +96,7 @@ export class Tooltip {
     const names = ["user", "kernel", "interrupts", "idle"], left = 100 - parts.reduce((a, b) => a + b);
     return [[`CPU ${this.trace.cpu(row.rank)}`], ["per pixel", formatSpan(grain)],
             ...names.map((name, i) => [name, `${parts[i]} %`]).filter((_, i) => parts[i] > 0),
-            ...(left > 1 ? [["not known", `${left} %`]] : []),
+            ...(left > 1 ? [["unknown", `${left} %`]] : []),
             ...(what >= 0 ? [["runs longest", this.trace.threadName(what)]] : [])];
   }
 
@@ -142,7 +142,7 @@ export class Tooltip {
             ["to", this.trace.threadName(to)], ["at", formatTime(begin)], ...(end > begin ? [["took", formatSpan(end - begin)]] : [])];
   }
 
-  // The event that began the call tells its arguments.
+  // The arguments are in the event that began the call.
   async #load({key, lines, call, thread}, signal) {
     const event = this.trace.eventNames.get(ENTRIES[call[2]]);
     if (!event)

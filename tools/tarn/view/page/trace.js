@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the server knows of the whole trace, and what things in it are called.
+// The server's information on the whole trace, and names.
 import {ask} from "./api.js";
 
 const STATES = ["running", "ready", "blocked in send", "blocked in receive", "blocked in reply", "blocked on a notification",
@@ -23,23 +23,23 @@ export class Trace {
   take(info) {
     Object.assign(this, info);
     this.threads = info.threads ?? [];
-    this.byNumber = new Map(this.threads.map((thread) => [thread.n, thread])); // numbers may be left out
+    this.byNumber = new Map(this.threads.map((thread) => [thread.n, thread])); // numbers may have gaps
     this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
-    this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // cpus has them by rank, as files are sorted
+    this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // `cpus` is in the order of files
     this.eventNames = new Map(info.events.map((event) => [event.name, event]));
     this.classNames = new Map(info.classes.map((kind) => [kind.id, kind.name]));
     this.byTid = new Map();
     for (const thread of this.threads)
       if (!thread.idle)
-        this.byTid.set(thread.tid, thread); // the last one that had it
+        this.byTid.set(thread.tid, thread); // the last thread with that ID
   }
 
-  // The index is there.
+  // Call this when the index is complete.
   get isReady() {
     return !this.indexing && this.events_total > 0;
   }
 
-  // The end of a path; a source's whole name, such as tcp:127.0.0.1:7000.
+  // The last part of a path, or the full name of a source such as tcp:127.0.0.1:7000.
   get title() {
     return /^[a-z]+:/.test(this.name) ? this.name : this.name.split("/").filter(Boolean).slice(-2).join("/");
   }
@@ -53,19 +53,19 @@ export class Trace {
     return kind === "c" ? Number(number) < this.cpus.length : kind === "t" && this.byNumber.has(Number(number));
   }
 
-  // Keys of the lanes where something of a thread can be seen, the best first: its own, its process's, the processor's.
+  // Keys of the lanes that show a thread, best first: its own, its process's, the CPU's.
   lanesOf(n, rank = this.thread(n).cpu) {
     const {idle, pid} = this.thread(n);
     return idle ? [`c${rank}`] : [`t${n}`, `p${pid}`, `c${rank}`];
   }
 
-  // The same for an event of the server's lists. A tid may be given again.
+  // The same for an event of the server's lists. A thread ID may have been reused.
   lanesOfEvent({tid, t, cpu}) {
     const thread = this.threads.findLast((one) => one.tid === tid && !one.idle && one.begin <= t) ?? this.byTid.get(tid);
     return thread ? this.lanesOf(thread.n, cpu) : [`c${cpu}`];
   }
 
-  // The lanes to go to for a key of a lane.
+  // The lanes to go to for a lane key.
   lanesFor(key) {
     return key[0] === "t" ? this.lanesOf(Number(key.slice(1))) : [key];
   }
@@ -87,26 +87,26 @@ export class Trace {
     return STATES[state] ?? `state ${state}`;
   }
 
-  // "syscall read" is what a box says, "read" what fits into a narrow one.
+  // The label of a box: "syscall read", or "read" if it is narrow.
   activityName(activity, detail) {
     const kind = ACTIVITIES[activity] ?? "activity", name = this.detailName(activity, detail);
     return name ? `${kind} ${name}` : kind;
   }
 
-  // A number alone says nothing.
+  // A number alone is meaningless.
   shortName(activity, detail) {
     const name = this.detailName(activity, detail);
     return name && Number.isNaN(Number(name)) ? name : this.activityName(activity, detail);
   }
 
-  // "kernel lock run queue", "user mutex “stack of items”": what a wait is for, by kind and by name.
+  // "kernel lock run queue", "user mutex “stack of items”": the lock of a wait, by type and name.
   lockName({class: kind, pid, name, lock}) {
     const known = this.details.lock_class?.[kind] ?? "";
     const what = pid === 0 ? `kernel lock ${known}` : known || "lock";
     return `${what.trimEnd()} ${name ? `“${name}”` : lock}`;
   }
 
-  // Nobody holds an event: a semaphore, a condition, a barrier, ...
+  // An event has no holder: a semaphore, a condition, a barrier, ...
   isEvent({class: kind}) {
     return this.details.lock_events?.includes(kind) ?? false;
   }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Mouse wheels and touch pads.
 
-const LINE = 18, PAGE = 400; // pixels of what browsers may count in
-const PAUSE = 200; // ms without an event: the next one begins another gesture
-const DECIDED = 6; // pixels after which a gesture has its direction
+const LINE = 18, PAGE = 400; // pixels per line and page, units that browsers may use
+const PAUSE = 200; // ms without an event that separate gestures
+const DECIDED = 6; // pixels after which the direction of a gesture is fixed
 
 export function wheelPixels({deltaX, deltaY, deltaMode}) {
   const unit = deltaMode === 1 ? LINE : deltaMode === 2 ? PAGE : 1;
   return {dx: deltaX * unit, dy: deltaY * unit};
 }
 
-// Two fingers never move quite straight. A gesture goes the way of its first few pixels, up and down or sideways, until it ends:
-// what it moves the other way is left out.
+// Two fingers never move quite straight. The first few pixels of a gesture decide its direction, vertical or horizontal; movement
+// in the other direction is ignored until it ends.
 export class Gesture {
   #last = -Infinity;
   #dx = 0;
   #dy = 0;
   #way = null;
 
-  // What an event moves, in pixels: dx or dy is 0. While the direction is open both are; nothing of them is lost.
+  // The movement of an event in pixels; dx or dy is 0. While the direction is undecided both are 0, and the movement is kept.
   take(event) {
     const {dx, dy} = wheelPixels(event);
     if (event.timeStamp - this.#last > PAUSE)
