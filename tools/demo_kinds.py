@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who logged an event, as far as its line in `tarn list` tells: for the demonstration and its picture."""
+"""Finds whether kernel, server or application logged an event, from its line in `tarn list`. Used by the demo and its picture."""
 import re
 
-# Who logged a line of `tarn list`: servers and applications by the name of the thread and the event's class.
+# Servers and applications are distinguished by the thread's name and the event's class.
 LINE = re.compile(r"^\[\s*[\d.]+\] cpu\s*\d+ (?P<comm>.*?)/(?P<tid>\d+|\?)\s+(?P<event>\w+)")
 SERVERS = {"init", "proc", "fs", "console", "net", "traced"}
 KERNEL_CLASSES = {"sched", "ipc", "syscall", "exception", "irq", "ipi", "fault", "mem", "frame", "tlb", "lock",
                   "timer", "trace", "state", "process", "profile",
-                  "power", "kmem", "lttng"}  # events of sched, frame and state that have LTTng's names
+                  "power", "kmem", "lttng"}  # events of sched, frame and state with LTTng's names
 
 
 def kind_of(line):
