@@ -39,6 +39,7 @@
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
 static uint64_t patience;                       /* ticks without progress or reply */
+static _Atomic uint64_t run_ends;               /* ticks: when the run must be over; 0: never */
 static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
@@ -70,16 +71,24 @@ static bool is_word(const char *text, const char *word)
     return strlen(text) == strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
 
-void watchdog_init(void)
+/* Ticks; 0: so long that it is never over. */
+static uint64_t read_seconds(const char *name, uint64_t seconds)
 {
     char text[16];
-    uint64_t seconds = SECONDS_DEFAULT;
-    if (boot_option("watchdog=", text, sizeof text)) {
+    if (boot_option(name, text, sizeof text)) {
         seconds = 0;
         for (const char *p = text; *p >= '0' && *p <= '9'; p++)
             seconds = seconds * 10 + (uint64_t)(*p - '0');
     }
-    limit = seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
+    return seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
+}
+
+void watchdog_init(void)
+{
+    char text[16];
+    uint64_t run = read_seconds("watchdog.run=", 0);
+    run_ends = run ? arch_clock() + run : 0;
+    limit = read_seconds("watchdog=", SECONDS_DEFAULT);
     patience = limit * PATIENCES;
     if (patience < clock_hz / 1000 * PATIENCE_MIN_MS)
         patience = clock_hz / 1000 * PATIENCE_MIN_MS;
@@ -408,6 +417,14 @@ static void watch_others(struct watch *mine, uint64_t now)
     }
 }
 
+/* The first processor that notices it panics. */
+static void end_run(uint64_t now)
+{
+    uint64_t end = atomic_load_explicit(&run_ends, memory_order_relaxed);
+    if (end && now > end && atomic_exchange(&run_ends, 0))
+        panic("watchdog: the run is not over in time");
+}
+
 void watchdog_beat(uint64_t now)
 {
     struct cpu *cpu = this_cpu();
@@ -418,6 +435,7 @@ void watchdog_beat(uint64_t now)
         note_return(mine, silent);
     if (limit)
         watch_others(mine, now);
+    end_run(now);
     hang_if_asked(cpu);
 }
 

@@ -15,6 +15,8 @@
  * spins with interrupts off, for a lock or another CPU, also looks hung. It checks its own neighbour while
  * it spins, and is blamed only if no other CPU can be the cause. If all CPUs hang, nothing is detected:
  * send an NMI from outside (QMP inject-nmi, see handle_nmi).
+ *
+ * `watchdog.run=` limits the whole run: a test that hangs while all CPUs take interrupts panics.
  */
 #ifndef KERNEL_WATCHDOG_H
 #define KERNEL_WATCHDOG_H

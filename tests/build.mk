@@ -10,11 +10,15 @@
 #   HOST_tests/end_to_end := each               once for each architecture, with ARCH in its environment
 #
 # Options of guests: smp= memory= seconds=, append=NAME=VALUE for the kernel's command line, and how it is booted:
-#   (none)     twice: on a machine whose clock counts instructions, which repeats itself, and on one that runs free
-#   timed      its checks compare times, which are not judged on the machine that runs free
+#   (none)     with the exploring kernel on a machine whose clock counts instructions, which repeats itself, once for each seed
+#              of tests/run; and on one that runs free
+#   timed      its checks compare times, which an exploring kernel changes: with the ordinary one in its place. On the machine
+#              that runs free they are not judged
+#   plain      with the ordinary kernel in its place, too: exploring takes too long
 #   free       only on that one
 #   firmware   the same, through the machine's firmware
-# Seconds are those of the fastest machine (tools/guest.py). What may take longest is started first.
+# Seconds are those of the fastest machine (tools/guest.py), or of the guest's clock where that counts instructions. What may
+# take longest is started first.
 
 HOST_TESTS += tests/repeats tests/top tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/forger tests/sockets tests/link_cut tests/link_idle tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic tests/locks
 HOST_TESTS += tests/profile tests/view_live tests/view_page tests/view_use

@@ -172,7 +172,7 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
     """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
     options = f"run={script} {boot_options}".strip()
-    with guest.Guest(log=log, arch=ARCH, options=options, limit=seconds + 120, **machine) as vm:
+    with guest.Guest(log=log, arch=ARCH, options=options, **machine) as vm:
         vm.wait_line(r"^tarn: ready", 60)
         pull = Pull(vm, trace, *pull_options)
         try:
@@ -188,7 +188,7 @@ def record(trace, script, boot_options="", seconds=200, **machine):
     and `trace` is what its rings hold then."""
     ram = trace + ".ram"
     with guest.Guest(log=os.path.join(os.path.dirname(trace), "serial.log"), arch=ARCH, icount=True, network=False, shared=ram,
-                     options=f"run={script} exit=1 {boot_options}".strip(), limit=seconds + 120, **machine) as vm:
+                     options=f"run={script} exit=1 {boot_options}".strip(), **machine) as vm:
         vm.wait_exit(seconds)
     status, out, err = tarn("pull", f"ram:{ram}", "-o", trace, "-q")
     os.unlink(ram)

@@ -87,7 +87,7 @@ class Run:
         shutil.rmtree(self.directory, ignore_errors=True)
         os.makedirs(self.directory)
         status, end = None, None
-        with guest.Guest(log=self.path("serial.log"), network=False, limit=24 * 3600, **self.machine()) as vm:
+        with guest.Guest(log=self.path("serial.log"), network=False, **self.machine()) as vm:
             if self.wait(vm):
                 try:
                     status = vm.wait_exit(30)
@@ -101,21 +101,19 @@ class Run:
 
     def wait(self, vm):
         """Until the emulator has ended; False: it has used too much processor time. What else the host does has no part in it."""
-        pid = None
         while vm.process.poll() is None:
             if self.explorer.is_over:
                 vm.process.terminate()
                 raise Abandoned
-            pid = pid or child_of(vm.process.pid)
-            if pid and processor_seconds(pid) > CPU_SECONDS_MAX:
+            if vm.spent() > CPU_SECONDS_MAX:
                 return False
             time.sleep(0.1)
         return True
 
     def judge(self, status, end):
         for line in self.lines:
-            if match := re.match(r"explore: (race|lock order|idle): (.*)", line):
-                self.find(match[1].replace("lock ", ""), self.explorer.programs.explain(match[2]))
+            if found := told(line, self.explorer.programs):
+                self.find(*found)
             elif line.startswith("explore: left: "):
                 self.left = {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", line)}
         panics = [line for line in self.lines if line.startswith("PANIC ")]
@@ -176,24 +174,6 @@ class Run:
         return f"build/host/tarn goto {trace} {numbers[-1]}" if numbers else "(the run left no trace)"
 
 
-def child_of(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            words = file.read().split()
-    except OSError:
-        return None
-    return int(words[0]) if words else None
-
-
-def processor_seconds(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            words = file.read().rsplit(")", 1)[1].split()
-    except OSError:
-        return 0
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Programs:
     """The programs of the boot archive, which have their symbols: PROGRAM:0xADDRESS becomes a place in them."""
 
@@ -234,6 +214,12 @@ class Programs:
 
     def explain(self, text):
         return re.sub(r"(\w+):0x([0-9a-f]+)", lambda match: self.name(match[1], int(match[2], 16)), text)
+
+
+def told(line, programs):
+    """A finding that the kernel tells on the console, as (kind, text); None: none."""
+    match = re.match(r"explore: (race|lock order|idle): (.*)", line)
+    return (match[1].replace("lock ", ""), programs.explain(match[2])) if match else None
 
 
 def signature(kind, text):
@@ -325,10 +311,11 @@ class Explorer:
         self.is_disturbing = bool(DISTURBING & set(self.kinds))
         self.out = os.path.abspath(choice.out)
         self.usual, self.is_over = {}, False
-        choice.kernel = choice.kernel or os.path.join(guest.build_directory(choice.arch), "explore/tarn.elf")
+        kernel, archive = guest.exploring_files(choice.arch)
+        choice.kernel = choice.kernel or kernel
         if not os.path.exists(choice.kernel):
             raise guest.GuestError(f"there is no {os.path.relpath(choice.kernel)}: make explorer ARCH={choice.arch}")
-        self.archive = choice.archive or os.path.join(guest.build_directory(choice.arch), "explore/boot.cpio")
+        self.archive = choice.archive or archive
         self.programs = Programs(self.archive, choice.arch)
         self.coverage = Coverage(choice.arch, choice.kernel)
         os.makedirs(self.out, exist_ok=True)

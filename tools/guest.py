@@ -9,10 +9,11 @@ each machine is described once. A Guest keeps its serial output in a file and in
         status = guest.wait_exit(seconds=60)
 
 Seconds are those of the fastest machine on an idle host; MACHINES says how many times longer the others take, and a busy
-host gets more time (slowdown). How the machine's
-exit status is read stands in boot/README.md.
+host gets more time (slowdown). Of a machine whose clock counts instructions they are seconds that processors work for the emulator:
+what else the host does has no part in its limits. How the machine's exit status is read stands in boot/README.md.
 """
 import json
+import math
 import os
 import platform
 import re
@@ -31,6 +32,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GUEST_PORT = 7777  # where traced listens
 DEFAULT_ARCH, DEFAULT_MEMORY = "x86_64", "512M"
 COMMAND_LINE_MAX = 511  # bytes that the kernel keeps: arch/include/arch/boot.h
+ORPHAN_SECONDS = 4 * 3600  # a guest whose test was killed lasts no longer
 CONSOLE_BUFFER = 1 << 20  # bytes; what the serial port cannot send at once changes when a guest sends the next
 
 def debug_exit_status(code, lines):
@@ -99,9 +101,8 @@ def make_image(arch, options, output):
 
 
 def slowdown():
-    """How many times longer things take because the host has other work. Guests and their tests alone load each of its
-    processors with up to two threads."""
-    return max(1, round(os.getloadavg()[0] / (2 * (os.cpu_count() or 1))))
+    """How many times longer things take because the host has other work."""
+    return max(1, math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def describe(arch):
@@ -125,6 +126,11 @@ def processor(arch, kvm):
 def boot_files(arch, kernel=None, archive=None):
     build = build_directory(arch)
     return kernel or os.path.join(build, "kernel/tarn.elf"), archive or os.path.join(build, "boot.cpio")
+
+
+def exploring_files(arch):
+    """Kernel and archive of `tarn explore` (make explorer)."""
+    return tuple(os.path.join(build_directory(arch), "explore", name) for name in ("tarn.elf", "boot.cpio"))
 
 
 def boot_medium(arch, options, firmware, directory, kernel, archive):
@@ -212,6 +218,25 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     return [*command, *boot_medium(arch, line, firmware, directory, kernel, archive), *extra]
 
 
+def child_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            words = file.read().split()
+    except OSError:
+        return None
+    return int(words[0]) if words else None
+
+
+def processor_seconds(pid):
+    """0: there is no such process (any more)."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Process(subprocess.Popen):
     """Tells, when it has ended, how long processors worked for it and for those of its children that it waited for."""
 
@@ -232,13 +257,11 @@ class Guest:
     serial_link: whether it has the trace's serial port, on the unix socket `serial_path`; "tty": on that terminal.
     machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
 
-    def __init__(self, log, options="", network=True, forwards=(), serial_link=False, limit=600, arch=DEFAULT_ARCH,
-                 **machine):
+    def __init__(self, log, options="", network=True, forwards=(), serial_link=False, arch=DEFAULT_ARCH, **machine):
         self.log_path, self.options, self.network = log, options, network
         self.forwards, self.forwarded = forwards, {}
         self.serial_link, self.serial_path = serial_link, None
         self.arch, self.machine, self.patience = arch, machine, describe(arch)["patience"]
-        self.limit = limit * self.patience
         self.directory = self.process = self.port = self.code = None
         self.lines, self.changed = [], threading.Condition()
 
@@ -284,7 +307,7 @@ class Guest:
         command = qemu_command(self.directory, shared, gdb, **machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
-            self.process = Process(["timeout", "--kill-after=5", str(self.limit), *command], stdin=subprocess.PIPE,
+            self.process = Process(["timeout", "--kill-after=5", str(ORPHAN_SECONDS), *command], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=error_file,
                                    pipesize=CONSOLE_BUFFER if machine.get("icount") else -1)
         self.started = time.monotonic()
@@ -318,10 +341,19 @@ class Guest:
                     self.lines.append(rest.decode(errors="replace").rstrip("\r"))
                 self.changed.notify_all()
 
+    def spent(self):
+        """Seconds of what limits are about: of the host's clock, or that processors have worked for the emulator."""
+        if not self.machine.get("icount"):
+            return time.monotonic()
+        return processor_seconds(child_of(self.process.pid))
+
+    def is_late(self, begun, seconds):
+        """More than `seconds` after spent() was `begun`? The host's load is that of this moment: it may have come since."""
+        return self.spent() - begun > seconds * describe(self.arch)["patience"]
+
     def wait_line(self, pattern, seconds, start=0):
         """Waits for a serial line that matches; returns (its index, the match)."""
-        seconds *= self.patience
-        deadline, regex = time.monotonic() + seconds, re.compile(pattern)
+        begun, regex = self.spent(), re.compile(pattern)
         at = start
         with self.changed:
             while True:
@@ -331,8 +363,8 @@ class Guest:
                     at += 1
                 if not self.reader.is_alive():
                     raise GuestError(f"the guest ended before it printed /{pattern}/\n{self.tail()}")
-                if time.monotonic() > deadline:
-                    raise GuestError(f"no line /{pattern}/ within {seconds} s\n{self.tail()}")
+                if self.is_late(begun, seconds):
+                    raise GuestError(f"no line /{pattern}/ within {seconds} s and more\n{self.tail()}")
                 self.changed.wait(0.5)
 
     def type(self, text):
@@ -342,12 +374,12 @@ class Guest:
 
     def wait_exit(self, seconds):
         """The guest's status. Raises GuestError when it hangs (after asking it for a dump), resets or crashes."""
-        seconds *= self.patience
-        try:
-            self.code = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.dump_hung()
-            raise GuestError(f"hung: not finished after {seconds} s\n{self.tail()}") from None
+        begun = self.spent()
+        while (code := self.wait_process(0.5)) is None:
+            if self.is_late(begun, seconds):
+                self.dump_hung()
+                raise GuestError(f"hung: not finished after {seconds} s and more\n{self.tail()}")
+        self.code = code
         self.reader.join(5)
         status = describe(self.arch)["status"](self.code, self.lines)
         if not status and self.code == 1 and "qemu-system" in self.complaint():
@@ -356,6 +388,13 @@ class Guest:
             what = {0: "the machine was reset", 1: "the kernel panicked", 124: "QEMU ran into its time limit"}
             raise GuestError(f"{what.get(self.code, f'QEMU ended with code {self.code}')}\n{self.tail()}")
         return status
+
+    def wait_process(self, seconds):
+        """QEMU's exit status; None: it runs."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
 
     def dump_hung(self):
         """Interrupts a hung guest with an NMI: its kernel reports where each processor is, and the last events."""

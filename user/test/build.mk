@@ -18,6 +18,10 @@ $(foreach t,kernel_answer kernel_births kernel_frames kernel_futex kernel_ipc ke
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
+# Their object is how much, not in which order; much takes too long where it is explored.
+GUEST_kernel_frames := plain
+GUEST_kernel_memory := plain memory=256M
+GUEST_fuzz_instructions := plain
 GUEST_kernel_profile := smp=1 timed append=profile=20
 GUEST_kernel_sched := timed
 GUEST_kernel_tlb := free seconds=240

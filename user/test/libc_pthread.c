@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define THREADS 8
-#define ROUNDS  2000
+#define ROUNDS  REPEATS(2000)
 
 static struct timespec after_ms(clockid_t clock, long ms)
 {

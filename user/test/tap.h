@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* How often something is done: to the exploring kernel each time is dear, and threads meet more often in it.
+ */
+#ifdef TARN_EXPLORE
+#define REPEATS(count) ((count) / 20)
+#else
+#define REPEATS(count) (count)
+#endif
+
 static int tests_run, tests_failed;
 
 /* Prints one line for the condition. Not thread-safe. */
