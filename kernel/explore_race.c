@@ -17,6 +17,7 @@
 #include <kernel/debug/debugger.h>
 #include <kernel/explore_point.h>
 #include <kernel/kernel.h>
+#include <stddef.h>
 #include <trace/control/control.h>
 
 #define KNOWN_CPUS  16u /* machines with more are not looked at */
@@ -218,17 +219,21 @@ static bool look_at(const struct viewer *own, const struct cell *access, uint64_
     return meets;
 }
 
-/* Fields that are read without more ado wherever events are logged: trace/ring/reserve_cas.h says why. */
-static bool is_trace_info(uint64_t address)
+/* Words that are read plainly wherever events are logged, because any value does (trace/ring/reserve_cas.h):
+ * an atomic load would cost x86_64 an instruction per event. */
+static bool is_read_plainly(uint64_t address)
 {
-    return address - (uint64_t)&trace_info_page < sizeof trace_info_page;
+    uint64_t in_windows = address - ARCH_TRACE_WINDOWS;
+    bool is_limit = in_windows >> TRACE_WINDOW_SHIFT < cpu_count &&
+                    in_windows % (1ull << TRACE_WINDOW_SHIFT) == offsetof(struct trace_control, time_limit);
+    return is_limit || address - (uint64_t)&trace_info_page < sizeof trace_info_page;
 }
 
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
 {
     const struct viewer *own = &viewers[cpu];
     bool meets = false;
-    if (!is_watching() || is_trace_info(address))
+    if (!is_watching() || is_read_plainly(address))
         return false;
     for (uint64_t end = address + size; address < end; address = (address / GRANULE + 1) * GRANULE) {
         uint64_t first = address % GRANULE,

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void leave_for(struct cpu *cpu, str
     prev->slice_used += ran;
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
     arch_thread_switch(prev, next);
-    cpu->current = next;
+    __atomic_store_n(&cpu->current, next, __ATOMIC_RELAXED); /* others read it: trace_kernel_context */
     atomic_signal_fence(memory_order_release); /* ends the switch (switch_told), as seen by an interrupt */
     cpu->switched_at = now;
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */

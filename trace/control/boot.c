@@ -91,14 +91,17 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
     trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
 }
 
+/* On another CPU the thread may end meanwhile. What it was in stays a thread as long as this CPU is in the
+ * kernel (quiet.h). */
 void trace_kernel_context(const char *window, struct trace_context *context)
 {
     const struct cpu *cpu = &cpus[arch_trace_cpu(window)];
-    const struct thread *thread = cpu->current;
+    const struct thread *thread = __atomic_load_n(&cpu->current, __ATOMIC_RELAXED);
+    const struct thread_block *block = thread ? __atomic_load_n(&thread->block, __ATOMIC_RELAXED) : NULL;
     *context = (struct trace_context){0};
-    if (!thread || !thread->block)
+    if (!block)
         return; /* the kernel itself, while it boots */
-    context->pid = thread->block->pid;
-    context->tid = thread->block->tid;
-    memcpy(context->name, thread->block->name, TRACE_NAME_BYTES);
+    context->pid = block->pid;
+    context->tid = block->tid;
+    memcpy(context->name, block->name, TRACE_NAME_BYTES);
 }

@@ -206,8 +206,9 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
         trace_ring_open(window, number);
-        trace_expect_index(cpu, ((struct trace_control *)window)->index);
-        info->consumed[cpu] = number;
+        uint64_t index = __atomic_load_n(&((struct trace_control *)window)->index, __ATOMIC_RELAXED);
+        trace_expect_index(cpu, index);
+        __atomic_store_n(&info->consumed[cpu], number, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
     trace_store_refresh();

@@ -379,9 +379,10 @@ void trace_ring_open(char *window, uint64_t number)
     const uint64_t now = arch_trace_clock();
     struct trace_slot slot;
     trace_place(&slot, arch_trace_info(), window, start);
-    slot.packet->committed = 0;
-    control->time_limit = now + TRACE_TIME_SPAN;
-    open_packet(window, start, 0, now, control->discarded);
+    /* atomic: the ring may be another CPU's, where a writer that has begun goes on */
+    __atomic_store_n(&slot.packet->committed, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->time_limit, now + TRACE_TIME_SPAN, __ATOMIC_RELAXED);
+    open_packet(window, start, 0, now, __atomic_load_n(&control->discarded, __ATOMIC_RELAXED));
     /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
     __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
 }

@@ -281,8 +281,9 @@ static void test_dead_waiter(void)
     sys_cap_close(paged);
 }
 
-#define WARM_TURNS    2                /* warm up slabs, page tables and servers */
-#define COUNTED_TURNS (1 + REPEATS(8)) /* one page frame lost in each of nine is more than FRAMES_OF_SERVERS */
+#define WARM_TURNS 2 /* warm up slabs, page tables and servers */
+#define COUNTED_TURNS \
+    (1 + REPEATS(8)) /* one page frame lost in each of nine is more than FRAMES_OF_SERVERS */
 
 int main(void)
 {
