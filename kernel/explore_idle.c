@@ -25,6 +25,7 @@
 #include <kernel/thread.h>
 
 #define THREADS 4096u
+#define NEVER   (~0ull)
 
 /* By a hash of the thread's address. Who shares a place with another is not looked at. */
 static struct ready {
@@ -53,7 +54,9 @@ void explore_movable(const struct thread *thread)
 void explore_inserted(const struct cpu *cpu, const struct thread *thread)
 {
     uint64_t now = arch_clock();
-    *ready_of(thread) = (struct ready){.thread = thread, .inserted = now, .movable = now};
+    /* One that is still on a CPU is told of when it has left (leave_for). */
+    uint64_t movable = atomic_load(&thread->on_cpu) ? NEVER : now;
+    *ready_of(thread) = (struct ready){.thread = thread, .inserted = now, .movable = movable};
     processors[this_cpu()->index].fills = cpu;
 }
 
