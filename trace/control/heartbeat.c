@@ -119,8 +119,9 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
     uint64_t number = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
     const struct trace_packet *packet = trace_packet_at(&reader, number);
-    bool sound =
-        packet->magic == TRACE_CTF_MAGIC && packet->cpu_id == cpu && packet->packet_seq_num == number;
+    bool sound = __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) == TRACE_CTF_MAGIC &&
+                 __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) == cpu &&
+                 load(&packet->packet_seq_num) == number; /* another CPU may restart the ring meanwhile */
     if (!sound && shadow->bad_header != number + 1)
         shadow->bad_since = now;
     shadow->bad_header = sound ? 0 : number + 1;

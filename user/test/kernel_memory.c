@@ -435,7 +435,10 @@ enum { EAT_SHARED, EAT_PRIVATE, EAT_TABLES, EAT_OBJECTS, EAT_KINDS };
 static void eat(uint64_t kind)
 {
     static const char name[TARN_NAME_BYTES] = "eaten";
-    uint64_t at = 0x0000002000000000ull;
+    uint64_t at = 0x0000002000000000ull, spare = at, spare_end = at + 64 * MIB;
+    int64_t untouched = sys_memory_create(64 * MIB);
+    must(untouched);
+    must(sys_space_map(SLOT_SPACE, (cap_t)untouched, spare, 64 * MIB, 0, RW | MAP_FIXED));
     for (;;) {
         if (kind == EAT_OBJECTS) { /* their memory is not attributed to this process: end here */
             if (sys_space_create(name) < 0)
@@ -444,8 +447,11 @@ static void eat(uint64_t kind)
         }
         uint64_t size = kind == EAT_TABLES ? TARN_PAGE_SIZE : 64 * MIB;
         int64_t memory = sys_memory_create(size);
-        if (memory < 0)
+        if (memory < 0) { /* only a page fault is fatal */
+            spare += spare < spare_end ? TARN_PAGE_SIZE : 0;
+            *(volatile uint64_t *)(spare - TARN_PAGE_SIZE) = 1;
             continue;
+        }
         at += 1ull << 30; /* different page tables for each */
         if (sys_space_map(SLOT_SPACE, (cap_t)memory, at, size, 0,
                           (kind == EAT_PRIVATE ? COW : RW) | MAP_FIXED) < 0)
