@@ -36,7 +36,7 @@ bool space_kill(struct space *space, int32_t status)
     bool first = !space->dying;
     bool deserted = space->thread_count == 0;
     if (first) {
-        space->dying = true;
+        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* space_next_child reads it */
         space->status = status;
     }
     spin_unlock(&space->lock);

@@ -523,7 +523,8 @@ struct space *space_next_child(uint32_t pid, const struct space *previous)
 {
     spin_lock(&space_list_lock);
     struct space *space = previous ? previous->next : space_list;
-    while (space && (space->parent_pid != pid || space->dying || !try_get(space)))
+    while (space &&
+           (space->parent_pid != pid || __atomic_load_n(&space->dying, __ATOMIC_RELAXED) || !try_get(space)))
         space = space->next;
     spin_unlock(&space_list_lock);
     return space;

@@ -224,7 +224,7 @@ static bool leave_space(struct thread *thread, struct space *space)
         thread->space_next->space_previous = thread->space_previous;
     bool last = --space->thread_count == 0;
     if (last)
-        space->dying = true;
+        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* space_next_child reads it */
     spin_unlock(&space->lock);
     return last;
 }

@@ -19,7 +19,7 @@
 #define PAGE            4096
 #define MAP_BYTES       (256u * PAGE)
 #define KERNEL_ROUNDS   200
-#define PIPE_ROUNDS     1200
+#define PIPE_ROUNDS     4800
 
 /* Prevents merging, inlining and tail calls. */
 #define APART __attribute__((noinline, noclone, noipa))
