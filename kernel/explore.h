@@ -41,12 +41,14 @@ void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited 
 void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
 void explore_lock_released(const struct spinlock *lock); /* still held */
 
-/* A thread in a queue: put there; not on a processor, or allowed on more of them. */
+/* For the check of idle CPUs (explore_idle.c). A thread was inserted into a queue; a queued thread has left
+ * its CPU, or its affinity has grown. */
 void explore_inserted(const struct cpu *cpu, const struct thread *thread);
 void explore_movable(const struct thread *thread);
-void explore_told(const struct cpu *cpu);  /* it is to look at its queue */
-void explore_looked(void);                 /* and who inserted has looked whether it is to be told */
-void explore_idles(const struct cpu *cpu); /* others know that it is; before its last look at the queues */
+void explore_told(const struct cpu *cpu); /* `cpu` was interrupted to check its queue */
+void explore_looked(void);                /* this CPU, after it inserted, has decided whether to do that */
+void explore_idles(
+    const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
 void explore_wakes(const struct cpu *cpu); /* its sleep is over */
 
 /* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */

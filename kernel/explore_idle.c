@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/explore_idle.c - finds processors that sleep although they should run a thread. Interface:
- * explore.h.
+ * explore_idle.c - finds CPUs that sleep although they should run a thread. Interface: explore.h.
  *
- * When a processor wakes up, whatever woke it, two kinds of threads must not be there (leave.c, sched.c):
+ * When a CPU wakes up, for whatever reason, there must be no such ready thread (leave.c, sched.c):
  *
- *   - in another's queue: one that this processor may run, and that could be taken from there already when
- *     this one had said that it is idle. Its last look at the queues comes after that, so it saw the thread.
- *   - in its own queue: one of which nobody told this processor since it was put there. Who puts a thread
- * into a queue looks afterwards whether its processor is to be told; there is none who has not looked yet.
+ *   - in another CPU's queue: a thread that this CPU may run, and that could already be taken when this CPU
+ *     announced that it is idle. It checks all queues after that, so it must have seen the thread.
+ *   - in its own queue: a thread for which no CPU has interrupted this one since the thread was inserted.
+ *     A CPU that inserts a thread decides afterwards whether to interrupt; as long as any has not decided,
+ *     nothing is reported.
  *
- * A thread that became ready in between waits for its processor, and is none of these: who chose that
- * processor did so before this one was idle. A heartbeat ends each sleep, so a lost interrupt only delays.
+ * A thread that became ready in between waits for the CPU that was chosen before this one was idle, and is
+ * not reported. A heartbeat ends each sleep, so a lost interrupt only causes delay.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
@@ -27,15 +27,15 @@
 #define THREADS 4096u
 #define NEVER   (~0ull)
 
-/* By a hash of the thread's address. Who shares a place with another is not looked at. */
+/* Indexed by a hash of the thread's address. Threads that share an entry are not checked. */
 static struct ready {
     const struct thread *thread;
     uint64_t inserted; /* ticks */
-    uint64_t movable;  /* others may take it since */
+    uint64_t movable;  /* ticks: since then other CPUs may take it */
 } ready[THREADS];
 static struct processor {
     uint64_t idle_since, told; /* ticks */
-    const struct cpu *fills;   /* whose queue it has put a thread into, and has not looked yet */
+    const struct cpu *fills;   /* has inserted a thread there, and not yet decided whether to interrupt */
     bool reported;
 } processors[CPUS_MAX];
 
@@ -54,7 +54,7 @@ void explore_movable(const struct thread *thread)
 void explore_inserted(const struct cpu *cpu, const struct thread *thread)
 {
     uint64_t now = arch_clock();
-    /* One that is still on a CPU is told of when it has left (leave_for). */
+    /* A thread that is still on a CPU becomes movable when it has left it (leave_for). */
     uint64_t movable = atomic_load(&thread->on_cpu) ? NEVER : now;
     *ready_of(thread) = (struct ready){.thread = thread, .inserted = now, .movable = movable};
     processors[this_cpu()->index].fills = cpu;
@@ -90,7 +90,7 @@ static bool is_forgotten(const struct ready *ready, const struct cpu *victim, co
                          : ready->movable < own->idle_since;
 }
 
-/* One of the queue that may run on `cpu`, and should; its lock held. */
+/* Returns a thread of the victim's queue that `cpu` should have run, or NULL. The queue's lock is held. */
 static const struct thread *find_forgotten(const struct cpu *victim, const struct cpu *cpu)
 {
     for (uint32_t priority = 0; priority < TARN_PRIORITIES; priority++) {

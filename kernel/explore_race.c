@@ -9,8 +9,8 @@
  * does not know of when it accesses the same bytes could have come at the same time, however far apart they
  * were in this run.
  *
- * Both tables are caches. A lost access hides a race. A word that is not in the table counts as carrying
- * all that lost words carried: no race is told where there is none.
+ * Both tables are caches. An access that was evicted hides a race. A word that is not in the table is
+ * treated as if it carried what all evicted words carried, so no false race is reported.
  */
 #ifdef TARN_EXPLORE
 #include <kernel/cpu.h>
@@ -57,8 +57,8 @@ static uint32_t race_count, guard, next_victim;
 
 extern const char kernel_start[];
 
-/* A processor that waits here lets others have their turns. Interrupts are off, and nothing is perturbed
- * between enter and leave. */
+/* A CPU that waits here lets the others run. Interrupts are off, and nothing is perturbed between enter and
+ * leave. */
 static void enter(void)
 {
     while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))

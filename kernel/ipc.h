@@ -31,7 +31,7 @@ void ipc_put_fault_message(struct thread *from, struct thread *to);
 /* Replies to `target` with the message in self's trap frame. 0: the caller must pass *woken to sched_wake.
  * -E_DEAD: the target no longer waits. An error of capabilities: nothing has changed. */
 int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);
-/* The same for self's own target, which is used up unless capabilities fail. */
+/* Replies to self's reply_target, and clears it unless the capabilities cannot be transferred. */
 int64_t ipc_answer_own(struct thread *self, struct thread **woken);
 
 /* Writes the bits as a message to a thread whose wait is over. */

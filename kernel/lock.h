@@ -25,7 +25,7 @@
 struct lock_class {
     const char *name;
     uint32_t number; /* in the trace; assigned by lock_init */
-    /* Of so many acquisitions one is logged; 0: none. May change at any time. Not atomic, so that the
+    /* Every Nth acquisition per CPU is logged; 0: none. May change at any time. Not atomic, so that the
      * compiler may load it once for lock and unlock; they may still differ, see spin_note_released. */
     uint32_t watch;
     uint64_t watched_since;     /* ticks: when `watch` was set */

@@ -78,7 +78,7 @@ void space_do_in_turn(struct space *space, void (*work)(struct space *space));
 /* Walks the spaces that `pid` created and that are not dying: the one after `previous` (NULL: the first),
  * or NULL. Drop its reference after the next step. */
 struct space *space_next_child(uint32_t pid, const struct space *previous);
-struct space *space_next(const struct space *previous); /* the same for all spaces, dying ones included */
+struct space *space_next(const struct space *previous); /* walks all spaces, dying ones included */
 /* Frees all memory and page tables. Once, by the last step of space_kill (process.c): no threads,
  * capabilities closed. */
 void space_release_memory(struct space *space);

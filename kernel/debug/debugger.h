@@ -32,9 +32,10 @@ void debugger_boot(void);
 
 /* "sched_reschedule+0x1c", or the number; snprintf's result. Takes no locks, for panics. */
 int debugger_symbol(char *text, size_t size, uint64_t address);
-/* The same for a return address, which may be behind a function whose last call never returns. */
+/* Like debugger_symbol, for a return address: it may lie after the end of a function whose last call never
+ * returns. */
 int debugger_return_symbol(char *text, size_t size, uint64_t address);
-/* The same for a user address, by the symbols of its program in the boot archive. */
+/* Like debugger_symbol, for a user address. Uses the symbols of the program in the boot archive. */
 int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 

@@ -38,7 +38,7 @@ static inline uint64_t window_span(const struct window *window, uint64_t offset,
 /* Returns the server's result or a negative errno. The
  * message then holds the reply's words and capabilities. */
 int64_t call_server_message(cap_t server, struct ipc_message *message);
-/* The same for requests whose reply is only a result. */
+/* For requests whose reply is only a result. */
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 #endif

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* How often something is done: to the exploring kernel each time is dear, and threads meet more often in it.
- */
+/* Rounds of a test. With the exploring kernel a round takes longer, and fewer are enough: threads meet more
+ * often. */
 #ifdef TARN_EXPLORE
 #define REPEATS(count) ((count) / 20)
 #else

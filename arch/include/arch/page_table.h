@@ -20,7 +20,7 @@ static inline uint64_t page_table_index(uint64_t address, unsigned level);
 static inline uint64_t page_table_entry(paddr_t table);
 /* A last-level entry for users. flags: MAP_*. */
 static inline uint64_t page_entry(paddr_t frame, uint32_t flags);
-/* The same for the kernel only, without access for programs. */
+/* A page that only the kernel may access. */
 static inline uint64_t page_entry_kernel(paddr_t frame, uint32_t flags);
 static inline bool page_entry_present(uint64_t entry); /* of any level */
 static inline paddr_t page_entry_address(uint64_t entry);
