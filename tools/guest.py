@@ -185,8 +185,7 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     """What decides how the guest runs. directory: for files that QEMU needs while it runs.
     board: another machine of QEMU's than that of MACHINES, as its -M takes it.
     port: host port that leads to GUEST_PORT; None: no network.
-    serial_link: path of the unix socket that QEMU makes for the trace's serial link; "tty": a terminal, whose name QEMU
-    chooses; None: no such port.
+    serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
     rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
     icount: the clock counts instructions, one a nanosecond, and the time of day begins with it. Such a machine repeats itself
     to the bit, if it has nothing of recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then tells the recipe.
@@ -206,8 +205,8 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
     if serial_link:
-        chardev = "pty,id=trace" if serial_link == "tty" else f"socket,id=trace,path={serial_link},server=on,wait=off"
-        command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2", "-chardev", chardev,
+        command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2", "-chardev",
+                    f"socket,id=trace,path={serial_link},server=on,wait=off",
                     "-device", "virtserialport,chardev=trace,nr=1,name=tarn.trace"]
     if rng:
         command += ["-object", "rng-builtin,id=rng",
@@ -254,7 +253,7 @@ class Process(subprocess.Popen):
 
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
-    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`; "tty": on that terminal.
+    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`.
     machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
 
     def __init__(self, log, options="", network=True, forwards=(), serial_link=False, arch=DEFAULT_ARCH, **machine):
@@ -269,15 +268,12 @@ class Guest:
         self.directory = tempfile.mkdtemp(prefix="tarn-guest-")
         try:
             if self.serial_link:
-                self.serial_path = "tty" if self.serial_link == "tty" else os.path.join(self.directory, "trace")
+                self.serial_path = os.path.join(self.directory, "trace")
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
                                   for way in self.forwards}
                 if self._launch():
-                    if self.serial_link == "tty":
-                        ports = {port["label"]: port["filename"] for port in self.command("query-chardev")}
-                        self.serial_path = ports["trace"].removeprefix("pty:")
                     return self
             raise GuestError("QEMU found no free port in 5 attempts")
         except BaseException:

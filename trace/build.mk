@@ -41,7 +41,6 @@ $(eval $(call host_test,app_schema,trace/test/app_schema_test.c trace/test/ring_
     trace/ring/read.c trace/event/app_schema.c trace/event/print.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,event,trace/test/event_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/event/print.c trace/event/merge.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
-$(eval $(call host_test,segment,trace/test/segment_test.c trace/format/segment.c trace/format/wire.c))
 $(eval $(call host_test,sum,trace/test/sum_test.c))
 HOST_TESTS += trace/test/evgen_test trace/test/path_test
 HOST_trace/test/path_test := each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c trace/format/segment.c
+TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c
 $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MACHINE='"$(ARCH)"'))
 
 $(eval $(call server_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a))
@@ -10,6 +10,5 @@ $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'
 $(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \
     $(wildcard tools/tarn/source/*.c tools/tarn/read/*.c) $(addprefix tools/tarn/,util.c options.c output.c command/pull.c command/ctl.c) \
-    trace/format/wire.c trace/format/segment.c \
-    trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c trace/format/metadata.c \
+    trace/format/wire.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c trace/format/metadata.c \
     $(GEN)/trace/events.c,-lm -lpthread))

@@ -1,62 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * serial.c - the link over a virtual serial port: frames in segments (trace/format/segment.h).
+ * serial.c - the link over a virtual serial port: the frames of WIRE.md, with nothing below them.
  *
- * One thread moves bytes between the port and the stream of segments, runs the stream's timers, and creates a
- * connection for the host that opens a session; there is one session at a time. The channel's functions only
- * access the stream and wake that thread (`bell`). A frame is built in a separate buffer and copied, because
- * the stream keeps bytes that it may have to send again.
+ * A port has no connections, so its opening is one: when a host has opened the port, a thread passes a
+ * channel to `serve`, and HELLO is sent. A host sends nothing before HELLO, so whatever was received until
+ * then is for an earlier connection and is dropped. When the guest ends a connection whose host still has the
+ * port open, the next one begins at once: its HELLO tells the host. A connection that was refused is not
+ * tried again before the host opens the port again.
  *
- * Locking: `lock` covers the stream and the fields beside it and is an innermost lock. The port belongs to
- * the thread, `frame` to the sender (channel.h).
+ * Locking: `lock` covers the port and the fields after it and is an innermost lock; `frame` belongs to the
+ * sender (channel.h).
  */
 #include "channel.h"
 #include "virtio_serial.h"
 #include <pthread.h>
 #include <servers/lib/server.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tarn/runtime.h>
-#include <trace/format/segment.h>
 
-#define OUT_BYTES    (512u << 10)
-#define IN_BYTES     (16u << 10)
-#define DRAIN_NS     2000000000ull
-#define FULL_WAIT_NS 500000000ull /* all buffers are at the device: its interrupt normally comes first */
-
-enum { BIT_DEVICE = 1, BIT_BELL = 2 };
+enum { BIT_DEVICE = 1, BIT_CLOSED = 2 };
 
 static struct {
-    cap_t bell;
+    cap_t wakeup; /* of the thread */
     void (*serve)(struct channel *channel);
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* bytes arrived or were sent, or the session ended */
-    struct segment_stream stream;
-    bool in_use;        /* a connection uses the channel */
-    bool hung_up;       /* and was told to end */
-    uint64_t committed; /* bytes, by this connection */
+    pthread_cond_t changed; /* the device has done something, or the connection was told to end */
+    unsigned changes_seen;
+    bool in_use;  /* a connection uses the channel */
+    bool hung_up; /* it was told to end, or its host has closed the port */
+    const uint8_t *received;
+    size_t received_size; /* the part of the oldest received buffer that was not read; 0: no such buffer */
 
     uint8_t *frame;
     size_t frame_size;
 } serial = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void ring_bell(void)
+/* Whether the connection has ended. */
+static bool has_ended(void)
 {
-    sys_notification_signal(serial.bell, BIT_BELL);
+    unsigned changes = port_changes();
+
+    if (changes != serial.changes_seen)
+        serial.hung_up = true;
+    serial.changes_seen = changes;
+    return serial.hung_up;
+}
+
+static void consume(size_t size)
+{
+    serial.received += size;
+    serial.received_size -= size;
+    if (serial.received_size == 0) {
+        port_receive_done();
+        port_flush();
+    }
 }
 
 /* ---- channel --------------------------------------------------------------------------------------- */
 
 static size_t receive_serial(struct channel *channel, void *bytes, size_t size)
 {
+    size_t got = 0;
+
     pthread_mutex_lock(&serial.lock);
-    while (!serial.hung_up && segment_readable(&serial.stream) == 0 && serial.stream.state == SEGMENT_IS_OPEN)
+    while (serial.received_size == 0 && !port_receive(&serial.received, &serial.received_size) &&
+           !has_ended())
         pthread_cond_wait(&serial.changed, &serial.lock);
-    size_t got = serial.hung_up ? 0 : segment_read(&serial.stream, bytes, size);
-    bool tell = serial.stream.must_acknowledge;
+    if (!has_ended()) { /* the bytes are of this connection's host */
+        got = serial.received_size < size ? serial.received_size : size;
+        memcpy(bytes, serial.received, got);
+        consume(got);
+    }
     pthread_mutex_unlock(&serial.lock);
-    if (tell)
-        ring_bell();
     return got;
 }
 
@@ -70,30 +87,41 @@ static void *reserve_serial(struct channel *channel, size_t size)
     return serial.frame;
 }
 
+/* Returns the number of bytes sent; 0: all buffers are at the device. */
+static size_t send_part(const uint8_t *bytes, size_t size)
+{
+    uint8_t *buffer = port_send_buffer();
+
+    if (!buffer)
+        return 0;
+    if (size > PORT_SEND_BYTES)
+        size = PORT_SEND_BYTES;
+    memcpy(buffer, bytes, size);
+    port_send(size);
+    return size;
+}
+
 static bool commit_serial(struct channel *channel, size_t size)
 {
     size_t done = 0;
+    bool ended;
 
     pthread_mutex_lock(&serial.lock);
-    bool open = true;
-    while (done < size && (open = !serial.hung_up && serial.stream.state == SEGMENT_IS_OPEN)) {
-        size_t part = segment_write(&serial.stream, serial.frame + done, size - done);
+    while (!(ended = has_ended()) && done < size) {
+        size_t part = send_part(serial.frame + done, size - done);
         done += part;
-        serial.committed += part;
-        if (part > 0)
-            ring_bell();
-        else
+        port_flush();
+        if (part == 0)
             pthread_cond_wait(&serial.changed, &serial.lock);
     }
     pthread_mutex_unlock(&serial.lock);
-    return open;
+    return !ended;
 }
 
 static void account_serial(struct channel *channel, uint64_t *committed, uint64_t *arrived)
 {
     pthread_mutex_lock(&serial.lock);
-    *committed = serial.committed;
-    *arrived = serial.committed - segment_unsent(&serial.stream);
+    port_account(committed, arrived);
     pthread_mutex_unlock(&serial.lock);
 }
 
@@ -105,19 +133,13 @@ static void hang_up_serial(struct channel *channel)
     pthread_mutex_unlock(&serial.lock);
 }
 
-/* The thread's timers signal `changed`, so the wait ends in time. */
+/* What was committed is at the device, which keeps the order. */
 static void close_serial(struct channel *channel)
 {
-    uint64_t until = deadline_after(DRAIN_NS);
-
     pthread_mutex_lock(&serial.lock);
-    while (serial.stream.state == SEGMENT_IS_OPEN && segment_unsent(&serial.stream) > 0 &&
-           clock_monotonic_ns() < until)
-        pthread_cond_wait(&serial.changed, &serial.lock);
-    segment_close(&serial.stream);
-    serial.in_use = serial.hung_up = false;
+    serial.in_use = false;
     pthread_mutex_unlock(&serial.lock);
-    ring_bell();
+    sys_notification_signal(serial.wakeup, BIT_CLOSED);
 }
 
 static struct channel serial_channel = {receive_serial, reserve_serial, commit_serial,
@@ -125,101 +147,58 @@ static struct channel serial_channel = {receive_serial, reserve_serial, commit_s
 
 /* ---- the thread ------------------------------------------------------------------------------------ */
 
-/* If another host, or none, has the port open, the session is over. */
-static void look_for_host(void)
+static void drop_received(void)
 {
-    static unsigned changes_seen;
-    unsigned changes = port_changes();
-
-    if (changes != changes_seen)
-        segment_cut(&serial.stream);
-    changes_seen = changes;
+    if (serial.received_size > 0)
+        consume(serial.received_size);
+    while (port_receive(&serial.received, &serial.received_size))
+        consume(serial.received_size);
+    serial.received_size = 0;
 }
 
-static void take_bytes(uint64_t now)
+/* Returns true if a host has the port open and needs a connection. */
+static bool begin_connection(void)
 {
-    const uint8_t *bytes;
-    size_t size;
+    bool ended = has_ended();
 
-    port_acknowledge();
-    look_for_host();
-    while (port_receive(&bytes, &size)) {
-        look_for_host(); /* a host that connected since then sent these bytes and must not lose its session */
-        segment_input(&serial.stream, bytes, size, now);
-        port_receive_done();
-    }
-}
-
-/* Returns true if a new session began and needs a connection. There is one at a time: the host asks again
- * until the old one has ended. */
-static bool take_session(uint64_t now)
-{
-    if (!serial.stream.offered)
+    if (serial.in_use || !ended || !port_is_open())
         return false;
-    if (serial.in_use) {
-        segment_close(&serial.stream);
-        serial.stream.offered = 0;
-        return false;
-    }
-    segment_accept(&serial.stream, now);
-    serial.committed = 0;
+    drop_received();
+    serial.hung_up = false;
     return serial.in_use = true;
-}
-
-/* Returns the time of the next call. */
-static uint64_t send_bytes(uint64_t now)
-{
-    uint8_t *buffer;
-
-    while ((buffer = port_send_buffer()) != NULL) {
-        size_t size = segment_output(&serial.stream, buffer, PORT_SEND_BYTES, now);
-        if (size == 0)
-            return segment_deadline(&serial.stream);
-        port_send(size);
-    }
-    return now + FULL_WAIT_NS;
 }
 
 static void *run_port(void *argument)
 {
     for (;;) {
         pthread_mutex_lock(&serial.lock);
-        uint64_t now = clock_monotonic_ns();
-        take_bytes(now);
-        bool begun = take_session(now);
-        uint64_t deadline = send_bytes(now);
-        port_flush();
+        port_acknowledge();
+        bool begins = begin_connection();
         pthread_cond_broadcast(&serial.changed);
         pthread_mutex_unlock(&serial.lock);
-        if (begun)
+        if (begins)
             serial.serve(&serial_channel);
-        sys_notification_wait(serial.bell, deadline);
+        sys_notification_wait(serial.wakeup, TARN_FOREVER);
     }
     return NULL;
 }
 
 bool start_serial(void (*serve)(struct channel *channel))
 {
-    int64_t bell = sys_notification_create();
+    int64_t wakeup = sys_notification_create();
     pthread_t thread;
 
-    if (bell < 0 || !port_start((cap_t)bell, BIT_DEVICE)) {
-        if (bell >= 0)
-            sys_cap_close((cap_t)bell);
+    if (wakeup < 0 || !port_start((cap_t)wakeup, BIT_DEVICE)) {
+        if (wakeup >= 0)
+            sys_cap_close((cap_t)wakeup);
         return false;
     }
-    serial.bell = (cap_t)bell;
+    serial.wakeup = (cap_t)wakeup;
     serial.serve = serve;
-    uint8_t *out = malloc(OUT_BYTES), *in = malloc(IN_BYTES);
-    if (out && in) {
-        segment_init(&serial.stream, out, OUT_BYTES, in, IN_BYTES);
-        if (pthread_create(&thread, NULL, run_port, NULL) == 0) {
-            server_log("traced: trace link on the virtual serial port");
-            return true;
-        }
+    if (pthread_create(&thread, NULL, run_port, NULL) != 0) {
+        server_log("traced: cannot start the serial link");
+        return false;
     }
-    server_log("traced: cannot start the serial link");
-    free(out);
-    free(in);
-    return false;
+    server_log("traced: trace link on the virtual serial port");
+    return true;
 }

@@ -42,6 +42,8 @@ static struct line control_receive = {.bytes = CONTROL_BYTES}, control_send = {.
 static uint16_t free_buffers[BUFFERS], free_count; /* of transmit */
 static uint32_t received_buffer;                   /* valid between port_receive and port_receive_done */
 static unsigned changes;
+static bool is_open;
+static uint64_t bytes_sent, bytes_taken;
 
 static char *buffer_of(const struct line *line, uint32_t number)
 {
@@ -83,6 +85,7 @@ static void take_control(const struct control_message *message)
         send_control(PORT, PORT_OPEN, 1);
         break;
     case PORT_OPEN:
+        is_open = le16(message->value) != 0;
         changes++;
         break;
     }
@@ -104,6 +107,11 @@ unsigned port_changes(void)
     }
     virtio_notify(&control_receive.queue);
     return changes;
+}
+
+bool port_is_open(void)
+{
+    return is_open;
 }
 
 /* ---- data ------------------------------------------------------------------------------------------ */
@@ -128,8 +136,10 @@ static void collect_sent(void)
 {
     uint32_t id, length;
 
-    while (virtio_take_used(&transmit.queue, &id, &length))
+    while (virtio_take_used(&transmit.queue, &id, &length)) {
+        bytes_taken += le32(transmit.queue.descriptors[id].length);
         free_buffers[free_count++] = (uint16_t)id;
+    }
 }
 
 uint8_t *port_send_buffer(void)
@@ -148,6 +158,14 @@ uint8_t *port_send_buffer(void)
 void port_send(size_t size)
 {
     offer_buffer(&transmit, free_buffers[--free_count], (uint32_t)size, 0);
+    bytes_sent += size;
+}
+
+void port_account(uint64_t *sent, uint64_t *taken)
+{
+    collect_sent();
+    *sent = bytes_sent;
+    *taken = bytes_taken;
 }
 
 void port_flush(void)

@@ -22,12 +22,15 @@ void port_acknowledge(void); /* call after a signal */
 /* How often a host has opened or closed the port so far. After port_receive it includes every change that
  * came before those bytes. */
 unsigned port_changes(void);
+bool port_is_open(void); /* after the changes that port_changes has seen */
 /* Returns the oldest received buffer, valid until port_receive_done. False: none. */
 bool port_receive(const uint8_t **bytes, size_t *size);
 void port_receive_done(void);
 /* Returns a buffer to fill and send. NULL: none is free; a signal follows when one is. */
 uint8_t *port_send_buffer(void);
 void port_send(size_t size); /* sends the buffer that port_send_buffer returned last */
-void port_flush(void);       /* notifies the device of everything since the last flush */
+/* Bytes sent since the start, and how many of them the device has taken. */
+void port_account(uint64_t *sent, uint64_t *taken);
+void port_flush(void); /* notifies the device of everything since the last flush */
 
 #endif

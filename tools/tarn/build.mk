@@ -5,7 +5,7 @@ tarn_folder = $(sort $(wildcard tools/tarn/$(1)/*.c))
 TARN_BASE := $(addprefix tools/tarn/,util.c options.c out.c output.c table.c)
 TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer export,$(call tarn_folder,$(folder)))
 TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
-TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/segment.c trace/format/metadata.c \
+TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/metadata.c \
                $(GEN)/trace/events.c
 TARN_LINK := $(TARN_SOURCE) $(addprefix tools/tarn/command/,pull.c ctl.c)
 TARN_COMMANDS := $(filter-out $(TARN_LINK) tools/tarn/command/view.c tools/tarn/command/top% tools/tarn/command/goto.c tools/tarn/command/explore.c,$(call tarn_folder,command))

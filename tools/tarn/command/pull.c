@@ -26,7 +26,7 @@ static const char help[] =
     "Copies the trace of a guest into the directory DIR, which any CTF reader can open. SOURCE is one of\n"
     "\n"
     "  tcp:HOST:PORT   the network link of the guest's traced\n"
-    "  serial:PATH     its serial link: the socket of QEMU's virtserialport, or a tty\n"
+    "  serial:PATH     its serial link: the unix socket of QEMU's virtserialport\n"
     "  core:FILE       guest memory in an ELF memory dump\n"
     "  gdb:HOST:PORT   guest memory, read through QEMU's gdb server while the guest is stopped\n"
     "  gdb:PATH        the same, through a Unix socket\n"

@@ -14,10 +14,11 @@
 
 #define BUFFER_BYTES (2 * (size_t)(WIRE_FRAME_BYTES + WIRE_PAYLOAD_MAX))
 #define SEND_SECONDS 10.0 /* a guest that accepts nothing for so long is dead */
+#define REST_SECONDS 15.0 /* LINK_JOINS: so is one that sends nothing in the middle of a frame */
 
-void link_open(struct link *link, int fd)
+void link_open(struct link *link, int fd, enum link_start start_with)
 {
-    *link = (struct link){.fd = fd, .buffer = alloc_zero(BUFFER_BYTES, 1)};
+    *link = (struct link){.fd = fd, .start_with = start_with, .buffer = alloc_zero(BUFFER_BYTES, 1)};
 }
 
 void link_close(struct link *link)
@@ -74,10 +75,23 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
     return send_bytes(link, frame, WIRE_FRAME_BYTES + size, fail);
 }
 
-/* Takes the frame at `start` if it is complete. MISSING: more bytes are needed. */
+/* Drops the bytes before the first whole header of HELLO. */
+static void find_hello(struct link *link)
+{
+    struct wire_frame frame;
+
+    for (; link->end - link->start >= WIRE_FRAME_BYTES; link->start++)
+        if (wire_get_frame(link->buffer + link->start, WIRE_PAYLOAD_MAX, &frame) == WIRE_FINE &&
+            frame.type == WIRE_HELLO && frame.sequence == 0)
+            return;
+}
+
+/* Takes the frame at `start` if it is complete. NOTHING: more bytes are needed. */
 static enum source_got take_frame(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                                   struct fail *fail)
 {
+    if (link->start_with == LINK_JOINS && link->received == 0)
+        find_hello(link);
     const uint8_t *at = link->buffer + link->start;
     size_t there = link->end - link->start;
 
@@ -117,7 +131,7 @@ static bool fill_buffer(struct link *link, struct fail *fail)
     }
     ssize_t got = recv(link->fd, link->buffer + link->end, BUFFER_BYTES - link->end, 0);
     if (got > 0)
-        link->end += (size_t)got;
+        link->end += (size_t)got, link->heard_at = now_seconds();
     else if (got == 0)
         return fail_set(fail, "the link was closed%s",
                         link->start != link->end ? " in the middle of a frame"
@@ -143,6 +157,9 @@ enum source_got link_receive(struct link *link, struct wire_frame *frame, const 
         int ready = wait_ready(link->fd, POLLIN, until);
         if (ready < 0)
             return fail_set(fail, "cannot wait: %s", strerror(errno)), SOURCE_BROKEN;
+        if (ready == 0 && link->start_with == LINK_JOINS && link->start != link->end &&
+            now_seconds() - link->heard_at > REST_SECONDS)
+            return fail_set(fail, "a frame stopped arriving in its middle"), SOURCE_BROKEN;
         if (ready == 0)
             return SOURCE_NOTHING;
         if (!fill_buffer(link, fail))

@@ -11,14 +11,25 @@
 
 #include <tools/tarn/source/source.h>
 
+/* What the first bytes from the peer are. */
+enum link_start {
+    LINK_BEGINS, /* the first frame */
+    /* Perhaps the rest of an earlier conversation, on a port that has no connections: HELLO is searched for.
+     * Nor does such a port tell that the peer was started again, so a frame that stops arriving breaks the
+     * link. */
+    LINK_JOINS,
+};
+
 struct link {
-    int fd;                  /* non-blocking; -1: closed */
+    int fd; /* non-blocking; -1: closed */
+    enum link_start start_with;
     uint32_t sent, received; /* sequence number of the next frame */
     uint8_t *buffer;
     size_t start, end; /* bytes received but not yet used */
+    double heard_at;   /* when the last of them came: now_seconds() */
 };
 
-void link_open(struct link *link, int fd);
+void link_open(struct link *link, int fd, enum link_start start_with);
 void link_close(struct link *link);
 bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail);
 /* PAYLOAD is valid until the next call. */
@@ -29,8 +40,9 @@ int connect_tcp(const char *address, struct fail *fail);    /* HOST:PORT; -1: FA
 int connect_serial(const char *address, struct fail *fail); /* the path of a socket or a tty; -1: FAIL */
 /* Calls CONNECT repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
 struct source *open_link_source(const struct source_class *class,
-                                int (*connect)(const char *address, struct fail *fail), const char *address,
-                                double wait_seconds, struct fail *fail);
+                                int (*connect)(const char *address, struct fail *fail),
+                                enum link_start start_with, const char *address, double wait_seconds,
+                                struct fail *fail);
 
 bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                      struct fail *fail);

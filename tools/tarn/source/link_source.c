@@ -44,8 +44,9 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
 }
 
 struct source *open_link_source(const struct source_class *class,
-                                int (*connect)(const char *address, struct fail *fail), const char *address,
-                                double wait_seconds, struct fail *fail)
+                                int (*connect)(const char *address, struct fail *fail),
+                                enum link_start start_with, const char *address, double wait_seconds,
+                                struct fail *fail)
 {
     struct link_source *link = alloc_zero(1, sizeof(*link));
     double until = now_seconds() + wait_seconds;
@@ -55,7 +56,7 @@ struct source *open_link_source(const struct source_class *class,
         int fd = connect(address, fail);
         if (fd >= 0) {
             double left = until - now_seconds();
-            link_open(&link->link, fd);
+            link_open(&link->link, fd, start_with);
             if (receive_hello(link, left > HELLO_SECONDS ? left : HELLO_SECONDS, fail))
                 return &link->source;
             link_close(&link->link);

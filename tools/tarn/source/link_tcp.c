@@ -65,7 +65,7 @@ int connect_tcp(const char *address, struct fail *fail)
 
 static struct source *open_tcp(const char *address, double wait_seconds, struct fail *fail)
 {
-    return open_link_source(&source_tcp, connect_tcp, address, wait_seconds, fail);
+    return open_link_source(&source_tcp, connect_tcp, LINK_BEGINS, address, wait_seconds, fail);
 }
 
 const struct source_class source_tcp = LINK_SOURCE_CLASS("tcp", open_tcp);

@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <tests/tap.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
@@ -48,7 +49,7 @@ struct script {
 };
 
 static struct script scripts[CALLS_MAX]; /* one per connection */
-static bool big_endian;
+static bool big_endian, over_serial;
 static unsigned resumes_seen;
 
 static void add_frame(struct script *script, uint16_t type, const void *payload, uint32_t size)
@@ -220,28 +221,49 @@ static void remove_output(void)
     rmdir(path);
 }
 
-/* Calls run_pull with the scripts; returns its exit status. */
-static int pull_from_scripts(const char *resume, const char *more)
+static void listen_at(int listener, struct sockaddr *address, socklen_t length)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    pthread_t guest;
-    char name[64], output[128];
-
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listener, 4) != 0 || getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+    if (listener < 0 || bind(listener, address, length) != 0 || listen(listener, 4) != 0 ||
+        getsockname(listener, address, &length) != 0) {
         printf("Bail out! no listening socket: %s\n", strerror(errno));
         exit(1);
     }
+}
+
+/* Returns a listening socket and the name of the source that leads to it. */
+static int open_listener(char *name, size_t size)
+{
+    struct sockaddr_in internet = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    int listener = socket(over_serial ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+
+    if (over_serial) {
+        snprintf(local.sun_path, sizeof(local.sun_path), "%s/port", directory);
+        listen_at(listener, (struct sockaddr *)&local, sizeof(local));
+        snprintf(name, size, "serial:%s", local.sun_path);
+    } else {
+        listen_at(listener, (struct sockaddr *)&internet, sizeof(internet));
+        snprintf(name, size, "tcp:127.0.0.1:%u", ntohs(internet.sin_port));
+    }
+    return listener;
+}
+
+/* Calls run_pull with the scripts; returns its exit status. */
+static int pull_from_scripts(const char *resume, const char *more)
+{
+    pthread_t guest;
+    char name[160], output[128];
+    int listener = open_listener(name, sizeof(name));
+
     pthread_create(&guest, NULL, run_guest, &listener);
-    snprintf(name, sizeof(name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
     snprintf(output, sizeof(output), "%s/out", directory);
     char *words[] = {"pull", name, "-q", "-o", output, "--resume", (char *)resume, (char *)more, NULL};
     int status = run_pull(more ? 8 : 7, words);
     shutdown(listener, SHUT_RDWR);
     pthread_join(guest, NULL);
     close(listener);
+    if (over_serial)
+        unlink(name + strlen("serial:"));
     return status;
 }
 
@@ -559,6 +581,27 @@ static void test_resume(void)
     expect("a guest that was started again is not mixed in", "5", 1, 2, 1);
 }
 
+/* A port may first give the rest of an earlier conversation; a network link may not. */
+static void test_serial(void)
+{
+    struct script *script = &scripts[0];
+    static struct script good;
+
+    for (size_t piece = 0; piece < 40; piece += 13) {
+        add_good_pull(&good);
+        memcpy(script->bytes, good.bytes + good.frame_at[2] + 50, 3000);
+        memcpy(script->bytes + 3000, good.bytes, good.size);
+        script->size = 3000 + good.size;
+        script->piece = piece;
+        memset(&good, 0, sizeof(good));
+        over_serial = piece > 0;
+        expect(over_serial ? "serial: the rest of an earlier conversation is dropped"
+                           : "tcp: what does not begin with HELLO is refused",
+               "0", over_serial ? 0 : 2, over_serial ? 4 : 0, over_serial ? 4 : 0);
+    }
+    over_serial = false;
+}
+
 static void test_directory(void)
 {
     remove_output();
@@ -705,6 +748,7 @@ int main(void)
     test_lies();
     test_bad_hello();
     test_resume();
+    test_serial();
     test_directory();
     test_bad_directory();
     test_full_disk();
