@@ -4,12 +4,12 @@
 EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))
 EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
 EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
-EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c $(GEN)/trace/events.json \
+EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c \
                  $(GEN)/trace/metadata.tsdl $(GEN)/docs/events.md
 
 GENERATED += $(EVENT_OUTPUTS)
 
-$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_json.c emit_docs.c)))
+$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c)))
 
 # One run of evgen writes all files; evgen does not touch a file whose text stays the same, so the stamp has the date.
 # Names of the files that enumerations take their values from: enum ... from "NAME".

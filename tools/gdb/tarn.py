@@ -18,10 +18,10 @@ sys.dont_write_bytecode = True  # write no __pycache__
 from tarn_gdb import TarnError  # noqa: E402
 from tarn_gdb.kernel import Kernel, text  # noqa: E402
 from tarn_gdb.stack import Stacks, describe, find_program  # noqa: E402
-from tarn_gdb.trace import Trace  # noqa: E402
+from tarn_gdb.trace import read_trace  # noqa: E402
 from tarn_gdb.waits import Waits  # noqa: E402
 
-EVENT_TABLE = os.path.join(BUILD, "gen/trace/events.json")
+HOST_TOOL = os.path.join(BUILD, "host/tarn")
 
 
 def program_folders(kernel):
@@ -146,33 +146,25 @@ def print_locks(kernel, _words):
 
 
 def parse_trace_words(words):
-    """[previous] [N] [cpu C] [class NAME], in any order."""
-    previous, count, cpu, class_name = False, 20, None, None
+    """[previous] [N] [cpu C] [class NAME], in any order; the last two as options of `tarn list`."""
+    previous, count, filters = False, 20, []
     words = iter(words)
     for word in words:
         if word in ("cpu", "class"):
             value = next(words, None)
             if value is None:
                 raise TarnError(f"{word}: value missing")
-            cpu, class_name = (number(value, word), class_name) if word == "cpu" else (cpu, value)
+            filters += [f"--{word}", value]
         elif word in ("previous", "--previous"):
             previous = True
         else:
             count = number(word, "expected previous, N, cpu C or class NAME")
-    return previous, (count, cpu, class_name)
+    return previous, count, filters
 
 
 def print_trace(kernel, words):
-    previous, asked = parse_trace_words(words)
-    trace = Trace(kernel, EVENT_TABLE, previous)
-    if previous:
-        gdb.write(trace.ending() + "\n")
-    for event in trace.last(*asked):
-        gdb.write(trace.print(event) + "\n")
-    for ring in trace.rings:
-        if ring.cut or ring.discarded:
-            gdb.write(f"cpu {ring.cpu}: {ring.cut} incomplete packets among those read, "
-                      f"{ring.discarded} events discarded since boot\n")
+    events, messages = read_trace(kernel.target, HOST_TOOL, *parse_trace_words(words))
+    gdb.write(messages + events)
 
 
 class TarnCommand(gdb.Command):
@@ -218,7 +210,8 @@ COMMANDS = {
               "Finds static locks and those of CPUs, threads, spaces, endpoints and futex buckets."),
     "trace": (print_trace, ("previous", "cpu", "class"), "The last events of all CPUs, merged by time: "
               "tarn trace [previous] [N] [cpu C] [class NAME]\n\nprevious: the trace of the previous boot. "
-              "N: number of events (20).\ncpu: only this CPU. class: only this class.\nEvents in partly filled buffers are included."),
+              "N: number of events (20).\ncpu: only this CPU. class: only this class.\nbuild/host/tarn reads them from a dump of the "
+              "guest's memory, in the directory for temporary files (TMPDIR)."),
 }
 
 TarnCommand()

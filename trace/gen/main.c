@@ -5,7 +5,6 @@
  *     evgen [--enum KEY=FILE]... -o DIR FILE.ev...    the system's events:
  *         DIR/include/trace/CLASS.h     typed inline log functions
  *         DIR/trace/events.[ch]         the events as data, metadata template, schema UUID
- *         DIR/trace/events.json         the same data for programs not written in C
  *         DIR/trace/metadata.tsdl       the same template as a file
  *         DIR/docs/events.md            reference page
  *     evgen --app FILE.ev -o HEADER                   an application's class: one header
@@ -127,9 +126,6 @@ static void write_system(const struct schema *schema, const char *dir)
     out = begin_output();
     emit_table_source(out, schema);
     end_output(out, join_path(dir, "/trace/events.c", "", ""));
-    out = begin_output();
-    emit_json(out, schema);
-    end_output(out, join_path(dir, "/trace/events.json", "", ""));
     out = begin_output();
     emit_metadata(out, schema);
     end_output(out, join_path(dir, "/trace/metadata.tsdl", "", ""));

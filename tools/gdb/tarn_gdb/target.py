@@ -2,13 +2,15 @@
 """Reads memory and registers of a guest stopped by QEMU's gdb stub, or of a dump.
 
 Both targets read physical memory. gdb's own view of memory is not usable: a dump made with paging=false has only
-physical addresses, and in a stopped guest gdb sees only what the selected CPU has mapped. The targets have two
+physical addresses, and in a stopped guest gdb sees only what the selected CPU has mapped. The targets have these
 methods:
 
     read(physical, size)    bytes; raises TarnError where there is no memory
     registers(cpu)          {register: value} of a CPU, for the names in `port.registers`
+    dump(directory)         path of a dump of all memory, which may be made in that directory
 """
 import mmap
+import os
 import re
 import struct
 
@@ -64,6 +66,13 @@ class Stub:
                 selected.switch()
         raise TarnError(f"the stub shows no CPU {cpu}")
 
+    def dump(self, directory):
+        path = os.path.join(directory, "core")
+        said = gdb.execute(f'monitor dump-guest-memory "{path}"', to_string=True).strip()
+        if said or not os.path.exists(path):
+            raise TarnError(f"QEMU wrote no dump of the guest's memory: {said}")
+        return path
+
 
 class Core:
     """An ELF file of QEMU's dump-guest-memory with paging=false. It is read here because gdb takes it for a program's core:
@@ -73,6 +82,7 @@ class Core:
     REGISTERS_AT = 112  # in a PRSTATUS note of 64-bit machines
 
     def __init__(self, path, port):
+        self.path = path
         self.port = port
         with open(path, "rb") as file:
             self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -111,6 +121,9 @@ class Core:
         at = self.processors[cpu]
         return {name: struct.unpack_from(self.order + "Q", self.data, at + 8 * index)[0]
                 for name, index in self.port.registers.items()}
+
+    def dump(self, _directory):
+        return self.path
 
 
 def find_target(port):
