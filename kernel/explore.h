@@ -43,10 +43,12 @@ void explore_lock_released(const struct spinlock *lock); /* still held */
 
 /* For the check of idle CPUs (explore_idle.c). A thread was inserted into a queue; a queued thread has left
  * its CPU, or its affinity has grown. */
-void explore_inserted(const struct cpu *cpu, const struct thread *thread);
+void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head);
 void explore_movable(const struct thread *thread);
-void explore_told(const struct cpu *cpu); /* `cpu` was interrupted to check its queue */
-void explore_looked(void);                /* this CPU, after it inserted, has decided whether to do that */
+void explore_told(const struct cpu *cpu);          /* `cpu` was interrupted to check its queue */
+void explore_told_of(const struct thread *thread); /* a CPU is interrupted because of it */
+/* This CPU inserts a thread there, and has not yet decided whom to interrupt; NULL: it has. */
+void explore_fills(const struct cpu *cpu);
 void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
 void explore_wakes(const struct cpu *cpu); /* its sleep is over */
@@ -80,7 +82,7 @@ static inline void explore_lock_taken(const struct spinlock *lock)
 static inline void explore_lock_released(const struct spinlock *lock)
 {
 }
-static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread)
+static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head)
 {
 }
 static inline void explore_movable(const struct thread *thread)
@@ -89,7 +91,10 @@ static inline void explore_movable(const struct thread *thread)
 static inline void explore_told(const struct cpu *cpu)
 {
 }
-static inline void explore_looked(void)
+static inline void explore_told_of(const struct thread *thread)
+{
+}
+static inline void explore_fills(const struct cpu *cpu)
 {
 }
 static inline void explore_idles(const struct cpu *cpu)

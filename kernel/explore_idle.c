@@ -6,12 +6,13 @@
  *
  *   - in another CPU's queue: a thread that this CPU may run, and that could already be taken when this CPU
  *     announced that it is idle. It checks all queues after that, so it must have seen the thread.
+ *   - in another CPU's queue: a thread that this CPU may run, that was inserted later, and for which no CPU
+ *     was interrupted. Who inserts a thread sees which CPUs are idle and not claimed for another one.
  *   - in its own queue: a thread for which no CPU has interrupted this one since the thread was inserted.
- *     A CPU that inserts a thread decides afterwards whether to interrupt; as long as any has not decided,
- *     nothing is reported.
  *
- * A thread that became ready in between waits for the CPU that was chosen before this one was idle, and is
- * not reported. A heartbeat ends each sleep, so a lost interrupt only causes delay.
+ * A CPU that inserts a thread decides afterwards whom to interrupt; as long as any has not decided, nothing
+ * is reported of that queue. Nor is a thread that was inserted before its last CPU had left it, and could be
+ * taken only when this CPU was idle. A heartbeat ends each sleep, so a lost interrupt only causes delay.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
@@ -32,10 +33,11 @@ static struct ready {
     const struct thread *thread;
     uint64_t inserted; /* ticks */
     uint64_t movable;  /* ticks: since then other CPUs may take it */
+    bool expected;     /* a CPU was interrupted because of it, or runs it at once (sched_hand_over) */
 } ready[THREADS];
 static struct processor {
     uint64_t idle_since, told; /* ticks */
-    const struct cpu *fills;   /* has inserted a thread there, and not yet decided whether to interrupt */
+    const struct cpu *fills;   /* inserts a thread there, and has not yet decided whom to interrupt */
     bool reported;
 } processors[CPUS_MAX];
 
@@ -51,13 +53,13 @@ void explore_movable(const struct thread *thread)
         own->movable = arch_clock();
 }
 
-void explore_inserted(const struct cpu *cpu, const struct thread *thread)
+void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head)
 {
     uint64_t now = arch_clock();
     /* A thread that is still on a CPU becomes movable when it has left it (leave_for). */
     uint64_t movable = atomic_load(&thread->on_cpu) ? NEVER : now;
-    *ready_of(thread) = (struct ready){.thread = thread, .inserted = now, .movable = movable};
-    processors[this_cpu()->index].fills = cpu;
+    *ready_of(thread) =
+        (struct ready){.thread = thread, .inserted = now, .movable = movable, .expected = at_head};
 }
 
 void explore_told(const struct cpu *cpu)
@@ -65,9 +67,16 @@ void explore_told(const struct cpu *cpu)
     processors[cpu->index].told = arch_clock();
 }
 
-void explore_looked(void)
+void explore_told_of(const struct thread *thread)
 {
-    processors[this_cpu()->index].fills = NULL;
+    struct ready *own = ready_of(thread);
+    if (own->thread == thread)
+        own->expected = true;
+}
+
+void explore_fills(const struct cpu *cpu)
+{
+    processors[this_cpu()->index].fills = cpu;
 }
 
 void explore_idles(const struct cpu *cpu)
@@ -78,16 +87,24 @@ void explore_idles(const struct cpu *cpu)
 static bool is_being_filled(const struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu_count; i++)
-        if (i != cpu->index && processors[i].fills == cpu)
+        if (processors[i].fills == cpu)
             return true;
     return false;
+}
+
+/* Inserted when `cpu`, which nobody has claimed, was idle, and no CPU was interrupted. */
+static bool is_untold(const struct ready *ready, const struct cpu *victim, const struct cpu *cpu)
+{
+    return ready->inserted > processors[cpu->index].idle_since && ready->movable == ready->inserted &&
+           !ready->expected && atomic_load(&sched_idle_cpus) & bit_of(cpu) && !is_being_filled(victim);
 }
 
 static bool is_forgotten(const struct ready *ready, const struct cpu *victim, const struct cpu *cpu)
 {
     const struct processor *own = &processors[cpu->index];
-    return victim == cpu ? ready->inserted > own->told && !is_being_filled(cpu)
-                         : ready->movable < own->idle_since;
+    if (victim == cpu)
+        return ready->inserted > own->told && !is_being_filled(cpu);
+    return ready->movable < own->idle_since || is_untold(ready, victim, cpu);
 }
 
 /* Returns a thread of the victim's queue that `cpu` should have run, or NULL. The queue's lock is held. */

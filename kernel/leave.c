@@ -82,18 +82,28 @@ static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
     return NULL;
 }
 
+/* The one of them with the longest queue; NULL: none has any. Reads each length once: had the longest queue
+ * become empty between two reads, the threads of the others would be overlooked. */
+static struct cpu *choose_victim(uint64_t others)
+{
+    struct cpu *victim = NULL;
+    uint32_t longest = 0;
+    for (uint64_t left = others; left; left &= left - 1) {
+        struct cpu *other = &cpus[__builtin_ctzll(left)];
+        uint32_t length = atomic_load(&other->run_queue.length);
+        if (length > longest) {
+            longest = length;
+            victim = other;
+        }
+    }
+    return victim;
+}
+
 static struct thread *steal(struct cpu *cpu)
 {
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~bit_of(cpu);
-    while (others) {
-        struct cpu *victim = NULL;
-        for (uint64_t left = others; left; left &= left - 1) {
-            struct cpu *other = &cpus[__builtin_ctzll(left)];
-            if (!victim || other->run_queue.length > victim->run_queue.length)
-                victim = other;
-        }
-        if (victim->run_queue.length == 0)
-            return NULL;
+    struct cpu *victim;
+    while ((victim = choose_victim(others))) {
         others &= ~bit_of(victim);
         spin_lock(&victim->run_queue.lock);
         struct thread *thread = find_movable(&victim->run_queue, bit_of(cpu));
@@ -157,7 +167,8 @@ static void say_idle(struct cpu *cpu)
 }
 
 /* Sleeps until something happens. Sets the bit, then searches the other queues once more: a thread that is
- * enqueued anywhere is found here, or its CPU sees the bit and sends it here. */
+ * enqueued anywhere is found here, or the CPU that enqueues it sees the bit and interrupts (sched_enqueue).
+ */
 static void idle(struct cpu *cpu)
 {
     say_idle(cpu);
@@ -165,9 +176,6 @@ static void idle(struct cpu *cpu)
     if (thread) {
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
-        /* Sleeps until something happens. Sets the bit, then searches the other queues once more: a thread
-         * that is enqueued anywhere is found here, or the CPU that enqueues it sees the bit and sends it
-         * here. */
         space_leave(cpu);
         trace_sched_idle(IDLE_SLEEPS, cpu->index);
         if (profile_period)

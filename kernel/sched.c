@@ -68,7 +68,7 @@ void queue_insert(struct cpu *cpu, struct thread *thread, bool at_head)
     uint32_t length = add_length(queue, 1);
     /* Before the load of `running`: see sched.h. */
     atomic_store(&queue->bitmap, bitmap_of(queue) | 1u << priority);
-    explore_inserted(cpu, thread);
+    explore_inserted(cpu, thread, at_head);
     trace_sched_enqueue(thread->tid, (uint16_t)cpu->index, (uint16_t)length);
 }
 
@@ -98,8 +98,8 @@ static void interrupt(struct cpu *cpu)
     arch_send_ipi(cpu, IPI_RESCHEDULE);
 }
 
-/* An idle CPU that no other CPU has claimed: the last one, else this one, else any. */
-static struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
+/* An idle CPU that no other CPU has claimed: the last one, else this one, else any. Inline for choose_cpu. */
+static inline __attribute__((always_inline)) struct cpu *claim_idle(struct cpu *last, uint64_t allowed)
 {
     uint64_t preferred[] = {bit_of(last), bit_of(this_cpu()), ~0ull};
     if (!(atomic_load(&sched_idle_cpus) & allowed))
@@ -151,6 +151,21 @@ static struct cpu *choose_cpu(struct thread *thread)
     return cpu ? cpu : choose_busy(last, allowed, (int)thread_priority(thread));
 }
 
+static void tell(struct cpu *cpu, const struct thread *thread)
+{
+    explore_told_of(thread);
+    interrupt(cpu);
+}
+
+/* The thread waits in a busy CPU's queue. A CPU that went idle after that one was chosen may have searched
+ * the queues before the thread was there, so it must search again. */
+static __attribute__((noinline)) void tell_idle(const struct thread *thread)
+{
+    struct cpu *idle = claim_idle(this_cpu(), atomic_load(&thread->affinity));
+    if (idle)
+        tell(idle, thread);
+}
+
 void sched_move(struct thread *thread, struct cpu *cpu)
 {
     struct cpu *last = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
@@ -173,13 +188,16 @@ void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
 {
     int priority = (int)thread_priority(thread);
     sched_move(thread, cpu);
+    explore_fills(cpu);
     spin_lock(&cpu->run_queue.lock);
     queue_insert(cpu, thread, at_head);
     spin_unlock(&cpu->run_queue.lock);
     /* After the bitmap: see sched.h. */
     if (atomic_load(&cpu->run_queue.running) < priority)
-        interrupt(cpu);
-    explore_looked();
+        tell(cpu, thread);
+    else if (atomic_load(&sched_idle_cpus) && !at_head)
+        tell_idle(thread);
+    explore_fills(NULL);
 }
 
 void sched_wake(struct thread *thread)
@@ -238,6 +256,7 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
     struct cpu *cpu = lock_queue_of(thread);
     bool queued = queued_on(thread) == cpu;
+    explore_fills(cpu);
     if (queued)
         queue_remove(cpu, thread);
     thread->priority = priority;
@@ -245,7 +264,8 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
         queue_insert(cpu, thread, false);
     spin_unlock(&cpu->run_queue.lock);
     if (queued || is_running(thread))
-        interrupt(cpu); /* to choose again */
+        tell(cpu, thread); /* to choose again */
+    explore_fills(NULL);
 }
 
 void sched_set_affinity(struct thread *thread, uint64_t affinity)

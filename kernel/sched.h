@@ -5,7 +5,7 @@
  * Each CPU has a run queue of ready threads: 32 FIFO lists by priority and a bitmap, under its own lock.
  * The running thread is not in it. A thread that wakes up goes, within its affinity, to its last CPU if
  * idle, else to another idle CPU, else to one where it preempts, else to the shortest queue. An idle CPU
- * takes ready threads from others before it sleeps.
+ * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
  *
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
  * innermost but for the timers'. It runs on the host, too: kernel/test/host/sched_test.c.

@@ -13,6 +13,7 @@
 #include <kernel/kernel.h>
 #include <kernel/machine.h>
 #include <kernel/quiet.h>
+#include <kernel/run_queue.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/space.h>
@@ -288,6 +289,29 @@ static void test_placement(void)
     expect("EDB ECB ", "an idle processor takes from the others");
 }
 
+/* The second CPU goes idle after the first, which is busy, was chosen for B. */
+static void test_late_idle(void)
+{
+    make_machine(2);
+    leave_kernel(0);
+    host_become(0);
+    sched_wake(make_thread(0, 5, 0));
+    settle(2);
+    leave_kernel(1);
+    host_become(0);
+    sched_enqueue(make_thread(1, 5, 0), &cpus[0], false);
+    settle(2);
+    expect("A- AB ", "who went idle before a thread was queued takes it");
+    host_become(1);
+    block_current(1);
+    settle(2);
+    sched_enqueue(make_thread(2, 5, 1), &cpus[0], false);
+    settle(2);
+    sched_enqueue(make_thread(3, 5, 0), &cpus[0], true);
+    settle(2);
+    expect("A- A- A- ", "but not one that may not run there, or runs at once where it is");
+}
+
 static void test_affinity(void)
 {
     make_machine(2);
@@ -450,6 +474,7 @@ int main(void)
     test_one_processor();
     test_slices();
     test_placement();
+    test_late_idle();
     test_affinity();
     test_timers();
     test_at_once();
