@@ -394,7 +394,8 @@ static void test_names(void)
         names_set(&names, pid * 7919, "somebody", 8);
     names_set(&names, 7919, "a name that is far too long to be kept whole", 44);
     fine &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
-    tell(fine && names_find(&names, 1) == NULL && names.count == NAMES_MAX, "names are kept, and bounded");
+    tell(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
+         "names are kept, and bounded");
     names_close(&names);
     schema_free(&schema);
 }

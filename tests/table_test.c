@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tests/tap.h>
 #include <tools/tarn/answer/distribution.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/print/print_table.h>
 
 /* What FUNCTION prints of TABLE. */

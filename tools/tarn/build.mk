@@ -2,7 +2,7 @@
 # tarn, the host tool. Its tests and the fuzzer link everything but main.c.
 # Every file in a stage's folder is built.
 tarn_folder = $(sort $(wildcard tools/tarn/$(1)/*.c))
-TARN_BASE := $(addprefix tools/tarn/,util.c options.c out.c output.c table.c)
+TARN_BASE := $(addprefix tools/tarn/,util.c options.c out.c output.c table.c map.c)
 TARN_STAGES := $(TARN_BASE) $(foreach folder,read print model symbols answer export,$(call tarn_folder,$(folder)))
 TARN_STAGES_LIBS := -ldw -lelf -lsqlite3
 TARN_SOURCE := $(call tarn_folder,source) trace/format/wire.c trace/format/metadata.c \
@@ -31,9 +31,9 @@ $(eval $(call host_program,tarn,$(TARN_STAGES) $(TARN_COMMANDS) $(TARN_LINK) $(T
 $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c $(TARN_STAGES) $(TARN_LINK) \
     tools/tarn/command/check.c,-lm -lpthread $(TARN_STAGES_LIBS)))
 $(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,image_live,tests/image_live_test.c tools/tarn/util.c tools/tarn/output.c tools/tarn/options.c $(call tarn_folder,read) $(TARN_LINK) trace/test/ring_harness.c \
+$(eval $(call host_test,image_live,tests/image_live_test.c $(TARN_BASE) $(call tarn_folder,read) $(TARN_LINK) trace/test/ring_harness.c \
     trace/ring/ring.c trace/ring/read.c trace/event/print.c,-lm -lpthread))
-$(eval $(call host_test,link,tools/tarn/test/link_test.c tools/tarn/util.c tools/tarn/output.c tools/tarn/options.c $(call tarn_folder,read) $(TARN_LINK),-lm -lpthread))
+$(eval $(call host_test,link,tools/tarn/test/link_test.c $(TARN_BASE) $(call tarn_folder,read) $(TARN_LINK),-lm -lpthread))
 
 # Synthetic traces, and tests that use them.
 SYNTHETIC := tests/synthetic.c tests/workload.c

@@ -178,12 +178,10 @@ static bool choose_nobody(const struct answer *answer)
     for (uint32_t i = 0; i < model->thread_count; i++)
         if (choose_thread(answer, model->threads[i]))
             return false;
-    for (uint32_t i = 0; i < model->process_room; i++) {
-        struct running running = {.is_known = true};
+    for (size_t i = 0; i < model->processes.count; i++) {
+        const struct model_process *process = map_value(&model->processes, i);
+        struct running running = {.is_known = true, .pid = process->pid};
 
-        if (model->processes[i] == NULL)
-            continue;
-        running.pid = model->processes[i]->pid;
         if (filter_running(answer->filter, &running, &model->names))
             return false;
     }

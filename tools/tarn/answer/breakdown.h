@@ -5,7 +5,7 @@
 
 #include <tools/tarn/answer/functions.h>
 #include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 enum what_kind {
     WHAT_USER,

@@ -8,7 +8,7 @@
 #ifndef TARN_CALL_TREE_H
 #define TARN_CALL_TREE_H
 
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 /* FNV-1a. */
 #define HASH_SEED 0xcbf29ce484222325ull

@@ -10,7 +10,7 @@
 #define TARN_DELAYS_H
 
 #include <tools/tarn/answer/answer.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 struct delays {
     /* THREAD was ready on CPU (a rank) while BY ran there. BY is NULL if it is unknown; an idle thread if

@@ -10,7 +10,7 @@
 #define TARN_FUNCTIONS_H
 
 #include <tools/tarn/answer/answer.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 #define FUNCTION_BY_ENDPOINT (1ull << 32)
 

@@ -11,7 +11,7 @@
 #ifndef TARN_LOCK_OWNERS_H
 #define TARN_LOCK_OWNERS_H
 
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/model/model.h>
 
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };

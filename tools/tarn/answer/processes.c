@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 enum { BY_TREE, BY_PROGRAM, TABLES };
 
@@ -103,14 +103,13 @@ static void collect(struct processes *processes)
 {
     const struct model *model = processes->answer.model;
 
-    processes->nodes = alloc_zero(model->process_count, sizeof(processes->nodes[0]));
-    for (uint32_t i = 0; i < model->process_room; i++)
-        if (model->processes[i] != NULL && processes->count < model->process_count) {
-            struct node *node = &processes->nodes[processes->count++];
+    processes->nodes = alloc_zero(model->processes.count, sizeof(processes->nodes[0]));
+    for (size_t i = 0; i < model->processes.count; i++) {
+        struct node *node = &processes->nodes[processes->count++];
 
-            node->process = model->processes[i];
-            node->is_shown = is_shown(processes, node->process);
-        }
+        node->process = map_value(&model->processes, i);
+        node->is_shown = is_shown(processes, node->process);
+    }
     qsort(processes->nodes, processes->count, sizeof(processes->nodes[0]), compare);
     for (uint32_t i = 0; i < processes->count; i++)
         *(uint32_t *)map_at(&processes->places, processes->nodes[i].process->pid, 0, 0) = i + 1;

@@ -8,7 +8,7 @@
 #define TARN_SPANS_H
 
 #include <tools/tarn/answer/answer.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 /* Times are in ticks. All zero: empty. */
 struct span {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 enum { BY_CPU, BY_CLASS, BY_EVENT, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
 

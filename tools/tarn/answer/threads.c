@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <tools/tarn/answer/kinds.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 enum { BY_THREAD, BY_STATE, BY_WAIT, BY_PROCESS, TABLES };
 

@@ -107,12 +107,10 @@ static int compare_pids(const void *left, const void *right)
 /* Returns the processes sorted by ID; the caller frees the array. */
 static const struct process_name **sort_processes(const struct names *names, unsigned *count)
 {
-    const struct process_name **sorted = alloc_zero(names->count, sizeof(sorted[0]));
+    const struct process_name **sorted = alloc_zero(names->table.count, sizeof(sorted[0]));
 
-    *count = 0;
-    for (uint32_t i = 0; i < names->size; i++)
-        if (names->table[i].is_used)
-            sorted[(*count)++] = &names->table[i];
+    for (*count = 0; *count < names->table.count; ++*count)
+        sorted[*count] = map_value(&names->table, *count);
     qsort(sorted, *count, sizeof(sorted[0]), compare_pids);
     return sorted;
 }

@@ -106,20 +106,19 @@ static bool show(const struct model *model, struct symbols *symbols, const char 
     bool fine = true;
 
     printf("%-32s  %-20s  %s\n", "build-id begins with", "program", "file");
-    for (uint32_t i = 0; i < model->images.room && fine; i++)
-        for (const struct image *image = model->images.table[i]; image != NULL && fine; image = image->next) {
-            const char *path = symbols_file(symbols, image);
+    for (const struct image *image = model->images.oldest; image != NULL && fine; image = image->later) {
+        const char *path = symbols_file(symbols, image);
 
-            for (unsigned b = 0; b < sizeof(image->build_id); b++)
-                snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
-            if (is_known(id, known, count))
-                continue;
-            known = alloc_more(known, count + 1, sizeof(known[0]));
-            known[count++] = arena_string(&arena, id, strlen(id));
-            printf("%s  %-20s  %s\n", id, image_name(image), path != NULL ? path : "(none)");
-            if (save_to != NULL && path != NULL)
-                fine = save(save_to, path, id, fail);
-        }
+        for (unsigned b = 0; b < sizeof(image->build_id); b++)
+            snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
+        if (is_known(id, known, count))
+            continue;
+        known = alloc_more(known, count + 1, sizeof(known[0]));
+        known[count++] = arena_string(&arena, id, strlen(id));
+        printf("%s  %-20s  %s\n", id, image_name(image), path != NULL ? path : "(none)");
+        if (save_to != NULL && path != NULL)
+            fine = save(save_to, path, id, fail);
+    }
     free(known);
     arena_free(&arena);
     return fine;

@@ -14,7 +14,7 @@
 #define TARN_EXPORT_H
 
 #include <tools/tarn/answer/answer.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/out.h>
 
 struct export_format {

@@ -294,11 +294,9 @@ static void write_processes(struct relations *relations)
     const struct answer *answer = &relations->export.answer;
     struct value *values = relations->values;
 
-    for (uint32_t i = 0; i < answer->model->process_room; i++) {
-        const struct model_process *process = answer->model->processes[i];
+    for (size_t i = 0; i < answer->model->processes.count; i++) {
+        const struct model_process *process = map_value(&answer->model->processes, i);
 
-        if (process == NULL)
-            continue;
         values[0] = VALUE_NUMBER(process->pid);
         values[1] = number_or_null(process->parent, process->parent != MODEL_NOBODY);
         values[2] = value_text(answer_process_name(answer, process->pid));

@@ -11,8 +11,8 @@
 #define TARN_RELATIONS_H
 
 #include <tools/tarn/answer/functions.h>
-#include <tools/tarn/answer/map.h>
 #include <tools/tarn/export/derived.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/symbols/symbols.h>
 
 enum relation {

@@ -142,10 +142,11 @@ void tracks_finish(struct answer *answer)
     const struct model *model = answer->model;
 
     export_finish_stretches(&tracks->export);
-    for (uint32_t i = 0; i < model->process_room; i++)
-        if (model->processes[i] != NULL)
-            tracks->writer->process(tracks, model->processes[i]->pid,
-                                    answer_process_name(answer, model->processes[i]->pid));
+    for (size_t i = 0; i < model->processes.count; i++) {
+        const struct model_process *process = map_value(&model->processes, i);
+
+        tracks->writer->process(tracks, process->pid, answer_process_name(answer, process->pid));
+    }
     for (uint32_t i = 0; i < model->thread_count; i++)
         if (model->threads[i]->tid != MODEL_NOBODY && answer_wants(answer, model->threads[i]))
             tracks->writer->thread(tracks, model->threads[i], answer_thread_name(answer, model->threads[i]));

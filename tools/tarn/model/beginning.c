@@ -25,59 +25,25 @@ enum {
     FILES_ARE_OVER = 8
 };
 
-struct pid_flags {
-    uint32_t pid;
-    uint8_t flags; /* 0: a free place */
-};
-
 struct beginning {
     struct model *model;
-    struct pid_flags *table; /* open addressing, never full */
-    uint32_t room, count;
+    struct map flags; /* of uint8_t, by pid */
     const struct event_type *dump_begin, *dump_end;
     const struct field *begin_number, *end_number;
     uint64_t number; /* of the latest statedump */
     bool has_begun;
 };
 
-static struct pid_flags *find_place(const struct beginning *beginning, uint32_t pid)
-{
-    for (uint32_t at = pid * 2654435761u;; at++) {
-        struct pid_flags *place = &beginning->table[at & (beginning->room - 1)];
-
-        if (place->flags == 0 || place->pid == pid)
-            return place;
-    }
-}
-
 static uint8_t flags_of(const struct beginning *beginning, uint32_t pid)
 {
-    return find_place(beginning, pid)->flags;
-}
+    const uint8_t *flags = map_find(&beginning->flags, pid, 0, 0);
 
-static void grow(struct beginning *beginning)
-{
-    struct pid_flags *old = beginning->table;
-    uint32_t room = beginning->room;
-
-    beginning->room = room ? 2 * room : 256;
-    beginning->table = alloc_zero(beginning->room, sizeof(beginning->table[0]));
-    for (uint32_t i = 0; i < room; i++)
-        if (old[i].flags != 0)
-            *find_place(beginning, old[i].pid) = old[i];
-    free(old);
+    return flags != NULL ? *flags : 0;
 }
 
 static void add_flags(struct beginning *beginning, uint32_t pid, uint8_t flags)
 {
-    struct pid_flags *place = find_place(beginning, pid);
-
-    if (place->flags == 0 && ++beginning->count * 2 > beginning->room) {
-        grow(beginning);
-        place = find_place(beginning, pid);
-    }
-    place->pid = pid;
-    place->flags |= flags;
+    *(uint8_t *)map_at(&beginning->flags, pid, 0, 0) |= flags;
 }
 
 /* A process's own name has priority over that of its first thread, whichever came first. */
@@ -168,13 +134,14 @@ bool model_learn_beginning(struct model *model)
 
     beginning.begin_number = schema_find_field(beginning.dump_begin, "number");
     beginning.end_number = schema_find_field(beginning.dump_end, "number");
-    grow(&beginning);
+    map_open(&beginning.flags, sizeof(uint8_t));
+    beginning.flags.limit = SIZE_MAX;
     merge_open(&merge, model->trace, NULL, 0, NULL);
     for (; count < EVENTS_MOST && !whole && (cursor = merge_next(&merge)) != NULL; count++) {
         take(&beginning, &cursor->event);
         whole = is_whole(&beginning, &cursor->event);
     }
     merge_close(&merge);
-    free(beginning.table);
+    map_close(&beginning.flags);
     return whole || count == EVENTS_MOST;
 }

@@ -1,45 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* images.c - which executables are mapped where; see images.h. */
-#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/model/images.h>
 
 void images_open(struct images *images)
 {
     memset(images, 0, sizeof(*images));
-    images->room = 64;
-    images->table = alloc_zero(images->room, sizeof(images->table[0]));
+    map_open(&images->newest_of, sizeof(struct image *));
 }
 
 void images_close(struct images *images)
 {
-    free(images->table);
+    map_close(&images->newest_of);
     arena_free(&images->arena);
     memset(images, 0, sizeof(*images));
-}
-
-/* Returns PID's place, or a free one. */
-static const struct image **find_place(const struct images *images, uint32_t pid)
-{
-    for (uint32_t at = pid * 2654435761u >> 7;; at++) {
-        const struct image **place = &images->table[at & (images->room - 1)];
-
-        if (*place == NULL || (*place)->pid == pid)
-            return place;
-    }
-}
-
-static void grow(struct images *images)
-{
-    const struct image **old = images->table;
-    uint32_t old_room = images->room;
-
-    images->room *= 2;
-    images->table = alloc_zero(images->room, sizeof(images->table[0]));
-    for (uint32_t i = 0; i < old_room; i++)
-        if (old[i] != NULL)
-            *find_place(images, old[i]->pid) = old[i];
-    free(old);
 }
 
 static bool is_same(const struct image *left, const struct image *right, const char *path, size_t length)
@@ -51,27 +25,23 @@ static bool is_same(const struct image *left, const struct image *right, const c
 
 void images_add(struct images *images, const struct image *image, const char *path, size_t length)
 {
-    const struct image **place = find_place(images, image->pid);
+    const struct image *first = images_of(images, image->pid);
     struct image *added;
     unsigned known = 0;
 
     length = length < IMAGE_PATH_BYTES ? length : IMAGE_PATH_BYTES - 1;
-    for (const struct image *old = *place; old != NULL; old = old->next, known++)
+    for (const struct image *old = first; old != NULL; old = old->next, known++)
         if (is_same(old, image, path, length))
             return; /* a statedump repeats known facts */
     if (images->count == IMAGES_MAX || known == IMAGES_OF_ONE_MAX)
         return;
-    if (*place == NULL && ++images->process_count * 2 > images->room) {
-        grow(images);
-        place = find_place(images, image->pid);
-    }
     images->count++;
     added = arena_alloc(&images->arena, sizeof(*added));
     *added = *image;
     added->path = arena_string(&images->arena, path, length);
-    added->next = *place;
+    added->next = first;
     added->later = NULL;
-    *place = added;
+    *(const struct image **)map_at(&images->newest_of, image->pid, 0, 0) = added;
     if (images->newest != NULL)
         images->newest->later = added;
     else
@@ -81,7 +51,9 @@ void images_add(struct images *images, const struct image *image, const char *pa
 
 const struct image *images_of(const struct images *images, uint32_t pid)
 {
-    return *find_place(images, pid);
+    const struct image *const *first = map_find(&images->newest_of, pid, 0, 0);
+
+    return first != NULL ? *first : NULL;
 }
 
 static const struct image *find_in(const struct images *images, uint32_t pid, uint64_t address)

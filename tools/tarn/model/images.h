@@ -9,6 +9,7 @@
 #ifndef TARN_IMAGES_H
 #define TARN_IMAGES_H
 
+#include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
 
 #define IMAGES_MAX        65536u
@@ -25,9 +26,8 @@ struct image {
 };
 
 struct images {
-    /* hash table with open addressing, keyed by pid: the newest of each process */
-    const struct image **table;
-    uint32_t room, process_count, count;
+    struct map newest_of; /* of const struct image *, by pid */
+    uint32_t count;
     /* of all processes; `saved`: the newest that model_save_knowledge has saved */
     struct image *oldest, *newest, *saved;
     struct arena arena;

@@ -85,8 +85,8 @@ static void save_news(const struct model *model, struct buffer *out)
 
 static void take_lock_changes(struct lock_names *names, struct buffer *out)
 {
-    for (uint32_t i = 0; names->has_changes && i < names->room; i++) {
-        struct lock_name *name = &names->table[i];
+    for (size_t i = 0; names->has_changes && i < names->table.count; i++) {
+        struct lock_name *name = map_value(&names->table, i);
         struct saved_known saved = {.kind = KNOWN_LOCK, .pid = name->pid, .begin = name->lock};
 
         if (name->is_changed && out != NULL)
@@ -99,17 +99,17 @@ static void take_lock_changes(struct lock_names *names, struct buffer *out)
 /* OUT may be NULL: the changes are only marked as saved. */
 static void take_changes(struct model *model, struct buffer *out)
 {
-    for (uint32_t i = 0; i < model->process_room; i++) {
-        struct model_process *process = model->processes[i];
+    for (size_t i = 0; i < model->processes.count; i++) {
+        struct model_process *process = map_value(&model->processes, i);
 
-        if (process == NULL || !process->is_changed)
+        if (!process->is_changed)
             continue;
         if (out != NULL)
             save_process(process, out);
         process->is_changed = false;
     }
-    for (uint32_t i = 0; i < model->names.size; i++) {
-        struct process_name *name = &model->names.table[i];
+    for (size_t i = 0; i < model->names.table.count; i++) {
+        struct process_name *name = map_value(&model->names.table, i);
         struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid};
 
         if (name->is_changed && out != NULL)

@@ -7,7 +7,7 @@
 #ifndef TARN_LOCK_NAMES_H
 #define TARN_LOCK_NAMES_H
 
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/map.h>
 
 #define LOCK_NAMES_MAX 65536u
 
@@ -19,8 +19,7 @@ struct lock_name {
 };
 
 struct lock_names {
-    struct lock_name *table; /* open addressing; a place with pid 0 (the kernel's) is free */
-    uint32_t room, count;
+    struct map table; /* of struct lock_name, by pid and address; none of the kernel's, pid 0 */
     bool has_changes; /* a name is_changed */
 };
 

@@ -255,8 +255,7 @@ struct model {
     bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
     /* irqs, classes or sampling changed since the last model_save_knowledge */
     bool has_news;
-    struct model_process **processes; /* hash table */
-    uint32_t process_room, process_count;
+    struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
     uint32_t call_receive;        /* number of the system call ipc_receive, or UINT32_MAX */
     struct arena arena;

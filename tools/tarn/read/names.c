@@ -39,84 +39,50 @@ void names_open(struct names *names, const struct schema *schema)
     names->told_by = alloc_zero(schema->event_count + 1, sizeof(names->told_by[0]));
     for (unsigned i = 0; i < NAME_SOURCES; i++)
         set_source(names, schema, i);
-    names->size = 64;
-    names->table = alloc_zero(names->size, sizeof(names->table[0]));
+    map_open(&names->table, sizeof(struct process_name));
     names_set(names, 0, "kernel", 6);
 }
 
 void names_close(struct names *names)
 {
-    free(names->table);
+    map_close(&names->table);
     free(names->told_by);
-    names->table = NULL;
     names->told_by = NULL;
-}
-
-/* Returns PID's place, or a free one. */
-static struct process_name *find_place(const struct names *names, uint32_t pid)
-{
-    uint32_t at = pid * 2654435761u;
-
-    for (;; at++) {
-        struct process_name *place = &names->table[at & (names->size - 1)];
-
-        if (!place->is_used || place->pid == pid)
-            return place;
-    }
 }
 
 const char *names_find(const struct names *names, uint32_t pid)
 {
-    const struct process_name *place = find_place(names, pid);
+    const struct process_name *known = map_find(&names->table, pid, 0, 0);
 
-    return place->is_used ? place->name : NULL;
-}
-
-static void grow_table(struct names *names)
-{
-    struct process_name *old = names->table;
-    uint32_t old_size = names->size;
-
-    names->size *= 2;
-    names->table = alloc_zero(names->size, sizeof(names->table[0]));
-    for (uint32_t i = 0; i < old_size; i++)
-        if (old[i].is_used)
-            *find_place(names, old[i].pid) = old[i];
-    free(old);
+    return known != NULL ? known->name : NULL;
 }
 
 /* NULL: too many processes. */
-static struct process_name *add_place(struct names *names, uint32_t pid)
+static struct process_name *find_or_add(struct names *names, uint32_t pid)
 {
-    struct process_name *place = find_place(names, pid);
+    struct process_name *known = map_find(&names->table, pid, 0, 0);
 
-    if (!place->is_used) {
-        if (names->count == NAMES_MAX)
-            return NULL;
-        if (++names->count * 2 > names->size) {
-            grow_table(names);
-            place = find_place(names, pid);
-        }
-    }
-    place->pid = pid;
-    place->is_changed |= !place->is_used;
-    place->is_used = true;
-    return place;
+    if (known != NULL || names->table.count == NAMES_MAX)
+        return known;
+    known = map_at(&names->table, pid, 0, 0);
+    known->pid = pid;
+    known->is_changed = true;
+    return known;
 }
 
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length)
 {
-    struct process_name *place = add_place(names, pid);
+    struct process_name *known = find_or_add(names, pid);
 
-    if (place == NULL)
+    if (known == NULL)
         return;
-    length = length < sizeof(place->name) - 1 ? length : sizeof(place->name) - 1;
-    if (strlen(place->name) != length || memcmp(place->name, name, length) != 0) {
+    length = length < sizeof(known->name) - 1 ? length : sizeof(known->name) - 1;
+    if (strlen(known->name) != length || memcmp(known->name, name, length) != 0) {
         names->changes++;
-        place->is_changed = true;
+        known->is_changed = true;
     }
-    memcpy(place->name, name, length);
-    place->name[length] = '\0';
+    memcpy(known->name, name, length);
+    known->name[length] = '\0';
 }
 
 const char *names_told(const struct name_source *source, const struct event *event, uint32_t *pid,

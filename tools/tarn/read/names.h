@@ -9,6 +9,7 @@
 #ifndef TARN_NAMES_H
 #define TARN_NAMES_H
 
+#include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
 
 #define NAMES_MAX 65536u
@@ -22,15 +23,13 @@ struct name_source {
 
 struct names {
     struct name_source sources[NAME_SOURCES];
-    uint16_t *told_by;          /* by event index: a bit for each source in the event */
-    struct process_name *table; /* open addressing */
-    uint32_t size, count;
-    uint64_t changes; /* how many times a new name was learned */
+    uint16_t *told_by; /* by event index: a bit for each source in the event */
+    struct map table;  /* of struct process_name, by pid */
+    uint64_t changes;  /* how many times a new name was learned */
 };
 
 struct process_name {
     uint32_t pid;
-    bool is_used;
     bool is_changed; /* a reader sets it to false */
     char name[32];
 };

@@ -32,12 +32,6 @@ struct place {
     struct candidate *file; /* NULL: none */
 };
 
-struct known {
-    const struct place *place;
-    uint64_t address;
-    const struct symbol *symbol; /* NULL: a free place */
-};
-
 struct symbols {
     char **directories;
     size_t directory_count;
@@ -46,8 +40,7 @@ struct symbols {
     size_t file_count, file_room;
     struct place **places;
     size_t place_count, place_room;
-    struct known *known; /* hash table, never full */
-    size_t known_count, known_room;
+    struct map known; /* of const struct symbol *, by place and address */
     char *complaints[COMPLAINTS_MAX];
     unsigned complaint_count;
     struct arena arena;
@@ -113,6 +106,8 @@ struct symbols *symbols_open(const char *directory, const char *path)
     struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
     char own[PATH_MAX];
 
+    map_open(&symbols->known, sizeof(const struct symbol *));
+    symbols->known.limit = SIZE_MAX;
     add_path(symbols, path);
     if (directory != NULL && (size_t)snprintf(own, sizeof(own), "%s/symbols", directory) < sizeof(own))
         add_directory(symbols, own, strlen(own));
@@ -130,7 +125,7 @@ void symbols_close(struct symbols *symbols)
     free(symbols->files);
     free(symbols->directories);
     free(symbols->places);
-    free(symbols->known);
+    map_close(&symbols->known);
     arena_free(&symbols->arena);
     free(symbols);
 }
@@ -327,31 +322,6 @@ static struct program *open_program(struct symbols *symbols, struct candidate *f
 
 /* ---- addresses ------------------------------------------------------------------------------------- */
 
-static struct known *find_known(struct known *known, size_t room, const struct place *place, uint64_t address)
-{
-    uint64_t hash = ((uint64_t)(uintptr_t)place >> 4 ^ address) * 0x9e3779b97f4a7c15ull;
-
-    for (size_t at = (size_t)(hash >> 32);; at++) {
-        struct known *found = &known[at & (room - 1)];
-
-        if (found->symbol == NULL || (found->address == address && found->place == place))
-            return found;
-    }
-}
-
-static void grow(struct symbols *symbols)
-{
-    size_t room = symbols->known_room ? 2 * symbols->known_room : 4096;
-    struct known *known = alloc_zero(room, sizeof(known[0]));
-
-    for (size_t i = 0; i < symbols->known_room; i++)
-        if (symbols->known[i].symbol != NULL)
-            *find_known(known, room, symbols->known[i].place, symbols->known[i].address) = symbols->known[i];
-    free(symbols->known);
-    symbols->known = known;
-    symbols->known_room = room;
-}
-
 static struct symbol *look_up(struct symbols *symbols, const struct place *place, uint64_t address)
 {
     const struct image *image = place != NULL ? &place->image : NULL;
@@ -373,16 +343,11 @@ static struct symbol *look_up(struct symbols *symbols, const struct place *place
 const struct symbol *symbols_find(struct symbols *symbols, const struct image *image, uint64_t address)
 {
     const struct place *place = image != NULL ? place_of(symbols, image) : NULL;
-    struct known *known;
+    const struct symbol **known = map_at(&symbols->known, (uintptr_t)place, address, 0);
 
-    if (2 * (symbols->known_count + 1) > symbols->known_room)
-        grow(symbols);
-    known = find_known(symbols->known, symbols->known_room, place, address);
-    if (known->symbol == NULL) {
-        *known = (struct known){place, address, look_up(symbols, place, address)};
-        symbols->known_count++;
-    }
-    return known->symbol;
+    if (*known == NULL)
+        *known = look_up(symbols, place, address);
+    return *known;
 }
 
 static const struct symbol *outermost(const struct symbol *symbol)

@@ -22,9 +22,12 @@ void intervals_close(struct intervals *intervals)
 /* The saved model does not contain names. */
 static void copy_names(struct names *to, const struct names *from)
 {
-    for (uint32_t i = 0; i < from->size; i++)
-        if (from->table[i].is_used && from->table[i].name[0] != '\0')
-            names_set(to, from->table[i].pid, from->table[i].name, strlen(from->table[i].name));
+    for (size_t i = 0; i < from->table.count; i++) {
+        const struct process_name *known = map_value(&from->table, i);
+
+        if (known->name[0] != '\0')
+            names_set(to, known->pid, known->name, strlen(known->name));
+    }
 }
 
 static bool go_on(struct intervals *intervals, struct model *model, struct merge *merge,

@@ -16,8 +16,7 @@ struct builder {
     struct merge merge;
     struct losses losses;
     struct position *positions;
-    uint32_t *places; /* hash table of processes: index in the list + 1 */
-    uint32_t place_count;
+    struct map places;                  /* of uint32_t, by pid: index in the list of processes + 1 */
     uint64_t *limits;                   /* by rank, at the end of a block */
     struct tally tallies[INDEX_LEVELS]; /* of the open nodes */
     uint64_t number;                    /* of the open block's first event */
@@ -114,41 +113,22 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
         snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
 }
 
-static uint32_t *find_place(const struct builder *builder, uint32_t pid)
+static void open_places(struct builder *builder)
 {
-    for (uint32_t at = pid * 2654435761u;; at++) {
-        uint32_t *place = &builder->places[at & (builder->place_count - 1)];
-
-        if (*place == 0 || index_process(builder->index, *place - 1)->pid == pid)
-            return place;
-    }
-}
-
-static void grow_places(struct builder *builder)
-{
-    size_t count = index_process_count(builder->index);
-
-    free(builder->places);
-    for (builder->place_count = 256; builder->place_count < 4 * count;)
-        builder->place_count *= 2;
-    builder->places = alloc_zero(builder->place_count, sizeof(builder->places[0]));
-    for (uint32_t i = 0; i < count; i++)
-        *find_place(builder, index_process(builder->index, i)->pid) = i + 1;
+    map_open(&builder->places, sizeof(uint32_t));
+    for (uint32_t i = 0; i < index_process_count(builder->index); i++)
+        *(uint32_t *)map_at(&builder->places, index_process(builder->index, i)->pid, 0, 0) = i + 1;
 }
 
 static struct index_process *find_process(struct builder *builder, uint32_t pid)
 {
     struct index *index = builder->index;
-    uint32_t *place = find_place(builder, pid);
+    uint32_t *place = map_at(&builder->places, pid, 0, 0);
 
     if (*place == 0) {
         buffer_add(&index->processes, &(struct index_process){.pid = pid, .parent = MODEL_NOBODY},
                    sizeof(struct index_process));
         *place = (uint32_t)index_process_count(index);
-        if (2 * *place > builder->place_count) {
-            grow_places(builder);
-            place = find_place(builder, pid);
-        }
     }
     return index_process(index, *place - 1);
 }
@@ -157,13 +137,11 @@ static void note_processes(struct builder *builder)
 {
     const struct model *model = builder->index->model;
 
-    for (uint32_t i = 0; i < model->process_room; i++) {
-        const struct model_process *process = model->processes[i];
+    for (size_t i = 0; i < model->processes.count; i++) {
+        const struct model_process *process = map_value(&model->processes, i);
         struct index_process *record;
         const char *name;
 
-        if (process == NULL)
-            continue;
         record = find_process(builder, process->pid);
         record->begin = process->begin;
         record->end = process->has_ended ? process->end : UINT64_MAX;
@@ -410,12 +388,12 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
-    grow_places(&builder);
+    open_places(&builder);
     fine = open_model(index, trace, strides, fail) && build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
-    free(builder.places);
+    map_close(&builder.places);
     free(builder.limits);
     return fine;
 }

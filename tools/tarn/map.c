@@ -2,7 +2,7 @@
 /* map.c - records by number; see map.h. */
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/answer/map.h>
+#include <tools/tarn/map.h>
 
 #define PLACES_FIRST 64u
 

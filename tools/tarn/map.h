@@ -48,6 +48,12 @@ static inline const struct map_entry *map_entry(const struct map *map, size_t in
     return index < map->count ? map->entries[index] : map->others;
 }
 
+/* The record that was created as number INDEX < count. */
+static inline void *map_value(const struct map *map, size_t index)
+{
+    return map->entries[index]->value;
+}
+
 /* A growing array of records, indexed by a small number such as a thread's in the model. Records are
  * zero-initialized, and may move when another one is accessed. */
 struct slots {
