@@ -2,7 +2,8 @@
 # How things are built. A build.mk calls one of these with $(eval $(call ...)). They are all defined here, before any
 # build.mk is read: make silently expands an unknown function to nothing (tools/lint reports it).
 #
-#   host_program NAME, SOURCES, LIBS       -> build/host/NAME
+#   host_program NAME, SOURCES, FLAGS, LIBRARIES    -> build/host/NAME; of a library only what it uses is linked
+#   host_library NAME, SOURCES, FLAGS      for LIBRARIES of host_program and, with sanitizers, of host_test; with these flags
 #   user_program NAME, SOURCES, LIBS       -> build/ARCH/user/NAME   (linked with libc-glue and newlib)
 #   user_library NAME, SOURCES             -> build/ARCH/lib/libNAME.a; both also below build/ARCH/explore
 #   bin_program NAME, SOURCES, LIBS        a user_program that is /bin/NAME in the archive
@@ -13,7 +14,7 @@
 #   GENERATED += build/gen/...             headers that must exist before anything is compiled; only files that include
 #                                          one are compiled again when it changes
 #   BOOT_FILES += PATH_IN_ARCHIVE=FILE     files of the boot archive
-#   host_test NAME, SOURCES, LIBS          -> build/host/test/NAME, a unit test with sanitizers that prints TAP
+#   host_test NAME, SOURCES, FLAGS, LIBRARIES       -> build/host/test/NAME, a unit test with sanitizers that prints TAP
 #   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
 #
 # Extra flags of one source: CFLAGS_<path of the source> += ...
@@ -52,23 +53,29 @@ objects = $(patsubst %,$(1)/%.o,$(basename $(2)))
 
 define host_program
 ALL += $(B)/host/$(1)
-$(B)/host/$(1): $(call objects,$(B)/host/obj,$(2))
+$(B)/host/$(1): $(call objects,$(B)/host/obj,$(2)) $(patsubst %,$(B)/host/obj/lib%.a,$(4))
 	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(HOST_CC) $(HOST_LDFLAGS) -o $$@ $$^ $(3)
+	@$(HOST_CC) $(HOST_LDFLAGS) -Wl,--as-needed -o $$@ $$^ $(3) $(foreach l,$(4),$$(HOST_LIBS_$(l)))
 -include $(patsubst %.o,%.d,$(call objects,$(B)/host/obj,$(2)))
 endef
 
+define host_library
+HOST_LIBS_$(1) := $(3)
+$(call static_library,$(B)/host/obj/lib$(1).a,$(call objects,$(B)/host/obj,$(2)),ar)
+$(call static_library,$(B)/host/sanobj/lib$(1).a,$(call objects,$(B)/host/sanobj,$(2)),ar)
+endef
+
 # Each library and program is also built for the exploring archive (make explorer), below build/ARCH/explore.
-# user_archive FILE, OBJECTS
-define user_archive
+# static_library FILE, OBJECTS, AR
+define static_library
 $(1): $(2)
 	@mkdir -p $$(@D); rm -f $$@; echo "  AR      $$@"
-	@$(AR) rcs $$@ $$^
+	@$(3) rcs $$@ $$^
 -include $(2:.o=.d)
 endef
 define user_library
-$(call user_archive,$(BA)/lib/lib$(1).a,$(call objects,$(BA)/user/obj,$(2)))
-$(call user_archive,$(BA)/explore/lib/lib$(1).a,$(call objects,$(BA)/explore/user/obj,$(2)))
+$(call static_library,$(BA)/lib/lib$(1).a,$(call objects,$(BA)/user/obj,$(2)),$(AR))
+$(call static_library,$(BA)/explore/lib/lib$(1).a,$(call objects,$(BA)/explore/user/obj,$(2)),$(AR))
 endef
 
 # Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
@@ -178,9 +185,9 @@ $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/sym
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 define host_test
 UNIT_TESTS += $(B)/host/test/$(1)
-$(B)/host/test/$(1): $(call objects,$(B)/host/sanobj,$(2))
+$(B)/host/test/$(1): $(call objects,$(B)/host/sanobj,$(2)) $(patsubst %,$(B)/host/sanobj/lib%.a,$(4))
 	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(HOST_CC) $(SANITIZE) -o $$@ $$^ $(3)
+	@$(HOST_CC) $(SANITIZE) -Wl,--as-needed -o $$@ $$^ $(3) $(foreach l,$(4),$$(HOST_LIBS_$(l)))
 -include $(patsubst %.o,%.d,$(call objects,$(B)/host/sanobj,$(2)))
 endef
 

@@ -9,6 +9,4 @@ TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.
 $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -Itrace/test/host -Iarch/include \
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'
 $(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \
-    $(wildcard tools/tarn/source/*.c tools/tarn/read/*.c) $(addprefix tools/tarn/,util.c options.c output.c map.c command/pull.c command/ctl.c) \
-    trace/format/wire.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c trace/format/metadata.c \
-    $(GEN)/trace/events.c,-lm -lpthread))
+    trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c,,tarn))
