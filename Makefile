@@ -2,6 +2,8 @@
 # Tarn. `make help` lists the targets; rules.mk defines how things are built; every folder that builds something has a
 # build.mk, which is read from here.
 
+$(if $(word 2,$(CURDIR)),$(error The path "$(CURDIR)" has blanks, with which make cannot build: move the tree to another one))
+
 ARCHITECTURES := $(patsubst arch/%/flags.mk,%,$(wildcard arch/*/flags.mk))
 # What `make test` tests: all architectures, unless ARCH is given.
 TESTED := $(if $(filter undefined,$(origin ARCH)),$(ARCHITECTURES),$(ARCH))

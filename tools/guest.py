@@ -254,12 +254,14 @@ class Process(subprocess.Popen):
 class Guest:
     """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
     serial_link: whether it has the trace's serial port, on the unix socket `serial_path`.
-    machine: smp, memory, firmware, icount, reset, shared, gdb and the rest of qemu_command's."""
+    gdb: whether a debugger can connect, at the unix socket `gdb_path`.
+    machine: smp, memory, firmware, icount, reset, shared and the rest of qemu_command's."""
 
-    def __init__(self, log, options="", network=True, forwards=(), serial_link=False, arch=DEFAULT_ARCH, **machine):
+    def __init__(self, log, options="", network=True, forwards=(), serial_link=False, gdb=False, arch=DEFAULT_ARCH, **machine):
         self.log_path, self.options, self.network = log, options, network
         self.forwards, self.forwarded = forwards, {}
         self.serial_link, self.serial_path = serial_link, None
+        self.has_gdb, self.gdb_path = gdb, None
         self.arch, self.machine, self.patience = arch, machine, describe(arch)["patience"]
         self.directory = self.process = self.port = self.code = None
         self.lines, self.changed = [], threading.Condition()
@@ -269,6 +271,8 @@ class Guest:
         try:
             if self.serial_link:
                 self.serial_path = os.path.join(self.directory, "trace")
+            if self.has_gdb:
+                self.gdb_path = os.path.join(self.directory, "gdb")
             for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
@@ -297,10 +301,10 @@ class Guest:
         errors = os.path.join(self.directory, "stderr")
         machine = dict(self.machine, arch=self.arch, options=self.options, port=self.port, serial_link=self.serial_path,
                        forwards=[(p, host, g) for (p, g), host in self.forwarded.items()])
-        shared, gdb = machine.pop("shared", None), machine.pop("gdb", None)
+        shared = machine.pop("shared", None)
         if shared:
             prepare_memory(shared, **machine)
-        command = qemu_command(self.directory, shared, gdb, **machine)
+        command = qemu_command(self.directory, shared, self.gdb_path, **machine)
         command += ["-display", "none", "-serial", "stdio", "-qmp", f"unix:{monitor},server=on,wait=off"]
         with open(errors, "wb") as error_file:
             self.process = Process(["timeout", "--kill-after=5", str(ORPHAN_SECONDS), *command], stdin=subprocess.PIPE,
