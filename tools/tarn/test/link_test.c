@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -732,6 +733,7 @@ int main(void)
 {
     char path[128];
 
+    __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* stderr is what the host tool says */
     strcpy(directory, "/tmp/tarn-link-test-XXXXXX");
     if (!mkdtemp(directory) || !freopen(messages_path(path), "a", stderr)) {
         printf("Bail out! no temporary directory\n");
