@@ -65,6 +65,15 @@ $(call static_library,$(B)/host/obj/lib$(1).a,$(call objects,$(B)/host/obj,$(2))
 $(call static_library,$(B)/host/sanobj/lib$(1).a,$(call objects,$(B)/host/sanobj,$(2)),ar)
 endef
 
+# A library for LD_PRELOAD, of one source.
+# host_preload FILE, SOURCE
+define host_preload
+$(1): $(2)
+	@mkdir -p $$(@D); echo "  HOSTCC  $$@"
+	@$(HOST_CC) $(HOST_CFLAGS) -fPIC -shared -o $$@ $$<
+-include $(1:.so=.d)
+endef
+
 # Each library and program is also built for the exploring archive (make explorer), below build/ARCH/explore.
 # static_library FILE, OBJECTS, AR
 define static_library

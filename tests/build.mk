@@ -73,7 +73,10 @@ define TESTS_LINES
 $(foreach t,$(sort $(UNIT_TESTS)),unit $(t) $(UNIT_$(t))\n)$(foreach t,$(sort $(GUEST_TESTS)),guest $(t) $(GUEST_$(t))\n)$(foreach t,$(sort $(HOST_TESTS)),host $(t) $(HOST_$(t))\n)
 endef
 
+LATE_HALT := $(B)/host/late_halt.so
+$(eval $(call host_preload,$(LATE_HALT),tests/late_halt.c))
+
 .PHONY: tests
-tests: $$(UNIT_TESTS) $(TESTS_LIST) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio
+tests: $$(UNIT_TESTS) $(TESTS_LIST) $(ICOUNT_LIBRARY) $(LATE_HALT) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio
 $(TESTS_LIST): force
 	@mkdir -p $(@D); printf '$(strip $(TESTS_LINES))' | sed 's/^ *//' >$@

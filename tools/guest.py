@@ -34,6 +34,7 @@ GUEST_PORT = 7777  # where traced listens
 DEFAULT_ARCH, DEFAULT_MEMORY = "x86_64", "512M"
 COMMAND_LINE_MAX = 511  # bytes that the kernel keeps: arch/include/arch/boot.h
 ORPHAN_SECONDS = 4 * 3600  # a guest whose test was killed lasts no longer
+ICOUNT_LIBRARY = os.path.join(ROOT, "build/host/icount_order.so")  # tools/emulator/icount_order.c
 CONSOLE_BUFFER = 1 << 20  # bytes; what the serial port cannot send at once changes when a guest sends the next
 
 def debug_exit_status(code, lines):
@@ -158,8 +159,8 @@ def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icoun
     """The recipe of such a machine but for its command (recipe.py); None: it does not repeat itself."""
     if not icount or recipe.unrepeatable(rest):
         return None
-    return recipe.make(describe(arch)["qemu"], *boot_files(arch, kernel, archive), arch=arch, seed=seed, processors=smp, memory=str(memory),
-                       options=options)
+    return recipe.make(describe(arch)["qemu"], *boot_files(arch, kernel, archive), ICOUNT_LIBRARY, arch=arch, seed=seed, processors=smp,
+                       memory=str(memory), options=options)
 
 
 def prepare_memory(shared, **machine):
@@ -180,6 +181,15 @@ def qemu_command(directory, shared=None, gdb=None, **machine):
     return command + (["-gdb", f"unix:{gdb},server=on,wait=off"] if gdb else [])
 
 
+def emulator(program, icount):
+    """The first words of its command. Where the clock counts instructions, the library without which the host decides when it moves."""
+    if not icount:
+        return [program]
+    if not os.path.exists(ICOUNT_LIBRARY):
+        raise GuestError(f"{os.path.relpath(ICOUNT_LIBRARY)} is not built: make")
+    return ["env", f"LD_PRELOAD={ICOUNT_LIBRARY}", program]
+
+
 def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
                     forwards=(), serial_link=None, rng=False, icount=False, seed=1, reset="exit", board=None, kernel=None, archive=None,
                     extra=()):
@@ -197,7 +207,7 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     machine = describe(arch)
     made = recipe_of(arch, smp, memory, options, icount, seed, kernel, archive, firmware=firmware, kvm=kvm, port=port,
                      serial_link=serial_link, rng=rng)
-    command = [machine["qemu"], "-M", board or machine["board"][firmware], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
+    command = [*emulator(machine["qemu"], icount), "-M", board or machine["board"][firmware], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
                "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
         command += ["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(seed)]

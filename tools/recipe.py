@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 
-VERSION = 1
+VERSION = 2
 HASH_DIGITS = 16  # in the boot option, which is limited in length
 
 # Arguments of guest.machine_command that exclude deterministic runs: (name, reason).
@@ -54,11 +54,13 @@ def emulator(program):
     return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
-def make(program, kernel, archive, **decided):
-    """The recipe without the emulator's command. decided: arch, seed, processors, memory, options."""
+def make(program, kernel, archive, library, **decided):
+    """The recipe without the emulator's command. library: the one that is loaded into the emulator (tools/emulator). decided: arch, seed,
+    processors, memory, options."""
     decided["options"] = " ".join(decided["options"].split())
     return {"version": VERSION, **decided, "emulator": emulator(program),
-            "kernel": {"path": kernel, "sha256": digest(kernel)}, "archive": {"path": archive, "sha256": digest(archive)}}
+            **{name: {"path": path, "sha256": digest(path)}
+               for name, path in (("kernel", kernel), ("archive", archive), ("library", library))}}
 
 
 def boot_option(recipe):

@@ -11,7 +11,7 @@
 #include <tools/tarn/read/read.h>
 #include <unistd.h>
 
-#define VERSION     1 /* as in tools/recipe.py */
+#define VERSION     2 /* as in tools/recipe.py */
 #define HASH_DIGITS 16
 
 const char *const recipe_states[] = {
@@ -50,7 +50,8 @@ static bool take_values(struct recipe *recipe, sqlite3 *database, const char *js
     sqlite3_stmt *row = ask(database,
                             "SELECT ?1->>'version', ?1->>'seed', ?1->>'processors', ?1->>'arch',"
                             " ?1->>'memory', ?1->>'options', ?1->>'emulator', ?1->>'$.kernel.path',"
-                            " ?1->>'$.kernel.sha256', ?1->>'$.archive.path', ?1->>'$.archive.sha256'",
+                            " ?1->>'$.kernel.sha256', ?1->>'$.archive.path', ?1->>'$.archive.sha256',"
+                            " ?1->>'$.library.path', ?1->>'$.library.sha256'",
                             json);
     bool fine = row != NULL;
 
@@ -66,6 +67,8 @@ static bool take_values(struct recipe *recipe, sqlite3 *database, const char *js
         recipe->kernel.sha256 = take_text(recipe, row, 8, &fine);
         recipe->archive.path = take_text(recipe, row, 9, &fine);
         recipe->archive.sha256 = take_text(recipe, row, 10, &fine);
+        recipe->library.path = take_text(recipe, row, 11, &fine);
+        recipe->library.sha256 = take_text(recipe, row, 12, &fine);
     }
     sqlite3_finalize(row);
     return fine && recipe->version == VERSION;

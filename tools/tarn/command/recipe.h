@@ -15,7 +15,7 @@ struct recipe {
     const char *arch, *memory, *options, *emulator; /* emulator: its name and version as it prints them */
     struct recipe_file {
         const char *path, *sha256;
-    } kernel, archive;
+    } kernel, archive, library; /* library: is loaded into the emulator */
     const char **command; /* starts the emulator, without consoles and the memory file; ends with NULL */
     size_t command_count;
     struct arena arena; /* holds all of the above */

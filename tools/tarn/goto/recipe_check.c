@@ -5,6 +5,8 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/recipe_check.h>
 
+#define WORDS_MAX 8u
+
 static bool check_file(const char *what, const struct recipe_file *file, struct fail *fail)
 {
     char *words[] = {"sha256sum", "--", (char *)file->path, NULL}, line[PATH_MAX + 80];
@@ -20,14 +22,21 @@ static bool check_file(const char *what, const struct recipe_file *file, struct 
                     file->path, what, line + skip, file->sha256);
 }
 
+/* What comes before the command's first option starts the emulator. */
 bool recipe_check(const struct recipe *recipe, struct fail *fail)
 {
-    char *words[] = {(char *)recipe->command[0], "--version", NULL}, line[200];
+    char *words[WORDS_MAX + 2] = {NULL}, line[200];
+    size_t n = 0;
 
-    if (!check_file("kernel", &recipe->kernel, fail) || !check_file("archive", &recipe->archive, fail))
+    if (!check_file("kernel", &recipe->kernel, fail) || !check_file("archive", &recipe->archive, fail) ||
+        !check_file("library", &recipe->library, fail))
         return false;
-    if (!child_first_line(words, line, sizeof(line)))
-        return fail_set(fail, "cannot run %s; `make deps` installs it", recipe->command[0]);
+    for (; n < WORDS_MAX && n < recipe->command_count && recipe->command[n][0] != '-'; n++)
+        words[n] = (char *)recipe->command[n];
+    const char *emulator = n > 0 ? words[n - 1] : "";
+    words[n] = "--version";
+    if (n == 0 || !child_first_line(words, line, sizeof(line)))
+        return fail_set(fail, "cannot run '%s'; `make deps` installs it", emulator);
     if (strcmp(line, recipe->emulator) == 0)
         return true;
     return fail_set(fail,

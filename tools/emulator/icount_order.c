@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * icount_order.c - a library for LD_PRELOAD: keeps host scheduling out of what QEMU's guests see whose clock
+ * counts instructions (-icount shift=0,sleep=off). tools/guest.py starts each such emulator with it.
+ *
+ * One thread of QEMU's executes all CPUs. When all are halted it sleeps, and the main thread moves the clock
+ * to the next timer (icount_start_warp_timer). But the main thread looks whether all are halted at other
+ * times, too: each timer that expires wakes it. A CPU is halted from HLT on, and what it executed since the
+ * clock was read last is added to the clock a moment later (icount_process_data). If the main thread looks in
+ * between, it moves the clock to the timer, and these instructions come on top: the run is another one from
+ * there on.
+ *
+ * Here the main thread goes on after ppoll only while the CPUs' thread sleeps, so it moves the clock only
+ * then. It does not wait when that may take long, and it has something else to do:
+ *
+ *   - input from outside (a debugger, the monitor, a console);
+ *   - a CPU has stopped at a breakpoint, or the guest powers off; the CPUs' thread tells when it gives up
+ *     QEMU's lock, which it took to stop;
+ *   - the thread has not slept for a second. Devices that the main thread works for would need that; a
+ * machine that repeats itself has none.
+ *
+ * The CPUs' thread is the only one but the main thread that waits for a condition without a time-out. QEMU
+ * exports its functions for modules.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_SECONDS 1
+#define FILES_MAX        64u
+
+static _Atomic int asleep;      /* threads of CPUs that sleep: 0 or 1 */
+static _Atomic bool is_waiting; /* the main thread, for `told` */
+static int told = -1;           /* event file: it may go on */
+
+static int (*real_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *);
+static int (*real_unlock)(pthread_mutex_t *);
+
+/* QEMU's, or NULL. Which CPU, by number; has it stopped; why the machine is to end or to be reset, or 0. */
+static void *(*get_cpu)(int);
+static bool (*is_stopped)(void *);
+static int (*get_shutdown)(void), (*get_reset)(void);
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int pthread_mutex_unlock(pthread_mutex_t *mutex);
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask);
+
+/* Before main; constructors of other libraries may call it earlier. */
+__attribute__((constructor)) static void start(void)
+{
+    if (real_unlock != NULL)
+        return;
+    *(void **)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    *(void **)&real_ppoll = dlsym(RTLD_NEXT, "ppoll");
+    *(void **)&real_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"); /* of two on x86_64 */
+    if (real_wait == NULL)
+        *(void **)&real_wait = dlsym(RTLD_NEXT, "pthread_cond_wait");
+    *(void **)&get_cpu = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    *(void **)&is_stopped = dlsym(RTLD_DEFAULT, "cpu_is_stopped");
+    *(void **)&get_shutdown = dlsym(RTLD_DEFAULT, "qemu_shutdown_requested_get");
+    *(void **)&get_reset = dlsym(RTLD_DEFAULT, "qemu_reset_requested_get");
+    told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static bool is_main_thread(void)
+{
+    static _Thread_local pid_t thread;
+
+    if (thread == 0)
+        thread = (pid_t)syscall(SYS_gettid);
+    return thread == getpid();
+}
+
+/* The main thread is to stop the machine. */
+static bool is_wanted(void)
+{
+    void *cpu;
+
+    if ((get_shutdown != NULL && get_shutdown() != 0) || (get_reset != NULL && get_reset() != 0))
+        return true;
+    for (int i = 0; get_cpu != NULL && is_stopped != NULL && (cpu = get_cpu(i)) != NULL; i++)
+        if (is_stopped(cpu))
+            return true;
+    return false;
+}
+
+static void tell(void)
+{
+    uint64_t one = 1;
+
+    if (write(told, &one, sizeof(one)) < 0)
+        return; /* its counter is full: so it was told */
+}
+
+/* ---- the CPUs' thread -------------------------------------------------------------------------------- */
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    if (is_main_thread())
+        return real_wait(condition, mutex);
+    atomic_fetch_add(&asleep, 1);
+    if (atomic_load(&is_waiting))
+        tell();
+    int result = real_wait(condition, mutex);
+    atomic_fetch_sub(&asleep, 1);
+    return result;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    start();
+    int result = real_unlock(mutex);
+
+    if (atomic_load(&is_waiting) && is_wanted())
+        tell();
+    return result;
+}
+
+/* ---- the main thread --------------------------------------------------------------------------------- */
+
+/* QEMU's threads wake each other by event files. */
+static bool is_from_outside(int fd)
+{
+    char path[40], name[40];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(path, name, sizeof(name) - 1);
+    name[length > 0 ? length : 0] = '\0';
+    return strcmp(name, "anon_inode:[eventfd]") != 0;
+}
+
+static bool has_outside(const struct pollfd *files, nfds_t count)
+{
+    for (nfds_t i = 0; i < count; i++)
+        if (files[i].revents != 0 && is_from_outside(files[i].fd))
+            return true;
+    return false;
+}
+
+static void wait_for_turn(const struct pollfd *files, nfds_t count)
+{
+    const struct timespec patience = {.tv_sec = PATIENCE_SECONDS};
+    struct pollfd watched[FILES_MAX + 1] = {{.fd = told, .events = POLLIN}};
+    uint64_t ignored;
+    nfds_t used = 1;
+
+    for (nfds_t i = 0; i < count; i++)
+        if (is_from_outside(files[i].fd))
+            watched[used++] = (struct pollfd){.fd = files[i].fd, .events = files[i].events};
+    atomic_store(&is_waiting, true);
+    while (atomic_load(&asleep) == 0 && !is_wanted()) {
+        int got = real_ppoll(watched, used, &patience, NULL);
+        if (got == 0 || (got < 0 && errno != EINTR) || has_outside(watched + 1, used - 1))
+            break;
+        if (read(told, &ignored, sizeof(ignored)) < 0 && errno != EAGAIN)
+            break;
+    }
+    atomic_store(&is_waiting, false);
+}
+
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask)
+{
+    int got = real_ppoll(files, count, limit, mask), error = errno;
+
+    if (is_main_thread() && count <= FILES_MAX && (got <= 0 || !has_outside(files, count)))
+        wait_for_turn(files, count);
+    errno = error;
+    return got;
+}
