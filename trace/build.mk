@@ -9,7 +9,8 @@ EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c \
 
 GENERATED += $(EVENT_OUTPUTS)
 
-$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c)))
+$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_descriptor.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c) \
+    trace/format/descriptor.c))
 
 # One run of evgen writes all files; evgen does not touch a file whose text stays the same, so the stamp has the date.
 # Names of the files that enumerations take their values from: enum ... from "NAME".
@@ -21,7 +22,7 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
 # The logging path: in the kernel, and in a library that every program links.
-TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/app_schema.c event/cost.c) \
+TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/app_schema.c event/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c $(wildcard trace/control/*.c)
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
@@ -35,10 +36,9 @@ $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,ring,trace/test/ring_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/event/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call application_events,trace/test/sample.ev))
-$(eval $(call host_test,schema_check,trace/test/schema_check_test.c trace/test/ring_harness.c trace/ring/ring.c \
-    trace/ring/read.c trace/event/print.c trace/format/metadata.c trace/control/schema_check.c $(GEN)/trace/events.c))
-$(eval $(call host_test,app_schema,trace/test/app_schema_test.c trace/test/ring_harness.c trace/ring/ring.c \
-    trace/ring/read.c trace/event/app_schema.c trace/event/print.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
+$(eval $(call host_test,descriptor,trace/test/descriptor_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+    trace/event/app_schema.c trace/event/print.c trace/event/words.c trace/format/metadata.c trace/format/descriptor.c \
+    $(GEN)/trace/events.c))
 $(eval $(call host_test,event,trace/test/event_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/event/print.c trace/event/merge.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,sum,trace/test/sum_test.c))
@@ -49,5 +49,5 @@ PATH_PROBES := $(BA)/user/obj/trace/test/path_probe.o $(BA)/kernel/obj/trace/tes
 tests: $(PATH_PROBES) $(EVGEN)
 
 .PHONY: unit-trace
-unit-trace: $(addprefix $(B)/host/test/,ring schema_check app_schema event) trace/test/evgen_test trace/test/path_test $(PATH_PROBES) ## run the trace's unit tests
+unit-trace: $(addprefix $(B)/host/test/,ring descriptor event) trace/test/evgen_test trace/test/path_test $(PATH_PROBES) ## run the trace's unit tests
 	@set -e; for t in $(filter-out %.o,$^); do echo "# $$t"; $$t; done

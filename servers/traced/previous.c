@@ -40,7 +40,8 @@ static bool send_metadata(struct connection *connection, const struct trace_prev
 {
     size_t size = previous->store.metadata_bytes;
     char *text = malloc(size);
-    *status = text ? trace_previous_metadata(SLOT_TRACE, text, size) : -E_NO_MEMORY;
+    int64_t got = text ? trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, text, size) : -E_NO_MEMORY;
+    *status = got < 0 ? (int)got : 0;
     bool fine = *status == 0 && send_payload(connection, WIRE_METADATA, text, size);
     free(text);
     return fine;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
+#include <trace/format/store.h>
 
 #define ROUND_PACKETS  16u         /* sent per CPU before the next CPU */
 #define BUSY_WAIT_NS   5000000ull  /* pause after a round without packets */
@@ -282,7 +283,8 @@ static bool send_new_metadata(struct pull *pull)
 {
     char byte;
 
-    return sys_trace_metadata(SLOT_TRACE, pull->metadata_bytes, &byte, 1) <= 0 || send_metadata(pull);
+    return sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, pull->metadata_bytes, &byte, 1) <= 0 ||
+           send_metadata(pull);
 }
 
 /* Returns true if the packet was sent or skipped, so that there may be another. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
+#include <trace/format/store.h>
 #include <unistd.h>
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
@@ -173,7 +174,7 @@ char *read_metadata(size_t *size)
         size_t got = 0;
         int64_t more = text ? 1 : 0;
         while (more > 0 && got < room) {
-            more = sys_trace_metadata(SLOT_TRACE, got, text + got, room - got);
+            more = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, got, text + got, room - got);
             got += more > 0 ? (size_t)more : 0;
         }
         bool is_one = trace_geometry_of(trace_info()) == geometry;

@@ -104,7 +104,8 @@ uint64_t trace_store_boot_id(void);
 void trace_store_refresh(void);  /* the info page has changed */
 bool trace_store_has_room(void); /* for another extent */
 void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
-void trace_store_set_metadata(paddr_t physical, uint64_t bytes); /* one block that stays; it may grow */
+void trace_store_set_metadata(uint32_t number, paddr_t physical,
+                              uint64_t bytes); /* a block that stays; it may grow */
 void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
 void trace_store_grow_old(struct trace_store *old);
 

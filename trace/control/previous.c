@@ -3,9 +3,9 @@
  * trace/control/previous.c - keeps the trace of the system that ran before a reset (README.md, "After a
  * reset").
  *
- * The kept frames (trace_kept_range) become memory objects, one per window and one for the metadata. Programs
- * with the right to read the trace map these and read them like the current rings. The frames are freed when
- * the trace was dropped and the last program has unmapped them.
+ * The kept frames (trace_kept_range) become memory objects, one per window and per part of the metadata.
+ * Programs with the right to read the trace map these and read them like the current rings. The frames are
+ * freed when the trace was dropped and the last program has unmapped them.
  *
  * Locking: trace_lock.
  */
@@ -28,7 +28,7 @@
 
 static struct {
     struct trace_store *store;
-    struct memory *windows[TRACE_CPUS_MAX], *metadata;
+    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
 } previous;
 
 /* ---- find ----------------------------------------------------------------------------------------- */
@@ -72,12 +72,12 @@ static bool extent_is_free(const struct trace_store *store, uint32_t index)
 
 static bool extent_makes_sense(const struct trace_store *store, const struct trace_extent *extent)
 {
-    if (extent->bytes == 0 || extent->bytes > TRACE_RING_BYTES_MAX || extent->physical % FRAME_SIZE ||
+    if (extent->bytes > TRACE_RING_BYTES_MAX || extent->physical % FRAME_SIZE ||
         extent->offset % FRAME_SIZE || !is_ram(extent->physical, kept_bytes(extent)))
         return false;
     if (extent->kind == TRACE_EXTENT_METADATA)
-        return extent->offset == 0 && extent->number == 0;
-    return extent->kind == TRACE_EXTENT_WINDOW && extent->number < store->cpu_count &&
+        return extent->offset == 0 && extent->number < TRACE_METADATA_PARTS;
+    return extent->kind == TRACE_EXTENT_WINDOW && extent->number < store->cpu_count && extent->bytes > 0 &&
            extent->bytes % FRAME_SIZE == 0 && extent->offset < TRACE_BUFFERS_OFFSET + TRACE_RING_BYTES_MAX;
 }
 
@@ -96,13 +96,20 @@ static bool window_is_complete(const struct trace_store *store, uint32_t cpu)
     return next >= TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count;
 }
 
-static bool has_one_metadata(const struct trace_store *store)
+/* Whether there is one text, and no part twice. */
+static bool metadata_makes_sense(const struct trace_store *store)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < store->extent_count; i++)
-        if (store->extents[i].kind == TRACE_EXTENT_METADATA)
-            count += store->extents[i].bytes == store->metadata_bytes ? 1 : 2;
-    return count == 1;
+    bool found[TRACE_METADATA_PARTS] = {false};
+    for (uint32_t i = 0; i < store->extent_count; i++) {
+        const struct trace_extent *extent = &store->extents[i];
+        if (extent->kind != TRACE_EXTENT_METADATA)
+            continue;
+        if (extent->number >= TRACE_METADATA_PARTS || found[extent->number] ||
+            (extent->number == TRACE_METADATA_TEXT && extent->bytes != store->metadata_bytes))
+            return false;
+        found[extent->number] = true;
+    }
+    return found[TRACE_METADATA_TEXT] && store->metadata_bytes > 0;
 }
 
 /* NULL: nothing is wrong with the store. */
@@ -118,7 +125,7 @@ static const char *find_fault(const struct trace_store *store, paddr_t place)
     if (store->checksum != trace_store_checksum(store, store->bytes))
         return "its checksum is wrong";
     if (store->cpu_count == 0 || store->cpu_count > TRACE_CPUS_MAX ||
-        !trace_geometry_is_valid(store->buffer_bytes, store->buffer_count) || !has_one_metadata(store))
+        !trace_geometry_is_valid(store->buffer_bytes, store->buffer_count) || !metadata_makes_sense(store))
         return "it makes no sense";
     for (uint32_t i = 0; i < store->extent_count; i++) {
         if (!extent_makes_sense(store, &store->extents[i]))
@@ -169,7 +176,8 @@ bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size)
 
 static struct memory **object_of(const struct trace_extent *extent)
 {
-    return extent->kind == TRACE_EXTENT_METADATA ? &previous.metadata : &previous.windows[extent->number];
+    return extent->kind == TRACE_EXTENT_METADATA ? &previous.metadata[extent->number]
+                                                 : &previous.windows[extent->number];
 }
 
 /* Gives the frames to the object. On failure the other frames stay allocated and unreachable. */
@@ -180,6 +188,8 @@ static int hang_extent(const struct trace_extent *extent)
     uint64_t size = extent->kind == TRACE_EXTENT_METADATA
                         ? extent->bytes
                         : TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count;
+    if (size == 0)
+        return 0;
     if (!*object)
         *object = memory_new(MEMORY_ZERO, size);
     if (!*object)
@@ -243,11 +253,11 @@ paddr_t trace_previous_place(uint64_t *boot_id)
 
 int trace_previous_drop(uint32_t why)
 {
-    struct memory *windows[TRACE_CPUS_MAX], *metadata;
+    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
     spin_lock(&trace_lock);
     struct trace_store *store = previous.store;
     memcpy(windows, previous.windows, sizeof(windows));
-    metadata = previous.metadata;
+    memcpy(metadata, previous.metadata, sizeof(metadata));
     memset(&previous, 0, sizeof(previous));
     if (store)
         store->magic = 0; /* from now on its memory may be reused */
@@ -259,7 +269,9 @@ int trace_previous_drop(uint32_t why)
         return -E_NOT_FOUND;
     for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
         memory_put(windows[cpu]);
-    memory_put(metadata);
+    for (uint32_t part = 0; part < TRACE_METADATA_PARTS; part++)
+        if (metadata[part])
+            memory_put(metadata[part]);
     if (TRACE_ON_TRACE())
         trace_trace_previous_dropped(why == TRACE_TRACE_ASKED ? current_thread()->space->pid : 0, why);
     return 0;
@@ -308,7 +320,7 @@ static struct memory *find_object(uint32_t kind, uint32_t number)
     if (!previous.store)
         return NULL;
     if (kind == TRACE_EXTENT_METADATA)
-        return number == 0 ? previous.metadata : NULL;
+        return number < TRACE_METADATA_PARTS ? previous.metadata[number] : NULL;
     return kind == TRACE_EXTENT_WINDOW && number < previous.store->cpu_count ? previous.windows[number]
                                                                              : NULL;
 }

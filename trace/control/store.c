@@ -18,9 +18,9 @@
 
 #define PLACE_STEP (1ull << 20)
 
-static struct trace_store *store;            /* NULL: none; constant after trace_store_init */
-static paddr_t places[TRACE_STORE_PLACES];   /* constant after trace_store_find_places; 0: none */
-static struct trace_extent *metadata_extent; /* under trace_lock */
+static struct trace_store *store;          /* NULL: none; constant after trace_store_init */
+static paddr_t places[TRACE_STORE_PLACES]; /* constant after trace_store_find_places; 0: none */
+static struct trace_extent *metadata_extents[TRACE_METADATA_PARTS]; /* under trace_lock */
 
 /* ---- places --------------------------------------------------------------------------------------- */
 
@@ -141,15 +141,17 @@ void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uin
     end_change(store);
 }
 
-void trace_store_set_metadata(paddr_t physical, uint64_t bytes)
+void trace_store_set_metadata(uint32_t number, paddr_t physical, uint64_t bytes)
 {
-    if (!store || (!metadata_extent && !trace_store_has_room()))
+    struct trace_extent **extent = &metadata_extents[number];
+    if (!store || (!*extent && (bytes == 0 || !trace_store_has_room())))
         return;
     begin_change(store);
-    if (!metadata_extent)
-        metadata_extent = append(&(struct trace_extent){physical, 0, bytes, TRACE_EXTENT_METADATA, 0});
-    metadata_extent->bytes = bytes;
-    store->metadata_bytes = (uint32_t)bytes;
+    if (!*extent)
+        *extent = append(&(struct trace_extent){physical, 0, bytes, TRACE_EXTENT_METADATA, number});
+    (*extent)->bytes = bytes;
+    if (number == TRACE_METADATA_TEXT)
+        store->metadata_bytes = (uint32_t)bytes;
     end_change(store);
 }
 

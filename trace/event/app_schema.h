@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/app_schema.h - names and fields of the events that applications registered, read from the
- * trace's metadata. For kernel and programs; freestanding, in memory that the caller provides. */
+/* trace/event/app_schema.h - names and fields of the events that applications registered, read from their
+ * descriptors. For kernel and programs; freestanding, in memory that the caller provides. */
 #ifndef TRACE_EVENT_APP_SCHEMA_H
 #define TRACE_EVENT_APP_SCHEMA_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
 
@@ -15,10 +17,19 @@ struct trace_app_schemas {
     const struct trace_event_info *events[TRACE_APP_CLASSES][TRACE_MINORS_SWITCHED];
 };
 
-/* Reads `size` bytes of metadata. The results lie in `memory` (any alignment); what does not fit, or is not
- * as evgen writes it, is left out. The text is not needed afterwards. */
-void trace_learn_schemas(struct trace_app_schemas *schemas, const char *text, uint64_t size, void *memory,
-                         uint64_t memory_size);
+/* One of the descriptors that the kernel keeps one after the other, each in a multiple of 8 bytes. */
+struct trace_app_entry {
+    uint32_t class_number;
+    uint32_t bytes; /* of the descriptor */
+    struct trace_descriptor descriptor;
+};
+#define TRACE_APP_ENTRY_BYTES(descriptor_bytes) \
+    ((offsetof(struct trace_app_entry, descriptor) + (uint64_t)(descriptor_bytes) + 7) & ~7ull)
+
+/* Reads `size` bytes of entries, aligned to 8, which must stay: names lie in them. The other results lie in
+ * `memory` (any alignment). What does not fit is left out, and all that follows a damaged entry. */
+void trace_load_app_schemas(struct trace_app_schemas *schemas, const void *entries, uint64_t size,
+                            void *memory, uint64_t memory_size);
 
 /* An event, also the system's; NULL: not declared. */
 const struct trace_event_info *trace_find_event(const struct trace_app_schemas *schemas, uint32_t id);

@@ -74,14 +74,14 @@ struct trace_reader trace_previous_ring(const struct trace_previous *previous, u
     return trace_reader_open(&previous->info, previous->windows[cpu], cpu, ~0ull);
 }
 
-int trace_previous_metadata(cap_t trace, char *text, size_t size)
+int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
 {
-    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_METADATA, 0), got = 0;
+    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_METADATA, part), got = 0;
+    size_t at = 0;
     if (memory < 0)
-        return (int)memory;
-    for (size_t at = 0; at < size && got >= 0; at += (size_t)got)
-        if ((got = sys_memory_read((cap_t)memory, at, text + at, size - at)) == 0)
-            break;
+        return memory;
+    while (at < size && (got = sys_memory_read((cap_t)memory, at, (char *)buffer + at, size - at)) > 0)
+        at += (size_t)got;
     sys_cap_close((cap_t)memory);
-    return got < 0 ? (int)got : 0;
+    return got < 0 ? got : (int64_t)at;
 }

@@ -25,7 +25,7 @@ int trace_previous_look(cap_t trace, struct trace_previous *previous);
 int trace_previous_open(cap_t trace, struct trace_previous *previous); /* the same, and maps the rings */
 void trace_previous_close(struct trace_previous *previous);
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu);
-/* Reads its metadata, up to `size` bytes (store.metadata_bytes in all). 0 or an error. */
-int trace_previous_metadata(cap_t trace, char *text, size_t size);
+/* Reads a part of its metadata (enum trace_metadata_part), up to `size` bytes. Bytes, or an error. */
+int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 int trace_register_schema(const struct trace_schema *schema)
 {
-    int64_t number = sys_trace_register(schema->text, schema->size, schema->uuid);
+    int64_t number = sys_trace_register(schema->descriptor, schema->descriptor->bytes, schema->uuid);
     if (number < 0)
         return (int)number;
     /* Threads that log meanwhile read the old or the new number; both are correct. */

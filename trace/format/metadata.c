@@ -2,7 +2,6 @@
 /* trace/format/metadata.c - fills in metadata templates; see metadata.h. Freestanding. */
 #include <stdbool.h>
 #include <stddef.h>
-#include <trace/format/format.h>
 #include <trace/format/metadata.h>
 
 #define NAME_MAX_BYTES 24
@@ -137,15 +136,7 @@ static void put_boot(struct output *out, const struct trace_metadata_values *v)
 static bool put_value(struct output *out, const char *name, uint64_t length,
                       const struct trace_metadata_values *v)
 {
-    if (name[0] >= '0' && name[0] <= '9') {
-        uint32_t minor = 0;
-        for (uint64_t i = 0; i < length; i++) {
-            if (name[i] < '0' || name[i] > '9' || minor >= TRACE_MINORS_SWITCHED)
-                return false;
-            minor = minor * 10 + (uint32_t)(name[i] - '0');
-        }
-        put_number(out, TRACE_ID(v->class_number, minor));
-    } else if (is_name(name, length, "BYTE_ORDER")) {
+    if (is_name(name, length, "BYTE_ORDER")) {
         put_string(out, v->byte_order);
     } else if (is_name(name, length, "HOSTNAME")) {
         put_string(out, v->hostname);

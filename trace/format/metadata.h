@@ -2,8 +2,7 @@
 /*
  * trace/format/metadata.h - fills in the placeholders of the generated metadata.
  *
- * The template (build/gen/trace/metadata.tsdl) has @NAME@ for what only the running system knows. An
- * application's schema has @MINOR@, a number, in place of its events' ids.
+ * The template (build/gen/trace/metadata.tsdl) has @NAME@ for what only the running system knows.
  */
 #ifndef TRACE_FORMAT_METADATA_H
 #define TRACE_FORMAT_METADATA_H
@@ -23,7 +22,6 @@ struct trace_metadata_values {
     /* NULL: unknown, omitted from the metadata. */
     const char *command_line;
     uint64_t memory_bytes;
-    uint32_t class_number; /* for @MINOR@ */
 };
 
 /* Writes the expanded text without a NUL, at most `capacity` bytes. Returns the full length; more than

@@ -26,22 +26,28 @@
 #include <trace/format/layout.h>
 
 #define TRACE_STORE_MAGIC     0x5461726e53746f72ull /* "TarnStor" */
-#define TRACE_STORE_VERSION   2u
+#define TRACE_STORE_VERSION   3u
 #define TRACE_STORE_BYTES_MAX (64u << 10)
 #define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see trace/control/store.c */
 
 enum trace_extent_kind {
     TRACE_EXTENT_WINDOW = 1,   /* pages of CPU `number`'s window; offset: from the window's start */
-    TRACE_EXTENT_METADATA = 2, /* the metadata: one TSDL text of everything; offset: from its start */
+    TRACE_EXTENT_METADATA = 2, /* part `number` of the metadata; may be empty; offset: from its start */
+};
+
+enum trace_metadata_part {
+    TRACE_METADATA_TEXT,        /* TSDL of everything */
+    TRACE_METADATA_DESCRIPTORS, /* of applications: struct trace_app_entry (event/app_schema.h) */
+    TRACE_METADATA_PARTS
 };
 
 /* A piece of physical memory. Pieces of one kind and number do not overlap, and are sorted by offset. */
 struct trace_extent {
     uint64_t physical; /* address, page aligned */
     uint64_t offset;   /* bytes, page aligned */
-    uint64_t bytes;    /* whole pages in a window; the text ends with its last byte */
+    uint64_t bytes;    /* whole pages in a window; metadata ends with its last byte */
     uint32_t kind;     /* enum trace_extent_kind */
-    uint32_t number;   /* CPU; 0 for the metadata */
+    uint32_t number;   /* CPU, or enum trace_metadata_part */
 };
 
 enum trace_store_end {
@@ -81,8 +87,8 @@ struct trace_store {
     char machine[16];                      /* "x86_64", "ppc64"; NUL padded */
     char reason[TRACE_STORE_REASON_BYTES]; /* why it ended: the first line of a panic; NUL padded */
     uint32_t age;                          /* 0: of the system that runs or died last, 1: of the one before */
-    uint32_t metadata_bytes;
-    struct trace_store_kept kept; /* set by the next kernel; 0 before */
+    uint32_t metadata_bytes;               /* of the text */
+    struct trace_store_kept kept;          /* set by the next kernel; 0 before */
     struct trace_extent extents[];
 };
 _Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) == 32, "no padding");

@@ -176,20 +176,16 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
         snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
         emit_event(out, class, event, guard, id);
     }
-    char *text;
-    size_t length;
-    FILE *memory = open_memstream(&text, &length);
-    fprintf(memory, "class %s\n", class->name);
-    emit_events_tsdl(memory, schema);
-    fclose(memory);
     fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper,
             class->name);
+    emit_descriptor(out, class);
     fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n",
             class->name, class->name);
     fprintf(out, "    .uuid = {");
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
-    fprintf(out, "},\n    .size = %zu,\n    .text =\n", length);
-    emit_c_string(out, text, length, "        ");
-    fprintf(out, ",\n};\n#endif\n\n#endif\n");
+    fprintf(out,
+            "},\n    .descriptor = (const struct trace_descriptor "
+            "*)&trace_descriptor_%s,\n};\n#endif\n\n#endif\n",
+            class->name);
 }

@@ -3,8 +3,8 @@
  * trace/gen/emit_tsdl.c - writes the CTF 1.8 metadata (TSDL) of a schema.
  *
  * Only the running system knows the values of the placeholders @NAME@; trace/format/metadata.c fills them in.
- * In an application's events @MINOR@, a number, becomes class << 16 | minor. Names in the metadata are those
- * of the schema; parse.c has rejected the reserved words of TSDL.
+ * The events are written by trace/format/descriptor.c, which writes those of applications in the running
+ * system. Names in the metadata are those of the schema; parse.c has rejected the reserved words of TSDL.
  */
 #include "model.h"
 
@@ -66,57 +66,16 @@ static const char streams[] =
     "    } align(64);\n"
     "};\n";
 
-static void emit_integer_name(FILE *out, const struct field *f)
-{
-    const char *prefix = f->kind == TRACE_FIELD_SIGNED ? "" : f->kind == TRACE_FIELD_HEX ? "xu" : "u";
-    fprintf(out, "%sint%u_t", prefix[0] == 'x' ? "x" : prefix, 8 * f->bytes);
-}
-
-/* Trace Compass reads no number from 2^63 on: an enumeration with such a value is declared signed. */
-static void emit_enum(FILE *out, const struct field *f)
-{
-    const struct enumeration *e = f->enumeration;
-    bool is_signed = e->values[e->count - 1].value > INT64_MAX;
-    fprintf(out, "enum : %sint%u_t {", is_signed ? "" : "u", 8 * f->bytes);
-    for (unsigned i = 0; i < e->count; i++)
-        fprintf(out, is_signed ? "%s \"%s\" = %lld" : "%s \"%s\" = %llu", i ? "," : "", e->values[i].name,
-                (unsigned long long)e->values[i].value);
-    fprintf(out, " } %s;\n", f->name);
-}
-
-static void emit_field(FILE *out, const struct event *event, const struct field *f)
-{
-    fprintf(out, "        ");
-    if (f->kind == TRACE_FIELD_COMM) {
-        fprintf(out, "text8_t %s[%u];\n", f->name, TRACE_NAME_BYTES);
-    } else if (f->kind == TRACE_FIELD_STRING) {
-        fprintf(out, "string { encoding = UTF8; } %s;\n", f->name);
-    } else if (f->kind == TRACE_FIELD_ARRAY) {
-        fprintf(out, "xint64_t %s[%s];\n", f->name, event->fields[f->count_field].name);
-    } else if (f->enumeration) {
-        emit_enum(out, f);
-    } else {
-        emit_integer_name(out, f);
-        fprintf(out, " %s;\n", f->name);
-    }
-}
-
 void emit_events_tsdl(FILE *out, const struct schema *schema)
 {
-    for (unsigned c = 0; c < schema->class_count; c++) {
-        const struct class *class = &schema->classes[c];
-        for (unsigned e = 0; e < class->event_count; e++) {
-            const struct event *event = &class->events[e];
-            fprintf(out, "event {\n    name = \"%s\";\n    id = ", event->full_name);
-            if (class->number < 0)
-                fprintf(out, "@%u@", event->minor);
-            else
-                fprintf(out, "%u", TRACE_ID(class->number, event->minor));
-            fprintf(out, ";\n    stream_id = 0;\n    fields := struct {\n");
-            for (unsigned f = 0; f < event->field_count; f++)
-                emit_field(out, event, &event->fields[f]);
-            fprintf(out, "    };\n};\n");
-        }
+    for (unsigned i = 0; i < schema->class_count; i++) {
+        const struct class *class = &schema->classes[i];
+        const uint32_t number = class->number < 0 ? TRACE_CLASS_APP_FIRST : (uint32_t) class->number;
+        const struct trace_descriptor *descriptor = make_descriptor(class);
+        uint64_t length = trace_descriptor_tsdl(descriptor, number, NULL, 0);
+        char *text = allocate(length);
+        trace_descriptor_tsdl(descriptor, number, text, length);
+        fwrite(text, 1, length, out);
     }
 }
 

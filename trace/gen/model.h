@@ -12,10 +12,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
 
-#define FIELDS_MAX 24
+#define FIELDS_MAX ((int)TRACE_DESCRIPTOR_FIELDS_MAX)
 
 struct enum_value {
     char *name;
@@ -85,7 +86,10 @@ const struct field *tail_field(const struct event *event);
 void hash_schema(struct schema *schema);
 void format_uuid(char out[37], const uint8_t uuid[16]);
 
-/* emit_tsdl.c */
+/* emit_descriptor.c */
+struct trace_descriptor *make_descriptor(const struct class *class);
+void emit_descriptor(FILE *out, const struct class *class); /* defines trace_descriptor_CLASS */
+/* emit_tsdl.c; an application's class has the first number of those */
 void emit_events_tsdl(FILE *out, const struct schema *schema);
 void emit_metadata(FILE *out, const struct schema *schema);
 /* emit_header.c */

@@ -24,12 +24,11 @@ static int refuse(const char *what)
 
 static void load_schemas(void)
 {
-    size_t size = previous.store.metadata_bytes;
-    char *text = calloc(1, size + 1);
-    if (text && trace_previous_metadata(SLOT_TRACE, text, size) == 0)
-        load_app_schemas_from(text);
-    else
-        free(text);
+    static _Alignas(8) char descriptors[64 << 10];
+    int64_t size =
+        trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, descriptors, sizeof descriptors);
+    if (size > 0)
+        load_app_schemas_from(descriptors, (size_t)size);
 }
 
 static void print_end(void)

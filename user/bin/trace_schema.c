@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_schema.c - reads applications' events from the metadata; see trace_schema.h. */
+/* trace_schema.c - reads applications' events from their descriptors; see trace_schema.h. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,40 +8,31 @@
 #include <tarn/syscall.h>
 
 #include <trace/event/app_schema.h>
+#include <trace/format/store.h>
 #include <user/bin/trace_schema.h>
 
-#define METADATA_MAX   (512u << 10) /* the kernel's limit (trace/control/registry.c) */
-/* Memory for the parsed schemas, in multiples of the text: names, and a structure per field. */
-#define SCHEMAS_FACTOR 4
+#define DESCRIPTORS_MAX (64u << 10) /* the kernel's limit (trace/control/registry.c) */
+/* Memory for the tables, in multiples of the descriptors: a structure per event and field. */
+#define TABLES_FACTOR   2
 
 static struct trace_app_schemas schemas;
 
-/* ---- the text -------------------------------------------------------------------------------------- */
-
-/* Returns malloc'ed text; NULL: not allowed, or out of memory. */
-static char *read_metadata(void)
-{
-    char *text = malloc(METADATA_MAX + 1);
-    size_t size = 0;
-    int64_t got;
-    while (text && (got = sys_trace_metadata(SLOT_TRACE, size, text + size, METADATA_MAX - size)) > 0)
-        size += (size_t)got;
-    if (text)
-        text[size] = 0;
-    return text;
-}
-
 void load_app_schemas(void)
 {
-    load_app_schemas_from(read_metadata());
+    char *descriptors = malloc(DESCRIPTORS_MAX);
+    size_t size = 0;
+    int64_t got;
+    while (descriptors && (got = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, size,
+                                                    descriptors + size, DESCRIPTORS_MAX - size)) > 0)
+        size += (size_t)got;
+    load_app_schemas_from(descriptors, size);
 }
 
-void load_app_schemas_from(char *text)
+void load_app_schemas_from(void *descriptors, size_t size)
 {
-    size_t size = text ? strlen(text) : 0, room = SCHEMAS_FACTOR * size;
-    void *memory = malloc(room);
-    trace_learn_schemas(&schemas, text, size, memory, memory ? room : 0);
-    free(text);
+    size_t room = TABLES_FACTOR * size;
+    void *tables = malloc(room);
+    trace_load_app_schemas(&schemas, descriptors, size, tables, tables ? room : 0);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_schema.h - names and fields of all events: the system's, and those that applications registered,
- * which are read from the trace's metadata.
+ * which are read from their descriptors.
  */
 #ifndef USER_BIN_TRACE_SCHEMA_H
 #define USER_BIN_TRACE_SCHEMA_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <trace/format/event_table.h>
 
-/* Reads the metadata; needs SLOT_TRACE. Without it only the system's events are known. */
+/* Reads the descriptors; needs SLOT_TRACE. Without it only the system's events are known. */
 void load_app_schemas(void);
-/* The same from another metadata text, NUL-terminated, which is modified and freed. NULL: there is none. */
-void load_app_schemas_from(char *text);
+/* The same from other descriptors, as of trace/event/app_schema.h, which must stay. */
+void load_app_schemas_from(void *descriptors, size_t size);
 
 /* NULL: no such event. */
 const struct trace_event_info *find_event(uint32_t id);

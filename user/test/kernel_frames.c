@@ -12,6 +12,7 @@
 
 #include <arch/runtime.h>
 #include <tarn/error.h>
+#include <user/test/descriptor.h>
 
 #define PLACE      0x0000002000000000ull
 #define TABLE_SPAN (1ull << 21) /* covered by a last-level page table on both ports */
@@ -171,13 +172,11 @@ static void make_references(void)
 /* The first is registered, or there are too many already; the second is invalid. */
 static void make_registrations(void)
 {
-    static const char text[] =
-        "class frames\nevent {\n    name = \"frames_e\";\n    id = @1@;\n    stream_id = 0;\n"
-        "    fields := struct {\n        uint64_t a;\n    };\n};\n";
+    const struct small_descriptor good = make_descriptor("frames"), bad = make_descriptor("");
     static const uint8_t uuid[16] = {1};
     for (int i = 0; i < 4; i++)
-        failed |= sys_trace_register(text, sizeof text - 1, uuid) < 0 ||
-                  sys_trace_register("class x\n", 8, uuid) != -E_BAD_ARGUMENT;
+        failed |= sys_trace_register(&good, sizeof good, uuid) < 0 ||
+                  sys_trace_register(&bad, sizeof bad, uuid) != -E_BAD_ARGUMENT;
 }
 
 static const struct {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <trace/format/store.h>
 #include <user/test/trace_help.h>
 
 static const struct trace_info *info;
@@ -213,7 +214,8 @@ static void test_authority(void)
     CHECK(reader > 0 && sys_trace_control((cap_t)reader, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_RIGHT &&
               sys_trace_consume((cap_t)reader, 0, 0) == -E_BAD_RIGHT && info->mask == mask,
           "the right to read the trace does not permit control");
-    CHECK(sys_trace_metadata((cap_t)reader, 0, text, sizeof text) == (int64_t)sizeof text &&
+    CHECK(sys_trace_metadata((cap_t)reader, TRACE_METADATA_TEXT, 0, text, sizeof text) ==
+                  (int64_t)sizeof text &&
               !memcmp(text, "/* CTF 1.8 */", 13),
           "but permits reading the metadata");
     CHECK(sys_trace_control(SLOT_SPACE, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_TYPE, "a space is no trace");

@@ -11,6 +11,8 @@
 
 #define TRACE_DEFINE_SAMPLE
 #include <app/sample.h>
+#include <trace/format/store.h>
+#include <user/test/descriptor.h>
 #include <user/test/trace_help.h>
 
 static char metadata[(512 << 10) + 1];
@@ -18,7 +20,8 @@ static char metadata[(512 << 10) + 1];
 static void read_metadata(void)
 {
     int64_t size = 0, got;
-    while ((got = sys_trace_metadata(SLOT_TRACE, (uint64_t)size, metadata + size, 4096)) > 0)
+    while ((got = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, (uint64_t)size, metadata + size,
+                                     4096)) > 0)
         size += got;
     metadata[size] = 0;
 }
@@ -80,51 +83,46 @@ static void test_registration(const char *self)
 
 /* ---- refused --------------------------------------------------------------------------------------- */
 
-static int64_t register_text(const char *text, uint8_t hash)
+static int64_t register_small(const struct small_descriptor *descriptor, uint8_t hash)
 {
     uint8_t uuid[16] = {0x99, hash};
-    return sys_trace_register(text, strlen(text), uuid);
+    return sys_trace_register(descriptor, sizeof *descriptor, uuid);
 }
 
-static const char *make_text(const char *class_name)
+static int64_t register_class(const char *name, uint8_t hash)
 {
-    static char text[256];
-    snprintf(text, sizeof text,
-             "class %s\nevent {\n    name = \"%s_e\";\n    id = @1@;\n    stream_id = 0;\n"
-             "    fields := struct {\n        uint64_t a;\n    };\n};\n",
-             class_name, class_name);
-    return text;
+    const struct small_descriptor descriptor = make_descriptor(name);
+    return register_small(&descriptor, hash);
 }
 
-static void test_bad_texts(void)
+/* Each differs from a good one in one thing. */
+static void test_bad_descriptors(void)
 {
-    static const char *const bad[] = {
-        "class x\n",
-        "class x\nevent {\n};\n",
-        "class x\nevent {\n    name = \"y_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n  "
-        "  };\n};\n",
-        "class x\nevent {\n    name = \"x_e\";\n    id = @64@;\n    stream_id = 0;\n    fields := struct {\n "
-        "   };\n};\n",
-        "class x\nevent {\n    name = \"x_e\";\n    id = 7;\n    stream_id = 0;\n    fields := struct {\n    "
-        "};\n};\n",
-        "class x\nevent {\n    name = \"x_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n"
-        "        quux a;\n    };\n};\n",
-        "class x\nevent {\n    name = \"x_e\";\n    id = @1@;\n    stream_id = 0;\n    fields := struct {\n  "
-        "  };\n};\n"
-        "trace { major = 2; };\n",
-    };
-    bool refused = true;
+    enum { BAD = 9 };
+    struct small_descriptor bad[BAD];
+    unsigned refused = 0;
+    for (unsigned i = 0; i < BAD; i++)
+        bad[i] = make_descriptor("x");
+    bad[0].head.magic++;
+    bad[1].head.bytes--;
+    bad[2].head.event_count = 2;
+    bad[3].event.minor = 64;
+    bad[4].event.name = bad[4].field.name;
+    bad[5].event.name = sizeof bad[5];
+    bad[6].field.kind = TRACE_FIELD_ARRAY; /* counted by itself */
+    bad[7].field.bytes = 3;
+    memcpy(bad[8].field_name, "a;}", 4);
     read_metadata();
     size_t before = strlen(metadata);
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused = refused && register_text(bad[i], 1) == -E_BAD_ARGUMENT;
-    CHECK(refused, "texts other than evgen's are refused");
-    CHECK(register_text(make_text("sched"), 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
-    char *large = calloc(1, TRACE_SCHEMA_TEXT_MAX + 2);
-    memset(large, ' ', TRACE_SCHEMA_TEXT_MAX + 1);
-    CHECK(register_text(large, 1) == -E_TOO_LARGE, "and texts that are too long");
-    free(large);
+    for (unsigned i = 0; i < BAD; i++)
+        refused += register_small(&bad[i], 1) == -E_BAD_ARGUMENT;
+    CHECK(refused == BAD, "descriptors other than evgen's are refused");
+    CHECK(register_class("sched", 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
     uint8_t uuid[16] = {0};
+    char *large = calloc(1, TRACE_DESCRIPTOR_BYTES_MAX + 1);
+    CHECK(sys_trace_register(large, TRACE_DESCRIPTOR_BYTES_MAX + 1, uuid) == -E_TOO_LARGE,
+          "and descriptors that are too large");
+    free(large);
     CHECK(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
               sys_trace_register("x", 1, (const uint8_t *)~0ull) == -E_BAD_ADDRESS &&
               sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid) == -E_BAD_ADDRESS &&
@@ -141,11 +139,11 @@ static void test_limit(void)
     uint32_t registered = 0;
     for (uint8_t i = 0; i < 20 && result >= 0; i++, registered += result >= 0) {
         snprintf(name, sizeof name, "many%u", i);
-        result = register_text(make_text(name), i);
+        result = register_class(name, i);
     }
     CHECK(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
           "after 16 classes of applications the next is refused");
-    CHECK(register_text(make_text("many0"), 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
+    CHECK(register_class("many0", 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
     read_metadata();
     CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
 }
@@ -170,7 +168,7 @@ static int be_gone(const char *digits)
 {
     char name[16];
     snprintf(name, sizeof name, "gone%s", digits);
-    int64_t result = register_text(make_text(name), (uint8_t)(100 + atoi(digits)));
+    int64_t result = register_class(name, (uint8_t)(100 + atoi(digits)));
     return result == -E_NO_SLOT ? 1 : result >= TRACE_CLASS_APP_FIRST ? 0 : 2;
 }
 
@@ -210,7 +208,7 @@ int main(int argc, char **argv)
     }
     control(TRACE_OP_SET_MASK, ~0ull << TRACE_CLASS_APP_FIRST, 0);
     test_registration(argv[0]);
-    test_bad_texts();
+    test_bad_descriptors();
     test_ended(argv[0]);
     test_limit();
     return finish_tests();

@@ -121,7 +121,7 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     return 0;
 }
 
-int64_t sys_trace_metadata(cap_t trace, uint64_t offset, void *buffer, uint64_t size)
+int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *buffer, uint64_t size)
 {
     static char text[1 << 18];
     struct trace_metadata_values values = {.byte_order = "le",
@@ -155,7 +155,7 @@ int trace_previous_look(cap_t trace, struct trace_previous *previous)
                                                   .reason = "it was time",
                                                   .machine = "test",
                                                   .metadata_bytes = (uint32_t)sys_trace_metadata(
-                                                      SLOT_TRACE, 0, (char[1 << 18]){0}, 1 << 18)}};
+                                                      SLOT_TRACE, 0, 0, (char[1 << 18]){0}, 1 << 18)}};
     memcpy(previous->store.uuid, test_info.uuid, sizeof(test_info.uuid));
     return 0;
 }
@@ -174,9 +174,9 @@ struct trace_reader trace_previous_ring(const struct trace_previous *previous, u
     return trace_reader_open(&previous->info, window_of_cpu(cpu), cpu, ~0ull);
 }
 
-int trace_previous_metadata(cap_t trace, char *text, size_t size)
+int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
 {
-    return sys_trace_metadata(trace, 0, text, size) == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
+    return sys_trace_metadata(trace, part, 0, buffer, size);
 }
 
 void server_log(const char *format, ...)

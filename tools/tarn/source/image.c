@@ -85,8 +85,9 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct trace_extent *e = &extents[i], *before = i ? e - 1 : NULL;
-        bool fits = e->bytes > 0 && e->bytes <= UINT64_MAX - e->offset &&
-                    e->bytes <= UINT64_MAX - e->physical && e->offset % 8 == 0 && e->physical % 8 == 0 &&
+        bool fits = (e->bytes > 0 || e->kind == TRACE_EXTENT_METADATA) &&
+                    e->bytes <= UINT64_MAX - e->offset && e->bytes <= UINT64_MAX - e->physical &&
+                    e->offset % 8 == 0 && e->physical % 8 == 0 &&
                     (e->kind != TRACE_EXTENT_WINDOW || e->bytes % 8 == 0);
         bool apart = !before || before->kind != e->kind || before->number != e->number ||
                      before->offset + before->bytes <= e->offset;
@@ -387,7 +388,7 @@ char *image_metadata(struct image *image, size_t *size)
     *size = 0;
     for (uint32_t i = 0; i < image->store.extent_count; i++) {
         const struct trace_extent *e = &image->extents[i];
-        if (e->kind != TRACE_EXTENT_METADATA)
+        if (e->kind != TRACE_EXTENT_METADATA || e->number != TRACE_METADATA_TEXT)
             continue;
         if (e->offset != *size || e->bytes > METADATA_MAX - *size) {
             free(text);
