@@ -92,6 +92,7 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
         any |= job.sent;
         if (job.sent || !holds_nothing(reader, number))
             counts->head = number + 1;
+        /* Also the newest, if its writer had not written the header when the system ended. */
         counts->lost += any && !job.sent && counts->head > number;
         atomic_fetch_add_explicit(&packets_sent, job.sent, memory_order_relaxed);
     }
