@@ -25,6 +25,7 @@ $(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC),,tarn))
 $(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC),,tarn))
 UNIT_build/host/test/fuzz_tarn := seconds=300
 UNIT_build/host/test/view := seconds=300
+UNIT_build/host/test/link := seconds=300
 $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/$(test)_test.c $(SYNTHETIC),,tarn)))
 $(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/$(test)_test.c,,tarn)))
 $(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/$(test)_test.c $(SYNTHETIC) tests/tiling.c,,tarn)))

@@ -11,7 +11,7 @@
 
 #include <tools/tarn/tarn.h>
 
-#define GDB_REPLY_SECONDS 10.0
+#define GDB_REPLY_SECONDS 60.0
 #define GDB_PACKET_MAX    (64u << 10)
 
 struct gdb_client {

@@ -9,7 +9,7 @@
 #include <tools/tarn/source/link.h>
 
 /* time for a HELLO before the connection is retried */
-#define HELLO_SECONDS 5.0
+#define HELLO_SECONDS 20.0 /* a busy host may not run a guest for a while */
 #define REPLY_SECONDS 30.0
 
 struct link_source {
