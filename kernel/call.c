@@ -7,7 +7,6 @@
  */
 #include <kernel/call.h>
 #include <kernel/cpu.h>
-#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/watchdog.h>
@@ -60,7 +59,6 @@ void call_on_cpus(uint64_t targets, void (*function)(void *argument), void *argu
         tlb_handle_request();
         watchdog_spin(turns);
         call_handle_requests();
-        explore_waits();
         arch_relax();
     }
 }

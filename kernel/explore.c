@@ -35,10 +35,10 @@
 /* Both, in programs: others need requests to a server to come to the same place. */
 #define HOT_PROGRAM_LOG  8u
 
-enum kind { TURNS, PRIORITIES, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, KINDS };
-static const char *const kind_names[KINDS] = {"turns",      "priorities",  "timers", "places",
+enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, KINDS };
+static const char *const kind_names[KINDS] = {"turns",      "timers",      "places",
                                               "interrupts", "allocations", "kills"};
-#define KINDS_DEFAULT (1u << TURNS | 1u << PRIORITIES | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
+#define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
 #define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
 
 static struct {
@@ -60,7 +60,6 @@ static struct {
     uint32_t hot_log;               /* at hot places: 2^hot_log at most of both */
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
-    bool has_priorities;            /* of CPUs, in place of turns that end in the kernel */
 } strategy;
 
 static struct processor {
@@ -92,11 +91,6 @@ static uint64_t mix(uint64_t x) /* splitmix64 (Steele, Lea, Flood, 2014) */
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ x >> 27) * 0x94d049bb133111ebull;
     return x ^ x >> 31;
-}
-
-uint64_t explore_mix(uint64_t number)
-{
-    return mix(number);
 }
 
 static struct processor *this_processor(void)
@@ -192,20 +186,6 @@ static void choose_strategy(void)
     strategy.timer_us = 16ull << (random >> 32) % 6;
     strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
     strategy.rare_rate = 16ull << (random >> 44) % 8;
-    strategy.has_priorities =
-        options.kinds >> PRIORITIES & 1 && (!(options.kinds >> TURNS & 1) || (random >> 50 & 1));
-}
-
-static void choose_priorities(void)
-{
-    uint64_t random = mix(mix(options.seed));
-    struct explore_priorities chosen = {.seed = random,
-                                        .window = 1ull << (8 + (random >> 8) % 9),
-                                        .changes = 1 + (random >> 16) % 4,
-                                        .patience = timer_ticks(1000 * (64ull << (random >> 24) % 5))};
-    explore_priorities_choose(&chosen);
-    log_line("explore: priorities: %lu points, %u changes, %lu us", chosen.window, chosen.changes,
-             timer_nanoseconds(chosen.patience) / 1000);
 }
 
 void explore_boot(void)
@@ -215,8 +195,6 @@ void explore_boot(void)
         return;
     read_options(text);
     choose_strategy();
-    if (strategy.has_priorities)
-        choose_priorities();
     for (uint32_t i = 0; i < CPUS_MAX; i++) {
         processors[i].random = mix(options.seed ^ (uint64_t)i << 56);
         processors[i].left = 1 + mix(processors[i].random) % (2 * strategy.gap);
@@ -244,12 +222,11 @@ void explore_end(void)
     __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
-    log_line(
-        "explore: end: %lu points, %lu perturbations: %lu turns, %lu priorities, %lu timers, %lu places, %lu "
-        "interrupts, %lu allocations, %lu kills; %lu ms",
-        points, explore_performed, performed_of[TURNS], performed_of[PRIORITIES], performed_of[TIMERS],
-        performed_of[PLACES], performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
-        timer_nanoseconds(arch_clock() - started_at) / 1000000);
+    log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
+             "interrupts, %lu allocations, %lu kills; %lu ms",
+             points, explore_performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
+             performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
+             timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
              "mappings, %lu frames",
              space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
@@ -281,11 +258,6 @@ static uint64_t perform(enum kind kind)
         return 0;
     atomic_fetch_add_explicit(&performed_of[kind], 1, memory_order_relaxed);
     return mix(options.seed * 0x2545f4914f6cdd1dull + number) | 1;
-}
-
-uint64_t explore_perform_priority(void)
-{
-    return perform(PRIORITIES);
 }
 
 static bool is_wanted(enum kind kind)
@@ -450,11 +422,7 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
     own->points++;
     own->busy = true;
     bool meets = explore_access(cpu->index, address, size, flags, place);
-    if (strategy.has_priorities)
-        own->stood += explore_priorities_point(cpu->index, !is_alone(cpu));
     own->busy = false;
-    if (strategy.has_priorities)
-        return;
     perturb_sometimes(cpu, own, place, meets);
 }
 

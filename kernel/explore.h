@@ -41,8 +41,6 @@ void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited 
 void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
 void explore_lock_released(const struct spinlock *lock); /* still held */
 
-void explore_waits(void); /* this CPU is about to end its turn, because it waits for another one */
-
 /* For the check of idle CPUs (explore_idle.c). A thread was inserted into a queue; a queued thread has left
  * its CPU, or its affinity has grown. */
 void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head);
@@ -82,9 +80,6 @@ static inline void explore_lock_taken(const struct spinlock *lock)
 {
 }
 static inline void explore_lock_released(const struct spinlock *lock)
-{
-}
-static inline void explore_waits(void)
 {
 }
 static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head)

@@ -23,20 +23,6 @@ void explore_point_stores(const volatile void *word, int order);
 void explore_point_loaded(const volatile void *word, int order);
 void explore_point_fence(int order);
 
-/* explore_priority.c. seed: of what is drawn; window: points; changes: of them, where a priority changes;
- * patience: ticks. */
-struct explore_priorities {
-    uint64_t seed, window, patience;
-    uint32_t changes;
-};
-void explore_priorities_choose(const struct explore_priorities *chosen); /* before others run */
-/* At a point of this CPU, without interrupts: returns when it goes first. may_stand: or at once. Result: ticks
- * for which others went on. */
-uint64_t explore_priorities_point(uint32_t cpu, bool may_stand);
-/* In explore.c. The next perturbation: its number gives it this; 0: it is not to be done. */
-uint64_t explore_perform_priority(void);
-uint64_t explore_mix(uint64_t number);
-
 /* Something was told: `stop` ends the run. */
 void explore_found(void);
 

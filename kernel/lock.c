@@ -2,7 +2,6 @@
 /* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
-#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/lock.h>
 #include <kernel/space.h>
@@ -162,7 +161,6 @@ void spin_lock_contended(struct spinlock *lock)
         while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
             tlb_handle_request();
             watchdog_spin(++spins);
-            explore_waits();
             arch_relax();
         }
     } while (!spin_take_free(lock));

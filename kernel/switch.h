@@ -75,7 +75,6 @@ static inline void wait_until_free(struct cpu *cpu, struct thread *next)
         switch_to(cpu, cpu->idle, cpu->current->state);
     while (atomic_load_explicit(&next->on_cpu, memory_order_acquire)) {
         tlb_handle_request();
-        explore_waits();
         arch_relax();
     }
 }

@@ -13,7 +13,6 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu.h>
-#include <kernel/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/space.h>
 #include <kernel/watchdog.h>
@@ -129,7 +128,6 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
     for (uint64_t turns = 1; atomic_load_explicit(&request->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
         watchdog_spin(turns);
-        explore_waits();
         arch_relax();
     }
     trace_tlb_shootdown_end(arch_clock() - begin);

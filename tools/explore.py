@@ -44,7 +44,7 @@ import guest  # noqa: E402
 from fewest import fewest, ranges  # noqa: E402
 
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
-KINDS = ["turns", "priorities", "timers", "places", "interrupts", "allocations", "kills"]
+KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
              "/test/kernel_pager", "/test/kernel_memory"]
 DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
