@@ -47,6 +47,7 @@ TARN = os.path.join(guest.ROOT, "build/host/tarn")
 KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
              "/test/kernel_pager", "/test/kernel_memory"]
+NETWORKED = {"/test/explore_net"}
 DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
 # What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
@@ -81,7 +82,11 @@ class Run:
         choice = self.explorer.choice
         return {"arch": choice.arch, "options": f"run={self.workload} exit=1 {self.option()} {choice.options}".strip(),
                 "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": self.explorer.archive,
-                "shared": self.path("memory")}
+                "shared": self.path("memory"), "closed_network": self.network()}
+
+    def network(self):
+        """How long packets take, us; None: there is no network."""
+        return 4 << self.seed % 8 if self.workload in NETWORKED or self.explorer.choice.network else None
 
     def execute(self):
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -389,7 +394,7 @@ def again(choice, run):
     words += [f"--{name} {value}" for name, value in (("arch", choice.arch), ("smp", choice.smp), ("memory", choice.memory),
                                                       ("kinds", choice.kinds), ("limit", choice.limit))
               if value != PARSER.get_default(name)]
-    words += ["--first"] if choice.first else []
+    words += [f"--{name}" for name in ("network", "first") if getattr(choice, name)]
     words += [f"--kernel {os.path.relpath(choice.kernel)}"] if "explore/tarn.elf" not in choice.kernel else []
     words += [f"--archive {os.path.relpath(choice.archive)}"] if choice.archive else []
     return " ".join([*words, run.workload])
@@ -419,6 +424,7 @@ def make_parser():
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
     parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
     parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first four")
+    parser.add_argument("--network", action="store_true", help="with a network of QEMU's alone; always there for /test/explore_net")
     parser.add_argument("--smp", type=int, default=4, help="processors; default: %(default)s")
     parser.add_argument("--memory", default="256M", help="default: %(default)s")
     parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time, from the first program on; default: %(default)s")

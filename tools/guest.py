@@ -191,13 +191,15 @@ def emulator(program, icount):
 
 
 def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
-                    forwards=(), serial_link=None, rng=False, icount=False, seed=1, reset="exit", board=None, kernel=None, archive=None,
-                    extra=()):
+                    forwards=(), serial_link=None, rng=False, icount=False, closed_network=None, seed=1, reset="exit",
+                    board=None, kernel=None, archive=None, extra=()):
     """What decides how the guest runs. directory: for files that QEMU needs while it runs.
     board: another machine of QEMU's than that of MACHINES, as its -M takes it.
     port: host port that leads to GUEST_PORT; None: no network.
     serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
     rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
+    closed_network: microseconds that frames take which the guest sends; the emulator replies to them itself (DHCP, ARP, TFTP
+    of the kernel's file). Nothing leads to the host, and the machine repeats itself.
     icount: the clock counts instructions, one a nanosecond, and the time of day begins with it. Such a machine repeats itself
     to the bit, if it has nothing of recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then tells the recipe.
     seed: of what such a machine gives the kernel as random.
@@ -215,6 +217,11 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
         ways = [("tcp", port, GUEST_PORT), *forwards]
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
+    if closed_network is not None:
+        # Frames leave at a timer of the machine's clock, and without a thread of the emulator that would do it at any time.
+        files = os.path.dirname(boot_files(arch, kernel, archive)[0])
+        command += ["-netdev", f"user,id=n0,restrict=on,ipv6=off,tftp={files}",
+                    "-device", f"{machine['network']},ioeventfd=off,tx=timer,x-txtimer={1000 * closed_network}"]
     if serial_link:
         command += ["-device", "virtio-serial-pci,disable-legacy=on,max_ports=2", "-chardev",
                     f"socket,id=trace,path={serial_link},server=on,wait=off",

@@ -49,6 +49,8 @@ BOOT_FILES += test/again=user/test/again.rc
 
 # Workloads of `tarn explore`.
 $(eval $(call guest_test_program,explore_meet,user/test/explore_meet.c))
+$(eval $(call user_program,test_explore_net,user/test/explore_net.c))
+BOOT_FILES += test/explore_net=$(BA)/user/test_explore_net
 BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
 
 $(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,user/test/$t.c)))
